@@ -1,0 +1,3 @@
+"""Calibrated confidence, class by class, for protein classifiers."""
+
+__version__ = "0.1.0"

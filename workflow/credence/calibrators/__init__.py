@@ -1,0 +1,1 @@
+"""Methods that turn a score into the probability of being right."""

@@ -1,0 +1,99 @@
+"""Class-only confidence: the share of right predictions, whatever the score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.intervals import share_interval
+from credence.calibrators.protocol import (
+    Band,
+    ClassSample,
+    Curve,
+    FitOptions,
+    Law,
+    Method,
+    Need,
+    Record,
+)
+from credence.predictions import Floats, Integers
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A confidence that does not depend on the score.
+
+    Parameters
+    ----------
+    share : float
+        The confidence.
+    code : int
+        A note that holds everywhere.
+    """
+
+    share: float
+    code: int = 0
+
+    def value(self, score: Floats) -> Floats:
+        """Return the share for every score."""
+        return np.full(len(score), self.share)
+
+    def note(self, score: Floats) -> Integers:
+        """Return the curve's one note for every score."""
+        return np.full(len(score), self.code, dtype=np.int64)
+
+    def to_record(self) -> Record:
+        """Return the curve as JSON data."""
+        return {"share": self.share, "note": self.code}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Constant:
+        """Return the curve of a record."""
+        return cls(float(record["share"]), int(record["note"]))
+
+
+@dataclass(frozen=True)
+class ClassOnly:
+    """Settings of the class-only confidence: there are none.
+
+    Notes
+    -----
+    Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of [1]_: the diagonal of the
+    reverse confusion matrix.
+
+    References
+    ----------
+    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    """
+
+    def fit_curve(self, sample: ClassSample) -> Constant:
+        """Return the weighted share of right predictions.
+
+        Parameters
+        ----------
+        sample : ClassSample
+            The proteins predicted to be in the class.
+        """
+        return Constant(sample.share_correct)
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        """Return the interval of the share, from a bootstrap over clusters."""
+        lower, upper = share_interval(sample, options)
+        return Band(np.array([0.0]), np.array([lower]), np.array([upper]))
+
+
+METHOD = Method(
+    name="class_only",
+    summary="The share of right predictions of the class, whatever the score (Conf1).",
+    reference="Salamon et al. 2023, Eq. 1, doi 10.3390/make5030043",
+    settings=ClassOnly,
+    needs=Need.CLASS,
+    build=build_classwise("class_only"),
+    read=reader_of("class_only", Constant.from_record),
+    laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
+    additive=True,
+)

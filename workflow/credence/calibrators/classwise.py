@@ -1,0 +1,403 @@
+"""One curve per predicted class, lifted to all classes.
+
+This wrapper alone knows that there are several classes, that some are scarce
+and that some were never predicted. Methods see one class's positives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from credence.calibrators.draws import encode_clusters
+from credence.calibrators.intervals import share_interval
+from credence.calibrators.protocol import (
+    Band,
+    Calibrator,
+    ClassSample,
+    Curve,
+    CurveMethod,
+    FitOptions,
+    Record,
+)
+from credence.confidence import Confidence, Note
+from credence.predictions import Floats, Integers, Labelled, Predictions
+
+SUPPORT_WINDOW = 0.05  # standard deviation of the window of `support`, in scales
+SUPPORT_BINS = 200  # scores are binned to SUPPORT_WINDOW / 10 before windowing
+N_SUPPORT_KNOTS = 41
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """The class's share with Jeffreys' prior, where data are scarce.
+
+    Parameters
+    ----------
+    share : float
+        (Σw TP + ½) / (Σw + 1).
+    code : int
+        The note that says why.
+    """
+
+    share: float
+    code: int
+
+    def value(self, score: Floats) -> Floats:
+        """Return the share for every score."""
+        return np.full(len(score), self.share)
+
+    def note(self, score: Floats) -> Integers:
+        """Return the reason for every score."""
+        return np.full(len(score), self.code, dtype=np.int64)
+
+    def to_record(self) -> Record:
+        """Return the curve as JSON data."""
+        return {"share": self.share, "note": self.code}
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCurve:
+    """All that is known of one predicted class.
+
+    Parameters
+    ----------
+    curve : Curve, optional
+        None where the class was never predicted in calibration.
+    band : Band, optional
+        Its pointwise interval; None where none was asked for.
+    support : Band, optional
+        Knots of the effective number of proteins near a score.
+    counts : dict
+        What the class's positives amount to.
+    """
+
+    curve: Curve | None
+    band: Band | None
+    support: tuple[Floats, Floats] | None
+    counts: Record
+
+
+@dataclass(frozen=True, eq=False)
+class ClasswiseCalibration:
+    """Fitted curves of all classes.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method in the registry.
+    class_names : tuple of str
+        Classes in order.
+    entries : tuple of ClassCurve
+        One per class.
+    """
+
+    method: str
+    class_names: tuple[str, ...]
+    entries: tuple[ClassCurve, ...]
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the confidence of each prediction.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Of the same classes and scale as those that were fitted.
+        """
+        n_samples = predictions.n_samples
+        value = np.full(n_samples, np.nan)
+        lower, upper = value.copy(), value.copy()
+        support = np.zeros(n_samples)
+        note = np.full(n_samples, int(Note.UNSEEN_CLASS), dtype=np.int64)
+        top_score = predictions.top_score
+        if top_score is None:
+            top_score = np.zeros(n_samples)
+        for class_, entry in enumerate(self.entries):
+            rows = np.flatnonzero(predictions.predicted_class == class_)
+            if entry.curve is None or len(rows) == 0:
+                continue
+            score = top_score[rows]
+            value[rows] = entry.curve.value(score)
+            note[rows] = entry.curve.note(score)
+            if entry.band is not None:
+                band = entry.band
+                lower[rows] = np.minimum(np.interp(score, band.score, band.lower), value[rows])
+                upper[rows] = np.maximum(np.interp(score, band.score, band.upper), value[rows])
+            if entry.support is not None:
+                support[rows] = np.interp(score, *entry.support)
+        return Confidence(value, lower, upper, support, note)
+
+    def to_record(self) -> Record:
+        """Return the calibration as JSON data."""
+        return {
+            "method": self.method,
+            "classes": {
+                name: entry_record(entry)
+                for name, entry in zip(self.class_names, self.entries, strict=True)
+            },
+        }
+
+
+@dataclass(frozen=True)
+class ClasswiseCalibrator:
+    """A curve method, fitted on each class's positives.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method in the registry.
+    settings : CurveMethod
+        What fits one class.
+    options : FitOptions
+        What all methods share.
+    """
+
+    method: str
+    settings: CurveMethod
+    options: FitOptions
+
+    def fit(self, labelled: Labelled) -> ClasswiseCalibration:
+        """Return one curve per class.
+
+        Parameters
+        ----------
+        labelled : Labelled
+            Predictions whose truth is known.
+        """
+        entries = tuple(
+            self._fit_class(sample) if sample is not None else never_predicted()
+            for sample in class_samples(labelled)
+        )
+        return ClasswiseCalibration(self.method, labelled.predictions.class_names, entries)
+
+    def _fit_class(self, sample: ClassSample) -> ClassCurve:
+        fallback = scarce_fallback(sample, self.options)
+        curve = fallback or self.settings.fit_curve(sample)
+        band = None
+        if self.options.n_draws > 0:
+            if fallback is not None:
+                lower, upper = share_interval(sample, self.options)
+                band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
+            else:
+                band = self.settings.fit_band(sample, curve, self.options)
+        return ClassCurve(curve, band, support_of(sample), count(sample))
+
+
+def class_samples(labelled: Labelled) -> list[ClassSample | None]:
+    """Return the positives of every class, None where there are none.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        Predictions whose truth is known.
+    """
+    predictions = labelled.predictions
+    score = predictions.top_score
+    if score is None:
+        score = np.zeros(predictions.n_samples)
+    samples: list[ClassSample | None] = []
+    for class_ in range(predictions.n_classes):
+        rows = np.flatnonzero(predictions.predicted_class == class_)
+        if len(rows) == 0:
+            samples.append(None)
+            continue
+        # One order for all time: sums must not depend on the order of rows.
+        rows = rows[np.lexsort((predictions.ids[rows].astype(str), score[rows]))]
+        codes, keys = encode_clusters(labelled.cluster[rows])
+        samples.append(
+            ClassSample(
+                score=score[rows],
+                is_correct=labelled.is_correct[rows],
+                weight=labelled.weight[rows],
+                cluster=codes,
+                cluster_key=keys,
+                scale=predictions.scale,
+                resolution=predictions.resolution,
+            )
+        )
+    return samples
+
+
+def kish(weight: Floats) -> float:
+    """Return the effective number (Σw)²/Σw²; 0 for nothing.
+
+    Examples
+    --------
+    >>> kish(np.array([1.0, 1.0, 1.0]))
+    3.0
+    """
+    if len(weight) == 0:
+        return 0.0
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def scarce_fallback(sample: ClassSample, options: FitOptions) -> Fallback | None:
+    """Return the rule for scarce classes where it applies, else None.
+
+    Parameters
+    ----------
+    sample : ClassSample
+        Positives of a class, at least one.
+    options : FitOptions
+        Says what scarce is.
+    """
+    code = Note.NONE
+    if kish(sample.weight) < options.min_positives:
+        code |= Note.SCARCE
+    if sample.is_correct.all() or not sample.is_correct.any():
+        code |= Note.ONE_SIDED
+    if code is Note.NONE:
+        return None
+    right = float(sample.weight_correct.sum())
+    return Fallback((right + 0.5) / (float(sample.weight.sum()) + 1.0), int(code))
+
+
+def support_of(sample: ClassSample) -> tuple[Floats, Floats]:
+    """Return knots of the effective number of proteins near a score.
+
+    Near is a Gaussian window; relatives are added up before Kish's formula, so
+    a family of alike proteins counts as one.
+
+    Parameters
+    ----------
+    sample : ClassSample
+        Positives of a class, at least one.
+    """
+    width = sample.scale / SUPPORT_BINS
+    bins = np.clip(np.rint(sample.score / width), 0, SUPPORT_BINS).astype(np.int64)
+    mass = sparse.csr_array(
+        (sample.weight, (sample.cluster, bins)),
+        shape=(len(sample.cluster_key), SUPPORT_BINS + 1),
+    )
+    centres = np.arange(SUPPORT_BINS + 1) * width
+    knots = np.linspace(0.0, sample.scale, N_SUPPORT_KNOTS)
+    support = np.empty(len(knots))
+    for position, knot in enumerate(knots):
+        window = np.exp(-0.5 * ((knot - centres) / (SUPPORT_WINDOW * sample.scale)) ** 2)
+        near = mass @ window
+        squares = float((near**2).sum())
+        # A lone cluster far away is not one protein near: at most the mass itself.
+        heads = mass.sum(axis=1)
+        most = float((near / np.maximum(heads, np.finfo(float).tiny)).sum())
+        support[position] = min(near.sum() ** 2 / squares, most) if squares > 0 else 0.0
+    return knots, support
+
+
+def count(sample: ClassSample) -> Record:
+    """Return how many proteins and clusters a class's positives are.
+
+    Parameters
+    ----------
+    sample : ClassSample
+        Positives of a class.
+    """
+    return {
+        "n": len(sample.score),
+        "n_correct": int(sample.is_correct.sum()),
+        "n_clusters": len(sample.cluster_key),
+        "weight": float(sample.weight.sum()),
+        "share_correct": sample.share_correct,
+        "score_min": float(sample.score.min()),
+        "score_median": float(np.median(sample.score)),
+        "score_max": float(sample.score.max()),
+    }
+
+
+def never_predicted() -> ClassCurve:
+    """Return the entry of a class that has no positives."""
+    return ClassCurve(None, None, None, {"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
+
+
+def entry_record(entry: ClassCurve) -> Record:
+    """Return one class's entry as JSON data.
+
+    Parameters
+    ----------
+    entry : ClassCurve
+        All that is known of the class.
+    """
+    record: Record = {"counts": entry.counts}
+    if entry.curve is not None:
+        kind = "fallback" if isinstance(entry.curve, Fallback) else "curve"
+        record[kind] = entry.curve.to_record()
+    if entry.band is not None:
+        record["band"] = {
+            "score": entry.band.score.tolist(),
+            "lower": entry.band.lower.tolist(),
+            "upper": entry.band.upper.tolist(),
+        }
+    if entry.support is not None:
+        record["support"] = {
+            "score": entry.support[0].tolist(),
+            "n": entry.support[1].tolist(),
+        }
+    return record
+
+
+def read_entry(
+    record: Mapping[str, Any], read_curve: Callable[[Mapping[str, Any]], Curve]
+) -> ClassCurve:
+    """Return one class's entry from JSON data.
+
+    Parameters
+    ----------
+    record : mapping
+        From :func:`entry_record`.
+    read_curve : callable
+        Turns the method's own part back into a curve.
+    """
+    curve: Curve | None = None
+    if "fallback" in record:
+        curve = Fallback(float(record["fallback"]["share"]), int(record["fallback"]["note"]))
+    elif "curve" in record:
+        curve = read_curve(record["curve"])
+    band = record.get("band")
+    support = record.get("support")
+    return ClassCurve(
+        curve,
+        None
+        if band is None
+        else Band(np.array(band["score"]), np.array(band["lower"]), np.array(band["upper"])),
+        None if support is None else (np.array(support["score"]), np.array(support["n"])),
+        dict(record["counts"]),
+    )
+
+
+def reader_of(
+    method: str, read_curve: Callable[[Mapping[str, Any]], Curve]
+) -> Callable[[Mapping[str, Any]], ClasswiseCalibration]:
+    """Return the function that reads a class-wise method's record.
+
+    Parameters
+    ----------
+    method : str
+        Name in the registry.
+    read_curve : callable
+        Turns the method's own part back into a curve.
+    """
+
+    def read(record: Mapping[str, Any]) -> ClasswiseCalibration:
+        classes = record["classes"]
+        entries = tuple(read_entry(entry, read_curve) for entry in classes.values())
+        return ClasswiseCalibration(method, tuple(classes), entries)
+
+    return read
+
+
+def build_classwise(method: str) -> Callable[[Any, FitOptions], Calibrator]:
+    """Return the function that makes a class-wise calibrator of settings.
+
+    Parameters
+    ----------
+    method : str
+        Name in the registry.
+    """
+
+    def build(settings: CurveMethod, options: FitOptions) -> Calibrator:
+        return ClasswiseCalibrator(method, settings, options)
+
+    return build

@@ -1,0 +1,28 @@
+"""All calibration methods, from simple to complex. One line each.
+
+The order matters: `auto` prefers the earlier of two methods that do equally
+well. Command line, configuration check, tests and report all read this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from credence.calibrators import class_only
+from credence.calibrators.protocol import Calibration, Method
+
+METHODS: tuple[Method, ...] = (class_only.METHOD,)
+
+BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
+
+
+def read_calibration(record: Mapping[str, Any]) -> Calibration:
+    """Return the calibration of a record that some method wrote.
+
+    Parameters
+    ----------
+    record : mapping
+        From a calibration's `to_record`; its `method` is known.
+    """
+    return BY_NAME[record["method"]].read(record)

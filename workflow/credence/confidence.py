@@ -1,0 +1,92 @@
+"""The answer: a probability of being right, its interval, and what to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.predictions import Floats
+
+
+class Note(IntFlag):
+    """What a reader has to know about one confidence; several can hold."""
+
+    NONE = 0
+    BELOW_RANGE = 1
+    ABOVE_RANGE = 2
+    EMPTY_BIN = 4
+    SCARCE = 8
+    ONE_SIDED = 16
+    NO_BANDWIDTH = 32
+    UNSEEN_CLASS = 64
+    NOT_CONVERGED = 128
+
+
+NOTE_TEXTS: dict[Note, str] = {
+    Note.BELOW_RANGE: "below the scores seen in calibration: value at their lower end",
+    Note.ABOVE_RANGE: "above the scores seen in calibration: value at their upper end",
+    Note.EMPTY_BIN: "no calibration protein in this bin: the class's overall share",
+    Note.SCARCE: "too few calibration proteins: the class's overall share, with Jeffreys' prior",
+    Note.ONE_SIDED: "only right or only wrong predictions in calibration: "
+    "the class's overall share, with Jeffreys' prior",
+    Note.NO_BANDWIDTH: "no bandwidth gives a steady curve: the class's overall share",
+    Note.UNSEEN_CLASS: "never predicted in calibration: no confidence can be given",
+    Note.NOT_CONVERGED: "the fit did not converge: the class's overall share",
+}
+
+
+def note_text(code: int) -> str:
+    """Return the sentences of a note, joined by semicolons.
+
+    Examples
+    --------
+    >>> note_text(0)
+    ''
+    >>> note_text(4)
+    "no calibration protein in this bin: the class's overall share"
+    """
+    return "; ".join(text for flag, text in NOTE_TEXTS.items() if code & flag)
+
+
+@dataclass(frozen=True, eq=False)
+class Confidence:
+    """Probability that each prediction is right, one entry per protein.
+
+    Parameters
+    ----------
+    value : array of float
+        In [0, 1], or NaN where nothing can be said; the note says why.
+    lower, upper : array of float
+        Ends of the pointwise interval; NaN where no interval was fitted.
+    support : array of float
+        Effective number of calibration proteins near this score; relatives
+        count by what they tell together, so a family of alike is one.
+    note : array of int
+        A :class:`Note` each.
+    """
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+    support: Floats
+    note: NDArray[np.int64]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of proteins."""
+        return len(self.value)
+
+
+def unknown(n_samples: int, note: Note) -> Confidence:
+    """Return confidences that say nothing, and why."""
+    blank = np.full(n_samples, np.nan)
+    return Confidence(
+        blank,
+        blank.copy(),
+        blank.copy(),
+        np.zeros(n_samples),
+        np.full(n_samples, int(note), dtype=np.int64),
+    )

@@ -1,0 +1,1 @@
+"""How good a confidence is: one file per family of metrics."""

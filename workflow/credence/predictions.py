@@ -1,0 +1,185 @@
+"""What a classifier said, and what is known to be true, as checked arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+Strings = NDArray[np.object_]
+
+UNKNOWN_CLASS = -1  # code of a true class that is not known
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a classifier said about some proteins, in the order of its table.
+
+    Parameters
+    ----------
+    ids : array of str, shape (n_samples,)
+        Names of the proteins, unique.
+    class_names : tuple of str
+        Classes in the classifier's own order.
+    scale : float
+        What a row of scores sums to: 10 for PhANNs, 1 for probabilities. For
+        scores that sum to nothing in particular, the greatest possible score.
+    resolution : float
+        The smallest step between two scores that the table can show: 0.01 for
+        two decimals; 0 where it is not known.
+    predicted_class : array of int, shape (n_samples,)
+        Index into `class_names`, as stored by the table or from
+        :func:`from_scores`.
+    top_score : array of float, shape (n_samples,), optional
+        Score of the predicted class; None where the tool gives none.
+    scores : array of float, shape (n_samples, n_classes), optional
+        The whole score table; None where the tool gives only the best.
+    network_scores : array of float, shape (n_samples, n_networks, n_classes), optional
+        The scores of an ensemble's members, each on the scale 1.
+    is_distribution : bool
+        Whether every row of `scores` sums to `scale`, as methods that need a
+        probability vector demand.
+    """
+
+    ids: Strings
+    class_names: tuple[str, ...]
+    scale: float
+    resolution: float
+    predicted_class: Integers
+    top_score: Floats | None = None
+    scores: Floats | None = None
+    network_scores: Floats | None = None
+    is_distribution: bool = True
+
+    @property
+    def n_samples(self) -> int:
+        """Number of proteins."""
+        return len(self.ids)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.class_names)
+
+    @cached_property
+    def n_ties(self) -> int:
+        """Number of rows whose best score is shared by two classes or more."""
+        if self.scores is None:
+            return 0
+        best = self.scores.max(axis=1, keepdims=True)
+        return int(((self.scores == best).sum(axis=1) > 1).sum())
+
+    def take(self, rows: NDArray[np.intp] | Booleans) -> Predictions:
+        """Return the predictions of the rows chosen, in the order given."""
+
+        def pick(values: Floats | None) -> Floats | None:
+            return None if values is None else values[rows]
+
+        return replace(
+            self,
+            ids=self.ids[rows],
+            predicted_class=self.predicted_class[rows],
+            top_score=pick(self.top_score),
+            scores=pick(self.scores),
+            network_scores=pick(self.network_scores),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Predictions whose truth is known: what a calibrator learns from.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        What the classifier said.
+    true_class : array of int, shape (n_samples,)
+        Index into the class names.
+    weight : array of float, shape (n_samples,)
+        Positive weights; 1 where nothing else is stated.
+    cluster : array of str, shape (n_samples,)
+        Name of each protein's cluster of relatives; its own id where none is
+        known.
+    """
+
+    predictions: Predictions
+    true_class: Integers
+    weight: Floats
+    cluster: Strings
+
+    @property
+    def n_samples(self) -> int:
+        """Number of proteins."""
+        return self.predictions.n_samples
+
+    @cached_property
+    def is_correct(self) -> Booleans:
+        """Whether each prediction is right: what calibration learns from."""
+        return np.equal(self.predictions.predicted_class, self.true_class)
+
+    def take(self, rows: NDArray[np.intp] | Booleans) -> Labelled:
+        """Return the rows chosen, in the order given."""
+        return Labelled(
+            self.predictions.take(rows),
+            self.true_class[rows],
+            self.weight[rows],
+            self.cluster[rows],
+        )
+
+    def reweighted(self, weight: Floats) -> Labelled:
+        """Return the same proteins with other weights."""
+        return replace(self, weight=weight)
+
+
+def from_scores(
+    ids: Strings,
+    class_names: tuple[str, ...],
+    scores: Floats,
+    scale: float,
+    resolution: float,
+    *,
+    is_distribution: bool = True,
+    network_scores: Floats | None = None,
+) -> Predictions:
+    """Return predictions whose class is the best score of each row.
+
+    A tie goes to the first class in the table's order (METHODS section 1).
+
+    Parameters
+    ----------
+    ids, class_names, scores, scale, resolution, is_distribution, network_scores
+        See :class:`Predictions`.
+    """
+    predicted_class = scores.argmax(axis=1).astype(np.int64)
+    return Predictions(
+        ids=ids,
+        class_names=class_names,
+        scale=scale,
+        resolution=resolution,
+        predicted_class=predicted_class,
+        top_score=scores[np.arange(len(ids)), predicted_class],
+        scores=scores,
+        network_scores=network_scores,
+        is_distribution=is_distribution,
+    )
+
+
+def label(
+    predictions: Predictions,
+    true_class: Integers,
+    weight: Floats | None = None,
+    cluster: Strings | None = None,
+) -> Labelled:
+    """Return labelled predictions; weight 1 and a cluster each unless given."""
+    n_samples = predictions.n_samples
+    return Labelled(
+        predictions,
+        true_class,
+        np.ones(n_samples) if weight is None else weight,
+        predictions.ids if cluster is None else cluster,
+    )

@@ -1,0 +1,100 @@
+"""What a user can mend: one record per problem, worded in one place.
+
+Every refusal of the package is an :class:`InputError` that carries all the
+problems found, so that a user mends a file once and not line by line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing a user can mend, with the place where it stands.
+
+    Parameters
+    ----------
+    where : str
+        The file (or option) as the user named it.
+    what : str
+        What was found, quoting the value: ``'high' is not a number.``
+    remedy : str
+        What to do, as an order: ``Give protein 'p1' a score.``
+    line : int, optional
+        Line as an editor shows it, counted from 1.
+    column : str, optional
+        Name of the column or setting.
+
+    Examples
+    --------
+    >>> print(Problem("a.tsv", "'x' is not a number.", "Give a score.", 3, "HTJ"))
+    a.tsv, line 3, column 'HTJ': 'x' is not a number. Give a score.
+    """
+
+    where: str
+    what: str
+    remedy: str
+    line: int | None = None
+    column: str | None = None
+
+    def __str__(self) -> str:
+        place = self.where
+        if self.line is not None:
+            place += f", line {self.line}"
+        if self.column is not None:
+            place += f", column {self.column!r}"
+        return f"{place}: {self.what} {self.remedy}".rstrip()
+
+
+class InputError(Exception):
+    """All that a user has to mend before the command can do its work.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        At least one. They keep the order in which they were found.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__(self.text())
+
+    def text(self) -> str:
+        """Return the first twenty problems, a line each, then how many more."""
+        lines = [str(problem) for problem in self.problems[:MOST_PROBLEMS_SHOWN]]
+        n_more = len(self.problems) - MOST_PROBLEMS_SHOWN
+        if n_more > 0:
+            lines.append(f"… and {n_more} more.")
+        return "\n".join(lines)
+
+
+def refuse(
+    where: str,
+    what: str,
+    remedy: str,
+    line: int | None = None,
+    column: str | None = None,
+) -> InputError:
+    """Return an :class:`InputError` with the one problem given."""
+    return InputError([Problem(where, what, remedy, line, column)])
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Return the end of a remedy that names the nearest known name, or all.
+
+    Examples
+    --------
+    >>> nearest("kernal", ["kernel", "isotonic"])
+    "Did you mean 'kernel'?"
+    >>> nearest("xyz", ["kernel", "isotonic"])
+    'Known are: kernel, isotonic.'
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return f"Known are: {', '.join(known)}."

@@ -1,0 +1,1 @@
+"""The page: from findings to one self-contained HTML file."""

@@ -1,0 +1,1 @@
+"""Proteins: FASTA, k-mers and engines that find relatives."""

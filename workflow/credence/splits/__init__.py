@@ -1,0 +1,1 @@
+"""Clusters to groups, and the audit of what crosses them."""

@@ -1,0 +1,1 @@
+"""The edge: reading, checking and writing files."""
