@@ -205,9 +205,10 @@ def class_samples(labelled: Labelled) -> list[ClassSample | None]:
         if len(rows) == 0:
             samples.append(None)
             continue
-        # One order for all time: sums must not depend on the order of rows.
-        rows = rows[np.lexsort((predictions.ids[rows].astype(str), score[rows]))]
         codes, keys = encode_clusters(labelled.cluster[rows])
+        # One order for all time: sums must not depend on the order of rows.
+        order = np.lexsort((codes, labelled.weight[rows], labelled.is_correct[rows], score[rows]))
+        rows, codes = rows[order], codes[order]
         samples.append(
             ClassSample(
                 score=score[rows],

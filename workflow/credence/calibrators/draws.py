@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers, Strings
@@ -30,20 +31,20 @@ def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
     names : sequence of str
         Names of clusters.
     """
-    digests = [hashlib.blake2b(str(name).encode(), digest_size=8).digest() for name in names]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    values = np.asarray(names, dtype=object)
+    return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)
 
 
 def encode_clusters(cluster: Strings) -> tuple[Integers, NDArray[np.uint64]]:
-    """Return a code per protein and a key per code.
+    """Return a code per protein and a key per code, in the order of the keys.
 
     Parameters
     ----------
     cluster : array of str
         Name of each protein's cluster.
     """
-    names, codes = np.unique(cluster.astype(str), return_inverse=True)
-    return codes.astype(np.int64), keys_of(list(names))
+    keys, codes = np.unique(keys_of(cluster), return_inverse=True)
+    return codes.astype(np.int64), keys
 
 
 def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:

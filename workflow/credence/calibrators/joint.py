@@ -1,0 +1,243 @@
+"""Methods that look at the whole score vector, fitted over all classes.
+
+The counterpart of :mod:`credence.calibrators.classwise`: this wrapper deals with
+scarce and unseen classes in the same way, so that a method's own model only
+ever meets classes that have enough right and wrong predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from credence.calibrators.classwise import (
+    ClassCurve,
+    class_samples,
+    count,
+    entry_record,
+    never_predicted,
+    read_entry,
+    scarce_fallback,
+    support_of,
+)
+from credence.calibrators.intervals import share_interval
+from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record
+from credence.confidence import Confidence, Note
+from credence.predictions import Booleans, Floats, Labelled, Predictions
+
+
+class VectorModel(Protocol):
+    """A fitted function of the score vector and the predicted class."""
+
+    def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
+        """Return value, lower and upper end; the ends NaN without intervals."""
+        ...
+
+    def to_record(self) -> Record:
+        """Return the model as JSON data."""
+        ...
+
+
+class VectorMethod(Protocol):
+    """Settings of a method that sees the whole score vector."""
+
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> VectorModel:
+        """Return the model learnt from proteins of the active classes.
+
+        `labelled` holds only proteins that are predicted to be in an active
+        class, in an order that does not depend on that of the table;
+        `is_active` has one entry per class.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class JointCalibration:
+    """A fitted vector method, with the classes it could not learn.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method in the registry.
+    class_names : tuple of str
+        Classes in order.
+    entries : tuple of ClassCurve
+        Per class the counts and support, and the fallback where scarce.
+    model : VectorModel, optional
+        What answers for all other classes; None where all are scarce.
+    """
+
+    method: str
+    class_names: tuple[str, ...]
+    entries: tuple[ClassCurve, ...]
+    model: VectorModel | None
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the confidence of each prediction.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Of the same classes and scale as those that were fitted.
+        """
+        n_samples = predictions.n_samples
+        value = np.full(n_samples, np.nan)
+        lower, upper = value.copy(), value.copy()
+        support = np.zeros(n_samples)
+        note = np.full(n_samples, int(Note.UNSEEN_CLASS), dtype=np.int64)
+        top_score = predictions.top_score
+        assert top_score is not None
+        is_modelled = np.zeros(n_samples, dtype=np.bool_)
+        for class_, entry in enumerate(self.entries):
+            rows = np.flatnonzero(predictions.predicted_class == class_)
+            if entry.support is None or len(rows) == 0:
+                continue
+            support[rows] = np.interp(top_score[rows], *entry.support)
+            if entry.curve is None:
+                is_modelled[rows] = True
+                note[rows] = int(Note.NONE)
+                continue
+            value[rows] = entry.curve.value(top_score[rows])
+            note[rows] = entry.curve.note(top_score[rows])
+            if entry.band is not None:
+                lower[rows] = np.minimum(entry.band.lower[0], value[rows])
+                upper[rows] = np.maximum(entry.band.upper[0], value[rows])
+        if self.model is not None and is_modelled.any():
+            value[is_modelled], lower[is_modelled], upper[is_modelled] = self.model.evaluate(
+                predictions.take(is_modelled)
+            )
+            lower = np.minimum(lower, value)
+            upper = np.maximum(upper, value)
+        return Confidence(value, lower, upper, support, note)
+
+    def to_record(self) -> Record:
+        """Return the calibration as JSON data."""
+        return {
+            "method": self.method,
+            "classes": {
+                name: entry_record(entry)
+                for name, entry in zip(self.class_names, self.entries, strict=True)
+            },
+            "model": None if self.model is None else self.model.to_record(),
+        }
+
+
+@dataclass(frozen=True)
+class JointCalibrator:
+    """A vector method, fitted on all classes at once.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method in the registry.
+    settings : VectorMethod
+        What fits the model.
+    options : FitOptions
+        What all methods share.
+    """
+
+    method: str
+    settings: VectorMethod
+    options: FitOptions
+
+    def fit(self, labelled: Labelled) -> JointCalibration:
+        """Return the model of the classes that are not scarce, and the rest.
+
+        Parameters
+        ----------
+        labelled : Labelled
+            Predictions whose truth is known.
+        """
+        entries = []
+        is_active = np.zeros(labelled.predictions.n_classes, dtype=np.bool_)
+        for class_, sample in enumerate(class_samples(labelled)):
+            if sample is None:
+                entries.append(never_predicted())
+                continue
+            fallback = scarce_fallback(sample, self.options)
+            band = None
+            if fallback is not None and self.options.n_draws > 0:
+                lower, upper = share_interval(sample, self.options)
+                band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
+            is_active[class_] = fallback is None
+            entries.append(ClassCurve(fallback, band, support_of(sample), count(sample)))
+        model = None
+        if is_active.any():
+            rows = order_rows(labelled, is_active)
+            model = self.settings.fit_model(labelled.take(rows), is_active, self.options)
+        return JointCalibration(
+            self.method, labelled.predictions.class_names, tuple(entries), model
+        )
+
+
+def order_rows(labelled: Labelled, is_active: Booleans) -> Any:
+    """Return the rows of active classes, in an order that the table's is not.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        Predictions whose truth is known.
+    is_active : array of bool
+        One entry per class.
+    """
+    predictions = labelled.predictions
+    rows = np.flatnonzero(is_active[predictions.predicted_class])
+    top_score = predictions.top_score
+    assert top_score is not None
+    # Sums over rows equal in all of these do not depend on which comes first,
+    # but for the rest of the vector, whose rounding is far below any tolerance.
+    order = np.lexsort(
+        (
+            labelled.weight[rows],
+            labelled.is_correct[rows],
+            predictions.predicted_class[rows],
+            top_score[rows],
+        )
+    )
+    return rows[order]
+
+
+def joint_reader_of(
+    method: str, read_model: Callable[[Mapping[str, Any]], VectorModel]
+) -> Callable[[Mapping[str, Any]], JointCalibration]:
+    """Return the function that reads a vector method's record.
+
+    Parameters
+    ----------
+    method : str
+        Name in the registry.
+    read_model : callable
+        Turns the method's own part back into a model.
+    """
+
+    def read(record: Mapping[str, Any]) -> JointCalibration:
+        classes = record["classes"]
+
+        def no_curve(_: Mapping[str, Any]) -> Any:
+            raise AssertionError("a vector method stores no curve")
+
+        entries = tuple(read_entry(entry, no_curve) for entry in classes.values())
+        model = None if record["model"] is None else read_model(record["model"])
+        return JointCalibration(method, tuple(classes), entries, model)
+
+    return read
+
+
+def build_joint(method: str) -> Callable[[Any, FitOptions], Calibrator]:
+    """Return the function that makes a joint calibrator of settings.
+
+    Parameters
+    ----------
+    method : str
+        Name in the registry.
+    """
+
+    def build(settings: VectorMethod, options: FitOptions) -> Calibrator:
+        return JointCalibrator(method, settings, options)
+
+    return build
