@@ -1,0 +1,55 @@
+"""What a run found, as frozen typed records: the report's only input.
+
+Every number is computed before it stands here. The records hold plain Python
+values, so that they go to JSON and back unchanged; NaN is null there. They
+name no clock, host or path: the same inputs give the same records.
+"""
+
+from credence.findings.codec import from_record, to_record
+from credence.findings.evaluated import (
+    Bins,
+    ClassCount,
+    CurveFinding,
+    Difference,
+    MetricValue,
+    Notice,
+    Reliability,
+    Results,
+    ScoreHistogram,
+    ScoreNeeded,
+)
+from credence.findings.run import (
+    SCHEMA,
+    Findings,
+    InputFile,
+    MethodFinding,
+    Provenance,
+    Setting,
+    UseClass,
+    UseRow,
+    UseSet,
+)
+
+__all__ = [
+    "SCHEMA",
+    "Bins",
+    "ClassCount",
+    "CurveFinding",
+    "Difference",
+    "Findings",
+    "InputFile",
+    "MethodFinding",
+    "MetricValue",
+    "Notice",
+    "Provenance",
+    "Reliability",
+    "Results",
+    "ScoreHistogram",
+    "ScoreNeeded",
+    "Setting",
+    "UseClass",
+    "UseRow",
+    "UseSet",
+    "from_record",
+    "to_record",
+]
