@@ -1,0 +1,349 @@
+"""The calibration file: one JSON file that is data and nothing else.
+
+It holds what is needed to give confidences (DESIGN section 4) and a checksum of
+its own body. Reading one runs no code: the method's name is looked up in the
+registry, which turns the record into a calibration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from credence import __version__
+from credence.calibrators.protocol import Calibration, Need
+from credence.calibrators.registry import BY_NAME
+from credence.calibrators.registry import read_calibration as read_record
+from credence.predictions import Predictions
+from credence.problems import InputError, Problem, nearest, refuse
+from credence.tables.writing import nulls_to_nan, plain, write_json
+
+SCHEMA_NAME = "credence/calibration"
+SCHEMA_VERSION = 1
+SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
+MOST_CHARACTERS = 40  # of a value quoted in a message
+REFIT = "Fit the calibration again with credence fit."
+
+# Key → what its value has to be, in the order in which they are written.
+KEYS: dict[str, tuple[type, ...]] = {
+    "schema": (str,),
+    "credence_version": (str,),
+    "release": (str, type(None)),
+    "method": (str,),
+    "class_names": (list,),
+    "scale": (int, float),
+    "resolution": (int, float),
+    "counts": (dict,),
+    "inputs": (dict,),
+    "calibration": (dict,),
+    "checksum": (str,),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationFile:
+    """A calibration with all that has to be known to use and to trust it.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        The fitted method.
+    method_spec : str
+        The method with its settings, as a user writes it.
+    class_names : tuple of str
+        Classes in the classifier's order.
+    scale, resolution : float
+        See :class:`credence.predictions.Predictions`.
+    counts : mapping
+        How many proteins, clusters and so on it was fitted on.
+    inputs : mapping of str to str
+        Name of each input file and its SHA-256.
+    release : str, optional
+        Name of the release of the calibration set.
+    credence_version : str
+        Version that fitted it.
+    """
+
+    calibration: Calibration
+    method_spec: str
+    class_names: tuple[str, ...]
+    scale: float
+    resolution: float
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    release: str | None = None
+    credence_version: str = __version__
+
+    @property
+    def needs(self) -> Need:
+        """What the method has to be given of each prediction."""
+        return BY_NAME[self.calibration.to_record()["method"]].needs
+
+
+def checksum_of(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a record, whatever its line breaks.
+
+    Parameters
+    ----------
+    body : mapping
+        JSON data; the order of its keys counts, as it is the order of classes.
+    """
+    entries = {key: value for key, value in body.items() if key != "checksum"}
+    text = json.dumps(entries, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def write_calibration(path: Path, file: CalibrationFile) -> None:
+    """Write a calibration as one JSON file.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be.
+    file : CalibrationFile
+        What it is to hold.
+    """
+    body = plain(
+        {
+            "schema": SCHEMA,
+            "credence_version": file.credence_version,
+            "release": file.release,
+            "method": file.method_spec,
+            "class_names": file.class_names,
+            "scale": float(file.scale),
+            "resolution": float(file.resolution),
+            "counts": file.counts,
+            "inputs": file.inputs,
+            "calibration": file.calibration.to_record(),
+        }
+    )
+    write_json(path, body | {"checksum": checksum_of(body)})
+
+
+def read_calibration(path: Path) -> CalibrationFile:
+    """Return the calibration that a file holds, or refuse it by name.
+
+    Parameters
+    ----------
+    path : Path
+        Written by :func:`write_calibration`.
+    """
+    where = str(path)
+    body = _parse(where, _text(Path(path)))
+    _check_schema(where, body)
+    _check_keys(where, body)
+    if checksum_of(body) != body["checksum"]:
+        raise refuse(
+            where,
+            "its checksum does not fit its content: the file was changed after it was written.",
+            f"Use the file as it was written. {REFIT}",
+        )
+    record = nulls_to_nan(body["calibration"])
+    name = record.get("method")
+    if name not in BY_NAME:
+        raise refuse(
+            where,
+            f"{name!r} is not a method of this version of credence ({__version__}).",
+            f"{nearest(str(name), list(BY_NAME))} The file is from credence "
+            f"{body['credence_version']}: use that, or fit again with a known method.",
+            column="calibration.method",
+        )
+    try:
+        calibration = read_record(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise refuse(
+            where,
+            f"its record cannot be read as {name!r} ({type(error).__name__}: {error}).",
+            REFIT,
+            column="calibration",
+        ) from error
+    return CalibrationFile(
+        calibration=calibration,
+        method_spec=body["method"],
+        class_names=tuple(body["class_names"]),
+        scale=float(body["scale"]),
+        resolution=float(body["resolution"]),
+        counts=body["counts"],
+        inputs=body["inputs"],
+        release=body["release"],
+        credence_version=body["credence_version"],
+    )
+
+
+def require_match(file: CalibrationFile, predictions: Predictions, where: str) -> None:
+    """Refuse predictions that the calibration was not made for.
+
+    Parameters
+    ----------
+    file : CalibrationFile
+        What is to give the confidences.
+    predictions : Predictions
+        What is to get them.
+    where : str
+        The score table, as the user named it.
+    """
+    problems = _class_problems(file.class_names, predictions.class_names, where)
+    if float(predictions.scale) != float(file.scale):
+        problems.append(
+            Problem(
+                where,
+                f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}.",
+                "Give scores of the classifier that was calibrated, on the same scale.",
+            )
+        )
+    problems += _need_problems(file, predictions, where)
+    if problems:
+        raise InputError(problems)
+
+
+def _class_problems(known: tuple[str, ...], found: tuple[str, ...], where: str) -> list[Problem]:
+    if known == found:
+        return []
+    missing = [name for name in known if name not in found]
+    extra = [name for name in found if name not in known]
+    if not missing and not extra:
+        return [
+            Problem(
+                where,
+                f"its classes are the calibration's in another order: {_list(found)}.",
+                f"Put them in this order: {_list(known)}.",
+            )
+        ]
+    parts = []
+    if missing:
+        parts.append(f"missing {_list(missing)}")
+    if extra:
+        parts.append(f"not known {_list(extra)}")
+    return [
+        Problem(
+            where,
+            f"its classes are not the calibration's: {'; '.join(parts)}.",
+            f"Give a table with these classes, in this order: {_list(known)}.",
+        )
+    ]
+
+
+def _need_problems(file: CalibrationFile, predictions: Predictions, where: str) -> list[Problem]:
+    what = None
+    if file.needs is not Need.CLASS and predictions.top_score is None:
+        what = "it has no scores"
+    elif file.needs is Need.VECTOR and predictions.scores is None:
+        what = "it has the top score only"
+    elif file.needs is Need.VECTOR and not predictions.is_distribution:
+        what = "its rows do not sum to the scale"
+    if what is None:
+        return []
+    return [
+        Problem(
+            where,
+            f"{what}, and {file.method_spec!r} needs the {file.needs.value}.",
+            "Give such a table, or fit with a method that needs less.",
+        )
+    ]
+
+
+def _list(names: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise refuse(
+            str(path), "this file does not exist.", "Give a file that credence fit wrote."
+        ) from None
+    except IsADirectoryError:
+        raise refuse(
+            str(path), "this is a folder.", "Give a file that credence fit wrote."
+        ) from None
+    except PermissionError:
+        raise refuse(
+            str(path), "this file may not be read.", "Give yourself the right to read it."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise refuse(
+            str(path),
+            f"byte {error.start + 1} is not UTF-8, so this is no calibration file.",
+            "Give a file that credence fit wrote.",
+        ) from None
+
+
+def _parse(where: str, text: str) -> dict[str, Any]:
+    try:
+        body = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        is_cut = not text.rstrip().endswith("}")
+        raise refuse(
+            where,
+            "the file ends too early." if is_cut else f"this is not JSON ({error.msg}).",
+            f"Copy it again, complete. {REFIT}" if is_cut else REFIT,
+            line=error.lineno,
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise refuse(where, f"this is not a calibration ({error}).", REFIT) from None
+    if not isinstance(body, dict):
+        raise refuse(
+            where, "this JSON is not a calibration.", "Give a file that credence fit wrote."
+        )
+    return body
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _check_schema(where: str, body: Mapping[str, Any]) -> None:
+    schema = body.get("schema")
+    name, _, version = str(schema).rpartition("/")
+    if name != SCHEMA_NAME or not version.isdecimal():
+        found = "there is no schema" if schema is None else f"the schema is {schema!r}"
+        raise refuse(
+            where,
+            f"{found}, not {SCHEMA!r}.",
+            "Give a file that credence fit wrote.",
+            column="schema",
+        )
+    if int(version) > SCHEMA_VERSION:
+        raise refuse(
+            where,
+            f"{schema!r} is newer than {SCHEMA!r}, the newest that credence {__version__} reads.",
+            "Install a newer credence.",
+            column="schema",
+        )
+    if int(version) < SCHEMA_VERSION:
+        raise refuse(where, f"{schema!r} never existed.", REFIT, column="schema")
+
+
+def _check_keys(where: str, body: Mapping[str, Any]) -> None:
+    problems = []
+    for key, kinds in KEYS.items():
+        if key not in body:
+            problems.append(Problem(where, "it is missing.", REFIT, column=key))
+        elif not isinstance(body[key], kinds) or isinstance(body[key], bool):
+            problems.append(
+                Problem(where, f"{_short(body[key])} is no value for it.", REFIT, column=key)
+            )
+    names = body.get("class_names")
+    if isinstance(names, list) and (
+        not all(isinstance(name, str) for name in names) or len(set(names)) < len(names)
+    ):
+        problems.append(
+            Problem(where, "they are not names that differ.", REFIT, column="class_names")
+        )
+    problems += [
+        Problem(where, f"{key!r} is nothing that a calibration has.", REFIT)
+        for key in body
+        if key not in KEYS
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"

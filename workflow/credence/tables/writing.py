@@ -1,0 +1,443 @@
+"""Files that are whole or absent, and the same bytes every time.
+
+Everything that the package writes goes through here: a file is written beside
+its place, flushed to the disk, and only then renamed. Floats are written so
+that they come back bit for bit.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from credence.problems import InputError, refuse
+
+TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
+ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
+GZIP_LEVEL = 6
+NEEDS_QUOTES = r'[\t\n\r"]'
+FORMULA_START = r"^[=+\-@\t\r]"  # what a spreadsheet would take for a formula
+
+REMEDIES = {
+    errno.ENOSPC: ("the disk is full.", "Make room, or write to another disk."),
+    errno.EDQUOT: ("your quota of disk space is used up.", "Make room, or write elsewhere."),
+    errno.EFBIG: ("the file grew past the size allowed.", "Raise the limit (ulimit -f)."),
+    errno.EROFS: ("the disk is read-only.", "Write to another disk."),
+    errno.EIO: ("the disk reports an error.", "Write to another disk."),
+}
+OPENING_REMEDIES = {
+    errno.EACCES: ("this folder may not be written to.", "Choose a folder of your own."),
+    errno.EPERM: ("this folder may not be written to.", "Choose a folder of your own."),
+    errno.ENOTDIR: ("part of the path is a file, not a folder.", "Choose another folder."),
+    errno.EEXIST: ("part of the path is a file, not a folder.", "Choose another folder."),
+    errno.ENAMETOOLONG: ("the name is too long.", "Choose a shorter name."),
+    errno.ENOENT: ("its folder cannot be made.", "Choose another folder."),
+}
+
+
+def _mendable(path: Path, error: OSError, remedies: Mapping[int, tuple[str, str]]) -> InputError:
+    what, remedy = remedies[cast(int, error.errno)]
+    return refuse(str(path), f"cannot be written, {what}", remedy)
+
+
+def _open_beside(path: Path) -> Path:
+    """Return a new empty file in the folder of `path`, with the same ending."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.parent / f".{secrets.token_hex(4)}-{path.name}"
+        # Not tempfile: that makes files that only their owner may read.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        remedies = OPENING_REMEDIES | REMEDIES
+        if error.errno not in remedies:
+            raise
+        raise _mendable(path, error, remedies) from error
+    return temporary
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Give a file beside `path` to write to; it takes the place when all went well.
+
+    On any error the file beside is removed and what was at `path` stays. A
+    folder that is missing is made; a link is followed; a device or a pipe is
+    written to directly.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise refuse(str(path), "this is a folder.", "Give the name of a file to write.")
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    place = path.resolve()
+    temporary = _open_beside(place)
+    try:
+        yield temporary
+        with temporary.open("rb+") as handle:
+            os.fsync(handle.fileno())
+        temporary.replace(place)
+    except OSError as error:
+        if error.errno not in REMEDIES:
+            raise
+        raise _mendable(path, error, REMEDIES) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_output(path: Path) -> Iterator[BinaryIO]:
+    """Give a binary file that appears at `path` when all went well.
+
+    A path that ends in .gz or .zst is compressed, without a time stamp.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be.
+    """
+    path = Path(path)
+    with atomic(path) as temporary, temporary.open("wb") as raw, ExitStack() as stack:
+        handle: Any = raw
+        if path.suffix == ".gz":
+            handle = stack.enter_context(
+                gzip.GzipFile(
+                    filename="", mode="wb", compresslevel=GZIP_LEVEL, fileobj=raw, mtime=0
+                )
+            )
+        elif path.suffix == ".zst":
+            handle = stack.enter_context(pa.CompressedOutputStream(raw, "zstd"))
+        yield cast(BinaryIO, handle)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be; compressed if it ends in .gz or .zst.
+    text : str
+        What it is to hold, line ends as they are.
+    """
+    with open_output(path) as handle:
+        handle.write(text.encode("utf-8"))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: arrays as lists, NaN as None.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, arrays, and mappings and sequences of these.
+
+    Examples
+    --------
+    >>> plain({"lower": np.array([0.5, np.nan]), "n": np.int64(3)})
+    {'lower': [0.5, None], 'n': 3}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value != value:
+        return None
+    return value
+
+
+def json_text(record: Any) -> str:
+    """Return a record as JSON that a person can read and a float survives.
+
+    Keys keep their order; a list without mappings stands on one line.
+
+    Parameters
+    ----------
+    record : object
+        What :func:`plain` takes; infinities are a ValueError.
+
+    Examples
+    --------
+    >>> print(json_text({"b": [0.1, float("nan")], "a": {"n": 3}}), end="")
+    {
+      "b": [0.1, null],
+      "a": {
+        "n": 3
+      }
+    }
+    """
+    return _json_lines(plain(record), "") + "\n"
+
+
+def _json_lines(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        entries = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_json_lines(entry, inner)}"
+            for key, entry in value.items()
+        ]
+        return "{\n" + ",\n".join(entries) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+        entries = [inner + _json_lines(entry, inner) for entry in value]
+        return "[\n" + ",\n".join(entries) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def write_json(path: Path, record: Any) -> None:
+    """Write a record as JSON: floats bit for bit, NaN as null, keys in their order.
+
+    Parameters
+    ----------
+    path : Path
+        Where the file is to be.
+    record : object
+        Numbers, texts, arrays, and mappings and sequences of these.
+    """
+    write_text(path, json_text(record))
+
+
+def nulls_to_nan(record: Any) -> Any:
+    """Return a record read from JSON, with NaN for the nulls in lists of numbers.
+
+    A null that stands alone stays None.
+
+    Parameters
+    ----------
+    record : object
+        What :func:`json.loads` gives.
+
+    Examples
+    --------
+    >>> nulls_to_nan({"lower": [0.5, None], "model": None})
+    {'lower': [0.5, nan], 'model': None}
+    """
+    if isinstance(record, dict):
+        return {key: nulls_to_nan(entry) for key, entry in record.items()}
+    if isinstance(record, list):
+        if any(entry is None for entry in record) and all(
+            entry is None or (isinstance(entry, int | float) and not isinstance(entry, bool))
+            for entry in record
+        ):
+            return [float("nan") if entry is None else entry for entry in record]
+        return [nulls_to_nan(entry) for entry in record]
+    return record
+
+
+def _arrow(values: Any) -> pa.Array:
+    """Return a column as Arrow knows it; NaN stays a number."""
+    if isinstance(values, pa.Array):
+        return values
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "US":
+        values = values.astype(object)
+    column = pa.array(values, from_pandas=False)
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column
+
+
+def _text_cells(column: pa.Array, spreadsheet_safe: bool) -> pa.Array:
+    """Return the cells of a column as they stand in a TSV; nothing known is empty."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    cells = pc.fill_null(column.cast(pa.string()), "")
+    if not is_text:
+        return cells
+    if spreadsheet_safe:
+        is_formula = pc.match_substring_regex(cells, FORMULA_START)
+        if pc.any(is_formula).as_py():
+            guarded = pc.binary_join_element_wise("'", cells, "")
+            cells = pc.if_else(is_formula, guarded, cells)
+    needs_quotes = pc.match_substring_regex(cells, NEEDS_QUOTES)
+    if pc.any(needs_quotes).as_py():
+        doubled = pc.replace_substring(cells, '"', '""')
+        quoted = pc.binary_join_element_wise('"', doubled, '"', "")
+        cells = pc.if_else(needs_quotes, quoted, cells)
+    return cells
+
+
+def _lines(table: pa.RecordBatch, spreadsheet_safe: bool) -> bytes:
+    cells = [_text_cells(column, spreadsheet_safe) for column in table.columns]
+    rows = pc.binary_join_element_wise(*cells, "\t") if len(cells) > 1 else cells[0]
+    whole = pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows)
+    text = pc.binary_join(whole, "\n")[0].as_buffer()
+    return cast(bytes, text.to_pybytes()) + b"\n"
+
+
+def check_table_ending(path: Path) -> None:
+    """Refuse a path whose ending names no kind of table.
+
+    Parameters
+    ----------
+    path : Path
+        Where a table is to be written.
+    """
+    if not str(path).endswith(TABLE_ENDINGS):
+        raise refuse(
+            str(path),
+            "its ending names no kind of table.",
+            f"Give a name that ends in {', '.join(TABLE_ENDINGS[:-1])} or {TABLE_ENDINGS[-1]}.",
+        )
+
+
+class TableWriter:
+    """A table that grows by chunks and appears when it is complete.
+
+    Memory holds one chunk. The bytes do not depend on how the rows were
+    divided into chunks.
+
+    Parameters
+    ----------
+    path : Path
+        Ends in .tsv, .tsv.gz, .tsv.zst or .parquet.
+    names : sequence of str
+        Columns in order; every chunk has exactly these.
+    spreadsheet_safe : bool
+        Put an apostrophe before text that a spreadsheet would take for a
+        formula. For published TSV tables only: the text is no longer the id.
+    metadata : mapping of str to str, optional
+        Kept in the schema of a Parquet file; a TSV has no place for it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        names: Sequence[str],
+        *,
+        spreadsheet_safe: bool = False,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        self._path = Path(path)
+        self._names = list(names)
+        self._spreadsheet_safe = spreadsheet_safe
+        self._metadata = dict(metadata or {})
+        self._is_parquet = self._path.suffix == ".parquet"
+        self._stack = ExitStack()
+        self._schema: Any = None
+        self._waiting: list[pa.RecordBatch] = []
+        self._n_waiting = 0
+        self._handle: BinaryIO | None = None
+        self._parquet: Any = None
+
+    def __enter__(self) -> TableWriter:
+        """Open the file beside the place of the table."""
+        check_table_ending(self._path)
+        handle = self._stack.enter_context(open_output(self._path))
+        self._handle = handle
+        if not self._is_parquet:
+            header = pa.record_batch(
+                [pa.array([name], pa.string()) for name in self._names], self._names
+            )
+            handle.write(_lines(header, self._spreadsheet_safe))
+        return self
+
+    def write(self, columns: Mapping[str, Any]) -> None:
+        """Append rows.
+
+        Parameters
+        ----------
+        columns : mapping of str to array
+            The columns by name, equally long; NaN becomes an empty cell.
+        """
+        if list(columns) != self._names:
+            raise ValueError(f"columns {list(columns)} are not {self._names}")
+        batch = pa.record_batch([_arrow(values) for values in columns.values()], self._names)
+        if self._schema is None:
+            self._schema = batch.schema
+        elif batch.schema != self._schema:
+            batch = batch.cast(self._schema)
+        self._waiting.append(batch)
+        self._n_waiting += batch.num_rows
+        if self._n_waiting >= ROWS_AT_ONCE:
+            self._flush(ROWS_AT_ONCE)
+
+    def _flush(self, least: int) -> None:
+        """Write what waits, in pieces of a fixed number of rows."""
+        rows = pa.Table.from_batches(self._waiting).combine_chunks()
+        start = 0
+        while len(rows) - start >= least and start < len(rows):
+            self._write_piece(rows.slice(start, ROWS_AT_ONCE))
+            start += ROWS_AT_ONCE
+        rest = rows.slice(start)
+        self._waiting = rest.to_batches() if len(rest) else []
+        self._n_waiting = len(rest)
+
+    def _write_piece(self, rows: pa.Table) -> None:
+        assert self._handle is not None
+        if not self._is_parquet:
+            batch = rows.combine_chunks().to_batches()[0]
+            self._handle.write(_lines(batch, self._spreadsheet_safe))
+            return
+        if self._parquet is None:
+            self._open_parquet(rows.schema)
+        self._parquet.write_table(rows, row_group_size=ROWS_AT_ONCE)
+
+    def _open_parquet(self, schema: Any) -> None:
+        if self._metadata:
+            schema = schema.with_metadata(self._metadata)
+        self._parquet = pq.ParquetWriter(self._handle, schema, compression="zstd")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        """Complete the table, or remove what was written after an error."""
+        if kind is not None:
+            return self._stack.__exit__(kind, error, trace)
+        with self._stack:
+            if self._waiting:
+                self._flush(1)
+            if self._is_parquet:
+                if self._parquet is None:
+                    texts = pa.schema([(name, pa.string()) for name in self._names])
+                    self._open_parquet(texts if self._schema is None else self._schema)
+                self._parquet.close()
+        return None
+
+
+def write_table(
+    path: Path,
+    columns: Mapping[str, Any],
+    *,
+    spreadsheet_safe: bool = False,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write a table as TSV or Parquet, as its ending says; NaN is an empty cell.
+
+    Parameters
+    ----------
+    path : Path
+        Ends in .tsv, .tsv.gz, .tsv.zst or .parquet.
+    columns : mapping of str to array
+        Columns in order, equally long.
+    spreadsheet_safe, metadata
+        See :class:`TableWriter`.
+    """
+    writer = TableWriter(path, list(columns), spreadsheet_safe=spreadsheet_safe, metadata=metadata)
+    with writer:
+        writer.write(columns)
