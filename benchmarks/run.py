@@ -1,0 +1,162 @@
+"""Measure everything and write `benchmarks/README.md`: ``python -m benchmarks.run``.
+
+Each section runs in a process of its own, so that its peak memory is its own.
+Figures are ratios measured side by side in one run wherever two things are
+compared; seconds are of the machine at hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+HERE = Path(__file__).resolve().parent
+OUT = HERE / "out"
+SECTIONS = ("bandwidth", "methods", "small_classes", "annotate", "large", "peers")
+TITLES = {
+    "bandwidth": "b_mon2 against the direct-sum scan",
+    "methods": "All methods, fitted without intervals",
+    "small_classes": "What shrinking does to small classes",
+    "annotate": "A million rows checked and annotated",
+    "large": "One and ten million rows",
+    "peers": "Side by side with other libraries",
+}
+INTRO = """# Benchmarks
+
+Made by `make bench`, which rewrites this page. {machine}. One thread.
+
+"""
+GIGABYTE = 1024**3
+
+
+def peak_gigabytes(children: bool = False) -> float:
+    """Return the greatest memory this process (or its children) has held."""
+    who = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
+    return resource.getrusage(who).ru_maxrss * 1024 / GIGABYTE
+
+
+def table(header: list[str], rows: list[list[Any]]) -> str:
+    """Return a Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def section_bandwidth() -> str:
+    """Return the ratio of the fast bandwidth search to the direct sums."""
+    from benchmarks.speed import bandwidth
+
+    return bandwidth()
+
+
+def section_methods() -> str:
+    """Return seconds and memory of every method at the paper's size."""
+    from benchmarks.speed import methods
+
+    return methods()
+
+
+def section_small_classes() -> str:
+    """Return what `prior_weight` changes at three sizes."""
+    from benchmarks.small import small_classes
+
+    return small_classes()
+
+
+def section_annotate() -> str:
+    """Return seconds and memory of checking and annotating a large table."""
+    from benchmarks.speed import annotate
+
+    with tempfile.TemporaryDirectory() as folder:
+        return annotate(Path(folder))
+
+
+def section_large() -> str:
+    """Return seconds and memory of fits at one and ten million rows."""
+    from benchmarks.speed import large
+
+    return large()
+
+
+def section_peers() -> str:
+    """Return the table of contestants on both data sets."""
+    from benchmarks.peers import compare, data_sets
+
+    text = []
+    for title, labelled in data_sets():
+        rows = [
+            [
+                row.library,
+                f"`{row.method}`",
+                *(
+                    [f"not run: {row.absent}", "", "", "", ""]
+                    if row.absent
+                    else [
+                        f"{row.fit_seconds:.2f}",
+                        f"{row.predict_seconds:.2f}",
+                        f"{row.nll:.4f}",
+                        f"{row.brier:.4f}",
+                        f"{row.ece:.4f}",
+                    ]
+                ),
+            ]
+            for row in compare(labelled)
+        ]
+        header = ["library", "method", "fit s", "predict s", "NLL", "Brier", "ECE"]
+        text.append(f"**{title}**: fitted on one half, judged on the other.\n")
+        text.append(table(header, rows))
+    return "\n".join(text)
+
+
+def run_section(name: str) -> None:
+    """Run one section in this process and keep its text."""
+    section: Callable[[], str] = globals()[f"section_{name}"]
+    text = section()
+    OUT.mkdir(exist_ok=True)
+    (OUT / f"{name}.json").write_text(json.dumps({"text": text}, indent=1) + "\n")
+    print(text, flush=True)
+
+
+def write_page() -> None:
+    """Write the page from the sections that have been measured."""
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
+    text = INTRO.format(machine=machine)
+    for name in SECTIONS:
+        kept = OUT / f"{name}.json"
+        if kept.is_file():
+            text += f"## {TITLES[name]}\n\n{json.loads(kept.read_text())['text']}\n"
+    (HERE / "README.md").write_text(text.rstrip() + "\n")
+
+
+def main() -> int:
+    """Run the sections asked for, then write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", default=SECTIONS, metavar="SECTION")
+    parser.add_argument("--here", action="store_true", help="run one section in this process")
+    options = parser.parse_args()
+    if options.here:
+        run_section(options.sections[0])
+        return 0
+    failed = 0
+    for name in options.sections:
+        print(f"== {name}", flush=True)
+        command = [sys.executable, "-m", "benchmarks.run", "--here", name]
+        failed += subprocess.run(command, cwd=HERE.parent, check=False).returncode != 0
+    write_page()
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
