@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from credence.calibrators import class_only
+from credence.calibrators import class_only, cumulative, histogram, kernel
 from credence.calibrators.protocol import Calibration, Method
 
-METHODS: tuple[Method, ...] = (class_only.METHOD,)
+METHODS: tuple[Method, ...] = (
+    class_only.METHOD,
+    histogram.METHOD,
+    cumulative.PLAIN,
+    cumulative.PLUS,
+    cumulative.OPTIMAL,
+    kernel.METHOD,
+)
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 

@@ -1,0 +1,296 @@
+"""Cumulative confidence: the share of right predictions at a score or better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import xlogy
+
+from credence.calibrators.binning import Masses, masses_of
+from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.intervals import bootstrap_band
+from credence.calibrators.protocol import (
+    Band,
+    ClassSample,
+    Curve,
+    FitOptions,
+    Law,
+    Method,
+    Need,
+    Record,
+)
+from credence.confidence import Note
+from credence.predictions import Floats, Integers
+
+MOST_STEPS = 20_000  # above this many distinct scores, steps are thinned
+THINNING = 1e-5  # most that thinning moves a confidence
+ROUNDING = 1e-12  # relative: sums this near are equal but for rounding
+HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class CumulativeCurve:
+    """Shares at a score or better, above a cutoff; one share below it.
+
+    Parameters
+    ----------
+    score : array of float
+        Distinct scores of the positives from the cutoff up, ascending.
+    share : array of float
+        Share of right predictions at each of them or better.
+    cutoff : float
+        Scores below it take `share_below`; minus infinity for none.
+    share_below : float
+        Share of right predictions below the cutoff.
+    """
+
+    score: Floats
+    share: Floats
+    cutoff: float
+    share_below: float
+
+    def value(self, score: Floats) -> Floats:
+        """Return the share at each score or better, or that below the cutoff."""
+        step = np.searchsorted(self.score, score, side="left")
+        shares = self.share[np.minimum(step, len(self.share) - 1)]
+        return np.where(score >= self.cutoff, shares, self.share_below)
+
+    def note(self, score: Floats) -> Integers:
+        """Return whether each score is above all that were seen, as a note."""
+        is_above = score > self.score[-1]
+        return np.where(is_above, int(Note.ABOVE_RANGE), int(Note.NONE)).astype(np.int64)
+
+    def to_record(self) -> Record:
+        """Return the curve as JSON data."""
+        return {
+            "score": self.score.tolist(),
+            "share": self.share.tolist(),
+            "cutoff": None if self.cutoff == -np.inf else self.cutoff,
+            "share_below": self.share_below,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> CumulativeCurve:
+        """Return the curve of a record."""
+        cutoff = record["cutoff"]
+        return cls(
+            np.array(record["score"], dtype=float),
+            np.array(record["share"], dtype=float),
+            -np.inf if cutoff is None else float(cutoff),
+            float(record["share_below"]),
+        )
+
+
+@dataclass(frozen=True)
+class Cumulative:
+    """Settings of the cumulative confidence: there are none.
+
+    Notes
+    -----
+    Cum(S) = TP[S, ∞) / (TP + FP)[S, ∞), section 7 of [1]_: the confidence at a
+    score *or better*, which is higher than that at the score where the curve
+    rises. Above the greatest score the last value is kept.
+
+    References
+    ----------
+    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    """
+
+    def cutoff(self, masses: Masses) -> float:
+        """Return minus infinity: there is no cutoff."""
+        return -np.inf
+
+    def fit_curve(self, sample: ClassSample) -> CumulativeCurve:
+        """Return the shares by running sums from the greatest score down.
+
+        Parameters
+        ----------
+        sample : ClassSample
+            The proteins predicted to be in the class.
+        """
+        masses = masses_of(sample)
+        return curve_at(masses, self.cutoff(masses))
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        """Return the interval of the shares, from a bootstrap over clusters."""
+        return bootstrap_band(self, sample, curve, options)
+
+
+@dataclass(frozen=True)
+class CumulativePlus(Cumulative):
+    """Settings of the cumulative confidence with its cutoff at the median.
+
+    Notes
+    -----
+    Cum+ of section 7 of [1]_: Cum(S) from θ up, TP[0, θ) / (TP + FP)[0, θ)
+    below, θ the weighted median of the positives' scores.
+
+    References
+    ----------
+    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    """
+
+    def cutoff(self, masses: Masses) -> float:
+        """Return the weighted median of the positives' scores."""
+        return weighted_median(masses.score, masses.total)
+
+
+@dataclass(frozen=True)
+class CumulativeOptimal(Cumulative):
+    """Settings of the cumulative confidence with the cutoff of least NLL.
+
+    Notes
+    -----
+    Cum* (CwOC) of section 7 of [1]_. Every distinct score of the positives and
+    "no cutoff" is tried by running sums; of equally good cutoffs the lowest is
+    taken.
+
+    References
+    ----------
+    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    """
+
+    def cutoff(self, masses: Masses) -> float:
+        """Return the cutoff with the least negative log likelihood."""
+        losses = cutoff_losses(masses)
+        best = int(np.argmax(losses <= losses.min() * (1.0 + ROUNDING)))
+        return -np.inf if best == 0 else float(masses.score[best])
+
+
+def running_sums(masses: Masses) -> tuple[Floats, Floats]:
+    """Return the weight right and wrong at each score or better."""
+    return np.cumsum(masses.right[::-1])[::-1], np.cumsum(masses.wrong[::-1])[::-1]
+
+
+def running_shares(masses: Masses) -> Floats:
+    """Return the share of right predictions at each score or better."""
+    right, wrong = running_sums(masses)
+    return np.asarray(right / (right + wrong))
+
+
+def weighted_median(score: Floats, weight: Floats) -> float:
+    """Return the score that halves the weight; midway where two do.
+
+    Parameters
+    ----------
+    score : array of float
+        Distinct scores, ascending.
+    weight : array of float
+        Weight at each.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([1.0, 2.0]), np.ones(2))
+    1.5
+    >>> weighted_median(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
+    2.0
+    """
+    reached = np.cumsum(weight)
+    half = HALF * reached[-1]
+    slack = ROUNDING * reached[-1]
+    position = int(np.searchsorted(reached, half - slack, side="left"))
+    if abs(reached[position] - half) <= slack and position + 1 < len(score):
+        return float(HALF * (score[position] + score[position + 1]))
+    return float(score[position])
+
+
+def cutoff_losses(masses: Masses) -> Floats:
+    """Return the NLL in the sample for a cutoff at each distinct score.
+
+    The first entry, a cutoff at the lowest score, is the same as none.
+
+    Parameters
+    ----------
+    masses : Masses
+        Where the weight lies.
+    """
+    right, wrong = running_sums(masses)
+    above = -xlogy(masses.right, right / (right + wrong))
+    above -= xlogy(masses.wrong, wrong / (right + wrong))
+    loss_above = np.cumsum(above[::-1])[::-1]
+    right_below = np.cumsum(masses.right) - masses.right
+    wrong_below = np.cumsum(masses.wrong) - masses.wrong
+    total_below = right_below + wrong_below
+    divisor = np.where(total_below > 0, total_below, 1.0)
+    loss_below = -xlogy(right_below, right_below / divisor)
+    loss_below -= xlogy(wrong_below, wrong_below / divisor)
+    return np.asarray(loss_above + loss_below)
+
+
+def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:
+    """Return the cumulative curve with a given cutoff.
+
+    Parameters
+    ----------
+    masses : Masses
+        Where the weight lies.
+    cutoff : float
+        Minus infinity for none.
+    """
+    share = running_shares(masses)
+    is_below = masses.score < cutoff
+    share_below = float(share[0])
+    if is_below.any():
+        right, total = masses.right[is_below].sum(), masses.total[is_below].sum()
+        share_below = float(right / total)
+    score, share = masses.score[~is_below], share[~is_below]
+    if len(score) > MOST_STEPS:
+        kept = thinned(share)
+        score, share = score[kept], share[kept]
+    return CumulativeCurve(score, share, cutoff, share_below)
+
+
+def thinned(share: Floats) -> Integers:
+    """Return the steps to keep so that no share moves by more than `THINNING`.
+
+    Parameters
+    ----------
+    share : array of float
+        Share at each distinct score or better, by ascending score.
+    """
+    level = np.floor(share / THINNING)
+    is_last = np.ones(len(share), dtype=np.bool_)
+    is_last[:-1] = level[1:] != level[:-1]
+    return np.flatnonzero(is_last)
+
+
+REFERENCE = "Salamon et al. 2023, section 7, doi 10.3390/make5030043"
+
+PLAIN = Method(
+    name="cumulative",
+    summary="The share of right predictions at the score or better (Cum).",
+    reference=REFERENCE,
+    settings=Cumulative,
+    needs=Need.TOP_SCORE,
+    build=build_classwise("cumulative"),
+    read=reader_of("cumulative", CumulativeCurve.from_record),
+    laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
+    additive=True,
+)
+
+PLUS = Method(
+    name="cumulative_plus",
+    summary="Cum above the median score, one share below it (Cum+).",
+    reference=REFERENCE,
+    settings=CumulativePlus,
+    needs=Need.TOP_SCORE,
+    build=build_classwise("cumulative_plus"),
+    read=reader_of("cumulative_plus", CumulativeCurve.from_record),
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+    additive=True,
+)
+
+OPTIMAL = Method(
+    name="cumulative_optimal",
+    summary="Cum above the cutoff of least log loss, one share below it (Cum*).",
+    reference=REFERENCE,
+    settings=CumulativeOptimal,
+    needs=Need.TOP_SCORE,
+    build=build_classwise("cumulative_optimal"),
+    read=reader_of("cumulative_optimal", CumulativeCurve.from_record),
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+    additive=True,
+)

@@ -1,0 +1,186 @@
+"""Histogram confidence: the share of right predictions in each bin of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.binning import masses_of
+from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.intervals import bootstrap_band
+from credence.calibrators.protocol import (
+    Band,
+    ClassSample,
+    Curve,
+    FitOptions,
+    Law,
+    Method,
+    Need,
+    Record,
+    setting,
+)
+from credence.confidence import Note
+from credence.predictions import Floats, Integers
+
+EDGE_TOLERANCE = 1e-9  # of a bin: a score this near to an edge lies on it, in any unit
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A confidence that is constant in each bin.
+
+    Parameters
+    ----------
+    upper_edge : array of float
+        Upper edges of all bins but the last, ascending; each belongs to its bin.
+    share : array of float
+        Confidence in each bin.
+    is_empty : array of bool
+        Whether no calibration protein lies in the bin.
+    """
+
+    upper_edge: Floats
+    share: Floats
+    is_empty: np.ndarray[Any, np.dtype[np.bool_]]
+
+    def value(self, score: Floats) -> Floats:
+        """Return the share of each score's bin."""
+        return np.asarray(self.share[self.bin_of(score)])
+
+    def note(self, score: Floats) -> Integers:
+        """Return whether each score's bin is empty, as a note."""
+        is_empty = self.is_empty[self.bin_of(score)]
+        return np.where(is_empty, int(Note.EMPTY_BIN), int(Note.NONE)).astype(np.int64)
+
+    def bin_of(self, score: Floats) -> Integers:
+        """Return the bin of each score; bins are open on the left."""
+        return bin_of(self.upper_edge, score)
+
+    def to_record(self) -> Record:
+        """Return the curve as JSON data."""
+        return {
+            "upper_edge": self.upper_edge.tolist(),
+            "share": self.share.tolist(),
+            "is_empty": self.is_empty.tolist(),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Steps:
+        """Return the curve of a record."""
+        return cls(
+            np.array(record["upper_edge"], dtype=float),
+            np.array(record["share"], dtype=float),
+            np.array(record["is_empty"], dtype=np.bool_),
+        )
+
+
+def bin_of(upper_edge: Floats, score: Floats) -> Integers:
+    """Return the bin of each score, given all upper edges but the last.
+
+    Parameters
+    ----------
+    upper_edge : array of float
+        Ascending; an edge belongs to the bin below it.
+    score : array of float
+        Scores.
+
+    Examples
+    --------
+    >>> bin_of(np.array([1.0, 2.0]), np.array([0.0, 1.0, 1.5, 2.0, 9.0])).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    reach = EDGE_TOLERANCE * np.abs(upper_edge)
+    return np.searchsorted(upper_edge + reach, score, side="left").astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Settings of the histogram confidence.
+
+    Parameters
+    ----------
+    bins : {'width', 'count'}
+        Bins of equal width over the scale, or of equal weight.
+    n_bins : int
+        Number of bins.
+
+    Notes
+    -----
+    TP(a, b] / (TP + FP)(a, b], section 4 of [1]_. Bins of equal width are open
+    on the left, the first is closed at 0, and a score above the scale counts
+    in the last. An empty bin takes the class's share, with a note.
+
+    References
+    ----------
+    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    """
+
+    bins: str = setting("width", "equal width, or equal weight", ("width", "count"))
+    n_bins: int = setting(20, "number of bins", low=1, high=1000)
+
+    def fit_curve(self, sample: ClassSample) -> Steps:
+        """Return the share of right predictions per bin.
+
+        Parameters
+        ----------
+        sample : ClassSample
+            The proteins predicted to be in the class.
+        """
+        masses = masses_of(sample)
+        if self.bins == "width":
+            upper_edge = sample.scale * np.arange(1, self.n_bins) / self.n_bins
+        else:
+            upper_edge = equal_weight_edges(masses.score, masses.total, self.n_bins)
+        bin_ = bin_of(upper_edge, masses.score)
+        n_bins = len(upper_edge) + 1
+        right = np.bincount(bin_, weights=masses.right, minlength=n_bins)
+        total = np.bincount(bin_, weights=masses.total, minlength=n_bins)
+        is_empty = total == 0
+        share = np.where(is_empty, masses.share, right / np.where(is_empty, 1.0, total))
+        return Steps(upper_edge, share, is_empty)
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        """Return the interval of each bin's share, from a bootstrap over clusters."""
+        return bootstrap_band(self, sample, curve, options)
+
+
+def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
+    """Return upper edges, all but the last, of bins of nearly equal weight.
+
+    Proteins with one score stay together, so that some bins may merge.
+
+    Parameters
+    ----------
+    score : array of float
+        Distinct scores, ascending.
+    weight : array of float
+        Weight at each.
+    n_bins : int
+        Number of bins wanted.
+
+    Examples
+    --------
+    >>> equal_weight_edges(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 2).tolist()
+    [2.0]
+    """
+    reached = np.cumsum(weight)
+    wanted = reached[-1] * np.arange(1, n_bins) / n_bins
+    position = np.searchsorted(reached, wanted * (1.0 - EDGE_TOLERANCE), side="left")
+    edges = np.unique(position)
+    return np.asarray(score[edges[edges < len(score) - 1]])
+
+
+METHOD = Method(
+    name="histogram",
+    summary="The share of right predictions in each bin of scores.",
+    reference="Salamon et al. 2023, section 4, doi 10.3390/make5030043",
+    settings=Histogram,
+    needs=Need.TOP_SCORE,
+    build=build_classwise("histogram"),
+    read=reader_of("histogram", Steps.from_record),
+    laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
+    additive=True,
+)
