@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from credence.calibrators import class_only, cumulative, histogram, kernel
+from credence.calibrators import class_only, cumulative, histogram, kernel, logistic
 from credence.calibrators.protocol import Calibration, Method
 
 METHODS: tuple[Method, ...] = (
@@ -19,6 +19,7 @@ METHODS: tuple[Method, ...] = (
     cumulative.PLUS,
     cumulative.OPTIMAL,
     kernel.METHOD,
+    logistic.METHOD,
 )
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
