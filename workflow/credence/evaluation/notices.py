@@ -1,0 +1,171 @@
+"""What a reader has to know before trusting the numbers, in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from credence.confidence import NOTE_TEXTS, Confidence, Note
+from credence.findings import ClassCount, Notice
+from credence.metrics import nll
+from credence.predictions import Floats, Labelled
+
+FALLBACKS = (Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED)
+
+
+def notices_of(
+    labelled: Labelled,
+    in_sample: Mapping[str, Confidence],
+    held_out: Mapping[str, Floats],
+    classes: Sequence[ClassCount],
+    n_folds: int,
+) -> tuple[Notice, ...]:
+    """Return everything that makes a number less sure than it looks.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The calibration set.
+    in_sample : mapping of str to Confidence
+        By method.
+    held_out : mapping of str to array of float
+        By method.
+    classes : sequence of ClassCount
+        Counts per class.
+    n_folds : int
+        Folds of the held-out numbers.
+    """
+    return (
+        *_about_the_set(labelled),
+        *_about_classes(classes, n_folds),
+        *_about_fallbacks(labelled, in_sample),
+        *_about_held_out(labelled, held_out),
+    )
+
+
+def plural(count: int, singular: str, many: str = "") -> str:
+    """Return a count with its noun.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    singular, many : str
+        The noun; many is the singular with an s unless given.
+
+    Examples
+    --------
+    >>> plural(1, "protein"), plural(2, "family", "families")
+    ('1 protein', '2 families')
+    """
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"
+
+
+def _about_the_set(labelled: Labelled) -> list[Notice]:
+    found = []
+    n_ties = labelled.predictions.n_ties
+    if n_ties > 0:
+        found.append(
+            Notice(
+                "ties",
+                f"{plural(n_ties, 'protein')} of the calibration set "
+                f"{'has' if n_ties == 1 else 'have'} two or more classes with the same best "
+                "score. The class that comes first in the table counts as predicted.",
+            )
+        )
+    if len(np.unique(labelled.cluster)) == labelled.n_samples:
+        found.append(
+            Notice(
+                "no relatives",
+                "Every protein of the calibration set counts as independent of all others. "
+                "If some are relatives, the intervals are too narrow and the held-out numbers "
+                "too good. Give the sequences, or a table of clusters.",
+                is_warning=True,
+            )
+        )
+    if len(np.unique(labelled.weight)) > 1:
+        found.append(
+            Notice(
+                "weights",
+                "Proteins of the calibration set carry different weights. Shares and metrics "
+                "are weighted; counts of proteins are not.",
+            )
+        )
+    return found
+
+
+def _about_classes(classes: Sequence[ClassCount], n_folds: int) -> list[Notice]:
+    found = []
+    for entry in classes:
+        name = entry.class_name
+        if entry.n_predicted == 0:
+            text = (
+                f"No calibration protein is predicted to be {name}. "
+                "Predictions of this class get no confidence."
+            )
+            found.append(Notice("unseen class", text, name, is_warning=True))
+        elif entry.n_clusters < n_folds:
+            text = (
+                f"The {plural(entry.n_predicted, 'protein')} predicted to be {name} are of only "
+                f"{plural(entry.n_clusters, 'cluster')}, fewer than the {n_folds} folds. "
+                "Held-out numbers of this class rest on few independent cases."
+            )
+            if entry.n_predicted == 1:
+                text = (
+                    f"Only one calibration protein is predicted to be {name}, so nothing can be "
+                    "held out. There are no held-out numbers of this class."
+                )
+            found.append(Notice("few clusters", text, name, is_warning=True))
+        if entry.n_true == 0 and entry.n_predicted > 0:
+            text = f"No calibration protein is truly {name}, so every prediction of it was wrong."
+            found.append(Notice("no true member", text, name, is_warning=True))
+    return found
+
+
+def _about_fallbacks(labelled: Labelled, in_sample: Mapping[str, Confidence]) -> list[Notice]:
+    """Return a notice per class and reason, naming the methods that it concerns."""
+    found = []
+    predicted = labelled.predictions.predicted_class
+    for class_, class_name in enumerate(labelled.predictions.class_names):
+        rows = predicted == class_
+        if not rows.any():
+            continue
+        for flag in FALLBACKS:
+            methods = [
+                name
+                for name, confidence in in_sample.items()
+                if (confidence.note[rows] & int(flag)).any()
+            ]
+            if methods:
+                whose = "" if len(methods) == len(in_sample) else f" ({', '.join(methods)})"
+                text = f"{class_name}{whose}: {NOTE_TEXTS[flag]}."
+                found.append(Notice("fallback", text, class_name, is_warning=True))
+    return found
+
+
+def _about_held_out(labelled: Labelled, held_out: Mapping[str, Floats]) -> list[Notice]:
+    found = []
+    for method, confidence in held_out.items():
+        known = ~np.isnan(confidence)
+        n_unknown = int((~known).sum())
+        if n_unknown > 0:
+            text = (
+                f"{method} gives {plural(n_unknown, 'protein')} no held-out confidence, because "
+                "the class predicted occurs in no other fold. They are left out of the held-out "
+                "numbers."
+            )
+            found.append(Notice("left out", text, is_warning=True))
+        clipped = nll.is_clipped(confidence[known])
+        n_clipped = int(clipped.sum())
+        if n_clipped == 0:
+            continue
+        said_right = confidence[known][clipped] > 0.5  # each is 0 or 1
+        n_mistaken = int((said_right != labelled.is_correct[known][clipped]).sum())
+        text = (
+            f"{method} gives {plural(n_clipped, 'protein')} a held-out confidence of 0 or 1, and "
+            f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
+            f"negative log-likelihood they count as {nll.CLIP:g} away from 0 or 1."
+        )
+        found.append(Notice("clipped", text, is_warning=n_mistaken > 0))
+    return found

@@ -1,0 +1,152 @@
+"""Ratios of weighted sums over proteins, with intervals over whole clusters.
+
+Mean losses, paired differences, shares in bins: each is Σ numerator over
+Σ denominator. All of a block are drawn together, so that they are paired, by
+the Bayesian bootstrap over clusters of :mod:`credence.calibrators.intervals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from credence.calibrators.draws import cluster_weights, encode_clusters
+from credence.calibrators.intervals import guard_draws
+from credence.predictions import Booleans, Floats, Integers, Strings
+
+MIN_CLUSTERS = 5  # fewer cannot tell how much a mean varies: no interval is given
+DRAWS_AT_ONCE = 50  # bounds the memory of a block of draws
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """One ratio, over some of the block's proteins.
+
+    Parameters
+    ----------
+    rows : array of int
+        Which proteins of the block it is over.
+    numerator, denominator : array of float
+        Per protein of `rows`; denominators are positive.
+    is_share : bool
+        Whether numerators are 0 or the denominator: the interval then has a
+        guard at its ends, so that 0 and 1 have a width too.
+    """
+
+    rows: Integers
+    numerator: Floats
+    denominator: Floats
+    is_share: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Values of ratios with their intervals; NaN where there is none.
+
+    Parameters
+    ----------
+    value, lower, upper : array of float
+        One per ratio.
+    n, n_clusters : array of int
+        Proteins and clusters that each is over.
+    """
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+    n: Integers
+    n_clusters: Integers
+
+
+def mean_of(losses: Floats, weight: Floats, chosen: Booleans, *, is_share: bool = False) -> Ratio:
+    """Return the ratio that is the weighted mean of losses over chosen rows.
+
+    Parameters
+    ----------
+    losses, weight : array of float
+        Per protein of the block.
+    chosen : array of bool
+        Which proteins count.
+    is_share : bool
+        Whether every loss is 0 or 1.
+    """
+    rows = np.flatnonzero(chosen)
+    return Ratio(rows, losses[rows] * weight[rows], weight[rows], is_share)
+
+
+def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: int) -> Estimates:
+    """Return the ratios of one block of proteins and their intervals.
+
+    Parameters
+    ----------
+    cluster : array of str
+        Cluster of each protein of the block.
+    ratios : sequence of Ratio
+        What to estimate.
+    level : float
+        Coverage of the pointwise intervals.
+    n_draws : int
+        Number of draws; 0 gives NaN for the ends.
+    """
+    codes, keys = encode_clusters(cluster)
+    numerator = _cluster_sums(codes, len(keys), ratios, [ratio.numerator for ratio in ratios])
+    denominator = _cluster_sums(codes, len(keys), ratios, [ratio.denominator for ratio in ratios])
+    total = np.asarray(denominator.sum(axis=1)).ravel()
+    n_clusters = np.diff(denominator.indptr).astype(np.int64)
+    value = _divide(np.asarray(numerator.sum(axis=1)).ravel(), total)
+    n = np.array([len(ratio.rows) for ratio in ratios], dtype=np.int64)
+    lower = np.full(len(ratios), np.nan)
+    upper = lower.copy()
+    is_share = np.array([ratio.is_share for ratio in ratios], dtype=np.bool_)
+    known = (total > 0) & (is_share | (n_clusters >= MIN_CLUSTERS))
+    if n_draws > 0 and known.any():
+        squares = np.asarray(denominator.multiply(denominator).sum(axis=1)).ravel()
+        # What one pseudo-cluster weighs; means other than shares have no guard.
+        unit = np.where(is_share, _divide(squares, total), 0.0)[known]
+        drawn = _draw(numerator[known], denominator[known], unit, keys, n_draws)
+        tail = (1.0 - level) / 2.0
+        low, high = np.quantile(drawn, (tail, 1.0 - tail), axis=1)
+        lower[known] = np.minimum(low, value[known])
+        upper[known] = np.maximum(high, value[known])
+    return Estimates(value, lower, upper, n, n_clusters)
+
+
+def _cluster_sums(
+    codes: Integers, n_clusters: int, ratios: Sequence[Ratio], values: Sequence[Floats]
+) -> sparse.csr_array:
+    columns = [codes[ratio.rows] for ratio in ratios]
+    rows = [np.full(len(ratio.rows), index) for index, ratio in enumerate(ratios)]
+    sums = sparse.coo_array(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
+        shape=(len(ratios), n_clusters),
+    ).tocsr()
+    sums.sum_duplicates()
+    return sums
+
+
+def _draw(
+    numerator: sparse.csr_array,
+    denominator: sparse.csr_array,
+    unit: Floats,
+    keys: np.ndarray[tuple[int], np.dtype[np.uint64]],
+    n_draws: int,
+) -> Floats:
+    guard_right, guard_wrong = guard_draws(n_draws)
+    drawn = np.empty((len(unit), n_draws))
+    for start in range(0, n_draws, DRAWS_AT_ONCE):
+        draws = np.arange(start, min(start + DRAWS_AT_ONCE, n_draws))
+        weight = np.stack([cluster_weights(keys, int(draw)) for draw in draws], axis=1)
+        right = numerator @ weight + np.outer(unit, guard_right[draws])
+        both = denominator @ weight + np.outer(unit, guard_right[draws] + guard_wrong[draws])
+        drawn[:, draws] = right / both
+    return drawn
+
+
+def _divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotients, NaN where the denominator is 0."""
+    quotient = np.full(len(numerator), np.nan)
+    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+    return quotient
