@@ -1,0 +1,27 @@
+"""A simulated world whose truth is known: for the demo, for tests, for studies.
+
+`make_world` gives sequences, scores, troves and what is true of them;
+`draw_labelled` gives scores of the same law alone, fast, for studies over
+hundreds of worlds; `truth` is the law's P(right | predicted class, top score).
+"""
+
+from credence.simulate.files import render_files
+from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE
+from credence.simulate.scores import draw_labelled
+from credence.simulate.settings import WorldSettings, world_settings
+from credence.simulate.truth import Truth, truth
+from credence.simulate.world import NOTICE, World, make_world
+
+__all__ = [
+    "CLASS_NAMES",
+    "NOTICE",
+    "USE_PREVALENCE",
+    "Truth",
+    "World",
+    "WorldSettings",
+    "draw_labelled",
+    "make_world",
+    "render_files",
+    "truth",
+    "world_settings",
+]

@@ -1,0 +1,152 @@
+"""The law of the simulated scores: how often, and how boldly, each class errs.
+
+The law is one and the same in every world; a seed only draws from it. That is
+why the truth can be known once for all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from credence.predictions import Floats
+
+CLASS_NAMES = (
+    "Major capsid",
+    "Minor capsid",
+    "Baseplate",
+    "Major tail",
+    "Minor tail",
+    "Portal",
+    "Tail fiber",
+    "Tail shaft",
+    "Collar",
+    "HTJ",
+    "Other",
+)
+N_CLASSES = len(CLASS_NAMES)
+N_NETWORKS = 10
+SCALE = 10.0  # PhANNs: the sum of ten softmaxes
+DECIMALS = 2
+RESOLUTION = 0.01
+
+# Right and wrong predictions per predicted class of PhANNs' web model on its
+# test set of 46,801 proteins: web_server/test_set_stats.csv, threshold 0, of
+# github.com/Adrian-Cantu/PhANNs (MIT).
+PUBLISHED_CORRECT = (2227, 63, 640, 398, 879, 4273, 479, 1884, 258, 1075, 27904)
+PUBLISHED_WRONG = (564, 813, 287, 328, 447, 1022, 908, 50, 249, 848, 1205)
+# Share of `Other` in that set, Salamon et al. 2023, doi 10.3390/make5030043.
+SHARE_OTHER = 0.64
+# True × predicted classes of PhANNs' first submission (same repository, branch
+# minus_capsid, model_training/cat_tag_old.csv): says which classes are confused.
+FIRST_CONFUSION = (
+    (2420, 0, 2, 2, 3, 2, 0, 7, 0, 0, 20),
+    (46, 9, 1, 0, 0, 3, 1, 1, 0, 2, 18),
+    (371, 0, 331, 1, 7, 6, 10, 19, 0, 18, 88),
+    (124, 1, 3, 353, 4, 0, 2, 7, 0, 0, 8),
+    (94, 0, 4, 25, 751, 13, 21, 43, 0, 19, 100),
+    (1127, 3, 1, 13, 1, 3538, 0, 11, 0, 53, 514),
+    (121, 0, 16, 5, 21, 3, 400, 5, 16, 2, 59),
+    (123, 0, 1, 11, 2, 1, 0, 1862, 0, 6, 25),
+    (48, 0, 1, 2, 1, 0, 135, 2, 103, 2, 6),
+    (117, 0, 10, 12, 2, 23, 0, 4, 0, 1041, 68),
+    (3995, 4, 373, 390, 218, 316, 447, 240, 10, 1256, 26153),
+)
+# Shares in the use-set: a viral metagenome is not a curated test set. Chosen.
+USE_PREVALENCE = (0.09, 0.02, 0.06, 0.05, 0.09, 0.10, 0.10, 0.06, 0.03, 0.05, 0.35)
+
+# Mean margin (in logits) by which a family's favoured class leads, where that
+# class is the true one and where it is not, and the shapes of their gamma laws.
+# Chosen so that some classes are over-confident (bold where wrong: Minor
+# capsid, Major tail, HTJ), some under-confident (timid where right: Tail
+# shaft, Other) and no two curves are alike.
+MARGIN_CORRECT = (6.0, 2.6, 3.6, 6.5, 5.0, 5.5, 4.0, 4.6, 5.0, 7.0, 4.2)
+MARGIN_WRONG = (2.2, 2.2, 1.6, 3.2, 1.5, 1.8, 2.4, 1.3, 2.6, 2.8, 1.9)
+SHAPE_CORRECT = (2.0, 2.0, 2.0, 3.0, 2.0, 2.2, 1.8, 1.6, 2.5, 2.5, 1.8)
+SHAPE_WRONG = (1.6, 1.8, 1.5, 2.2, 1.4, 1.5, 2.0, 1.4, 2.2, 1.8, 1.5)
+
+LEAST_MARGIN = 0.5  # logits; keeps what the networks favour from flipping too often
+TRUE_CLASS_IS_RIVAL = 0.6  # how often the true class comes second where it is not first
+REST_BEHIND = 5.5  # logits by which the other classes trail the rival
+SPREAD_REST = 2.0  # standard deviation of a family's logits of the other classes
+SPREAD_MEMBER = 0.25  # of one member about its family, every class
+SPREAD_NETWORK_FAMILY = 0.8  # of one network about the ten, shared by a family
+SPREAD_NETWORK_MEMBER = 0.3  # the same, of one member
+SPREAD_NETWORK_BIAS = 0.4  # of a network's lasting leaning towards a class
+SPREAD_SHARPNESS = 0.12  # of a network's lasting sharpness, in logs
+LAW_SEED = 20230726  # fixes the networks' lasting leanings; no world's seed
+FIT_ROUNDS = 200  # of proportional fitting; it settles within thirty
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreLaw:
+    """Arrays that fix P(ten networks' scores | true class).
+
+    Parameters
+    ----------
+    prevalence : array, shape (n_classes,)
+        Share of each true class in the calibration population.
+    favour : array, shape (n_classes, n_classes)
+        P(favoured class | true class) of a family.
+    rival : array, shape (n_classes, n_classes, n_classes)
+        P(second class | true class, favoured class).
+    bias : array, shape (n_networks, n_classes)
+        Lasting leaning of each network, in logits.
+    sharpness : array, shape (n_networks,)
+        Factor on the logits of each network.
+    """
+
+    prevalence: Floats
+    favour: Floats
+    rival: Floats
+    bias: Floats
+    sharpness: Floats
+
+
+@cache
+def score_law() -> ScoreLaw:
+    """Return the law of all worlds, its confusions fitted to published counts."""
+    joint = _joint_counts()
+    prevalence = joint.sum(axis=1) / joint.sum()
+    favour = joint / joint.sum(axis=1, keepdims=True)
+    rng = np.random.default_rng(LAW_SEED)
+    return ScoreLaw(
+        prevalence=prevalence,
+        favour=favour,
+        rival=_rivals(favour),
+        bias=rng.normal(0.0, SPREAD_NETWORK_BIAS, (N_NETWORKS, N_CLASSES)),
+        sharpness=np.exp(rng.normal(0.0, SPREAD_SHARPNESS, N_NETWORKS)),
+    )
+
+
+def _joint_counts() -> Floats:
+    # Diagonal and column sums are the web model's; row sums are the first
+    # submission's label counts, the structural ones scaled to 1 - SHARE_OTHER.
+    correct = np.array(PUBLISHED_CORRECT, dtype=float)
+    wrong = np.array(PUBLISHED_WRONG, dtype=float)
+    total = correct.sum() + wrong.sum()
+    first = np.array(FIRST_CONFUSION, dtype=float)
+    structural = first.sum(axis=1)[:-1]
+    structural *= (1.0 - SHARE_OTHER) * total / structural.sum()
+    missed = np.append(structural, SHARE_OTHER * total) - correct
+    cells = (first + 1.0) * (1.0 - np.eye(N_CLASSES))
+    for _ in range(FIT_ROUNDS):
+        cells *= (missed / cells.sum(axis=1))[:, None]
+        cells *= wrong / cells.sum(axis=0)
+    return cells + np.diag(correct)
+
+
+def _rivals(favour: Floats) -> Floats:
+    rival = np.zeros((N_CLASSES, N_CLASSES, N_CLASSES))
+    for true_class in range(N_CLASSES):
+        for favoured in range(N_CLASSES):
+            share = favour[true_class].copy()
+            share[favoured] = 0.0
+            if favoured != true_class:
+                share[true_class] = 0.0
+                share *= (1.0 - TRUE_CLASS_IS_RIVAL) / share.sum()
+                share[true_class] = TRUE_CLASS_IS_RIVAL
+            rival[true_class, favoured] = share / share.sum()
+    return rival

@@ -1,0 +1,226 @@
+"""Scores of ten simulated networks: members of one family are scored alike.
+
+A family has a class that the networks favour, right or wrong, a rival, and the
+margin between them; members and networks vary a little about that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.predictions import Floats, Integers, Labelled, from_scores, label
+from credence.simulate import law as constants
+from credence.simulate.families import Families, draw_families
+from credence.simulate.law import CLASS_NAMES, N_CLASSES, N_NETWORKS, ScoreLaw, score_law
+from credence.simulate.settings import WorldSettings
+
+Singles = NDArray[np.float32]
+
+FAMILIES_PER_BLOCK = 1_024  # a block's arrays stay in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyScores:
+    """What the members of a family share in the networks' eyes.
+
+    Parameters
+    ----------
+    favoured, rival : array of int, shape (n_families,)
+        Class that leads and class that follows.
+    margin : array of float, shape (n_families,)
+        Logits between the two.
+    """
+
+    favoured: Integers
+    rival: Integers
+    margin: Floats
+
+
+def draw_labelled(
+    settings: WorldSettings,
+    rng: np.random.Generator,
+    prevalence: Floats | None = None,
+    *,
+    keep_networks: bool = False,
+) -> Labelled:
+    """Return labelled predictions of `settings.n_calibration` proteins, without sequences.
+
+    The law is that of :func:`credence.simulate.make_world`. Without the
+    networks' own scores ten million rows take less than 8 GB.
+
+    Parameters
+    ----------
+    settings : WorldSettings
+        `n_calibration`, the family sizes and the composition are used; the
+        seed is not.
+    rng : numpy.random.Generator
+        Source of randomness.
+    prevalence : array, shape (n_classes,), optional
+        Shares of the true classes, summing to 1; the calibration population's
+        unless given.
+    keep_networks : bool
+        Whether the ten networks' scores are kept.
+    """
+    law = score_law()
+    shares = law.prevalence if prevalence is None else prevalence
+    families = draw_families(settings, settings.n_calibration, shares, rng)
+    scores, networks = draw_scores(families, rng, keep_networks=keep_networks)
+    ids = np.array([f"simulated_{i:06d}" for i in range(families.n_members)], dtype=object)
+    predictions = from_scores(
+        ids,
+        CLASS_NAMES,
+        rounded(scores),
+        constants.SCALE,
+        constants.RESOLUTION,
+        network_scores=networks,
+    )
+    return label(predictions, families.member_class, cluster=families.names("simulated_family"))
+
+
+def rounded(scores: Floats) -> Floats:
+    """Return scores with two decimals, as PhANNs writes them.
+
+    Parameters
+    ----------
+    scores : array
+        Sums of ten softmaxes.
+    """
+    return np.round(scores, constants.DECIMALS)
+
+
+def draw_scores(
+    families: Families, rng: np.random.Generator, *, keep_networks: bool
+) -> tuple[Floats, Floats | None]:
+    """Return the unrounded sums of ten softmaxes, and the networks' own if wanted.
+
+    Parameters
+    ----------
+    families : Families
+        Who is related to whom, and the classes.
+    rng : numpy.random.Generator
+        Source of randomness; each block of families has its own child, so
+        that memory stays small and a block can be redone alone.
+    keep_networks : bool
+        Whether the second array is made.
+    """
+    law = score_law()
+    n_members = families.n_members
+    scores = np.empty((n_members, N_CLASSES))
+    networks = np.empty((n_members, N_NETWORKS, N_CLASSES)) if keep_networks else None
+    end = np.concatenate([[0], np.cumsum(families.size)])
+    starts = range(0, families.n_families, FAMILIES_PER_BLOCK)
+    for start, child in zip(starts, rng.spawn(len(starts)), strict=True):
+        stop = min(start + FAMILIES_PER_BLOCK, families.n_families)
+        shared = draw_family_scores(law, families.class_[start:stop], child)
+        softmax = network_softmax(law, shared, families.size[start:stop], child)
+        rows = slice(int(end[start]), int(end[stop]))
+        source = _source_rows(families.is_duplicate[rows])
+        scores[rows] = softmax.sum(axis=1, dtype=np.float64)[source]
+        if networks is not None:
+            networks[rows] = softmax[source]
+    return scores, networks
+
+
+def _source_rows(is_duplicate: NDArray[np.bool_]) -> NDArray[np.intp]:
+    # The same sequence gets the same scores: a duplicate takes the nearest original's.
+    rows = np.arange(len(is_duplicate))
+    return np.maximum.accumulate(np.where(is_duplicate, 0, rows))
+
+
+def draw_family_scores(
+    law: ScoreLaw, true_class: Integers, rng: np.random.Generator
+) -> FamilyScores:
+    """Return favoured class, rival and margin of each family.
+
+    Parameters
+    ----------
+    law : ScoreLaw
+        The law.
+    true_class : array of int
+        Class of each family.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    favoured = draw_categories(law.favour[true_class], rng)
+    rival = draw_categories(law.rival[true_class, favoured], rng)
+    shape, scale = margin_law(true_class, favoured)
+    margin = constants.LEAST_MARGIN + rng.standard_gamma(shape) * scale
+    return FamilyScores(favoured, rival, margin)
+
+
+def draw_categories(shares: Floats, rng: np.random.Generator) -> Integers:
+    """Return a category for each row of shares.
+
+    Parameters
+    ----------
+    shares : array, shape (n_rows, n_categories)
+        Rows sum to 1.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    cumulative = np.cumsum(shares[:, :-1], axis=1)
+    above = rng.random(len(shares))[:, None] >= cumulative
+    return np.asarray(above.sum(axis=1), dtype=np.int64)
+
+
+def margin_law(true_class: Integers, favoured: Integers) -> tuple[Floats, Floats]:
+    """Return shape and scale of the gamma law of each family's margin above the least.
+
+    Parameters
+    ----------
+    true_class, favoured : array of int
+        Class that is, and class that the networks favour.
+    """
+    right = true_class == favoured
+
+    def pick(if_right: tuple[float, ...], if_wrong: tuple[float, ...]) -> Floats:
+        return np.where(right, np.array(if_right)[favoured], np.array(if_wrong)[favoured])
+
+    shape = pick(constants.SHAPE_CORRECT, constants.SHAPE_WRONG)
+    mean = pick(constants.MARGIN_CORRECT, constants.MARGIN_WRONG)
+    return shape, (mean - constants.LEAST_MARGIN) / shape
+
+
+def network_softmax(
+    law: ScoreLaw, shared: FamilyScores, size: Integers, rng: np.random.Generator
+) -> Singles:
+    """Return each network's softmax of each member, shape (n_members, n_networks, n_classes).
+
+    Parameters
+    ----------
+    law : ScoreLaw
+        The law.
+    shared : FamilyScores
+        What each family's members share.
+    size : array of int
+        Members of each family.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    n_families, n_members = len(size), int(size.sum())
+
+    def normal(*shape: int) -> Singles:
+        return rng.standard_normal(shape, dtype=np.float32)
+
+    rows = np.arange(n_families)
+    logits = normal(n_families, N_CLASSES) * np.float32(constants.SPREAD_REST)
+    logits -= (shared.margin + constants.REST_BEHIND).astype(np.float32)[:, None]
+    logits[rows, shared.rival] = -shared.margin
+    logits[rows, shared.favoured] = 0.0
+    common = normal(n_families, N_NETWORKS, N_CLASSES)
+    common *= np.float32(constants.SPREAD_NETWORK_FAMILY)
+    common += logits[:, None, :]
+    common += law.bias.astype(np.float32)
+    family = np.repeat(rows, size)
+    values = normal(n_members, N_NETWORKS, N_CLASSES)
+    values *= np.float32(constants.SPREAD_NETWORK_MEMBER)
+    values += common[family]
+    values += (normal(n_members, N_CLASSES) * np.float32(constants.SPREAD_MEMBER))[:, None, :]
+    values *= law.sharpness.astype(np.float32)[:, None]
+    values -= values.max(axis=2, keepdims=True)
+    np.exp(values, out=values)
+    values /= values.sum(axis=2, keepdims=True)
+    return values
