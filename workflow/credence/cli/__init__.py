@@ -1,1 +1,104 @@
-"""The command line: one file per command."""
+"""The command line: one module per command, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from credence import __version__
+from credence.cli.failures import BUG, MENDABLE, explain
+
+# Name of the command and its line in `credence --help`; the module bears the
+# same name. Listed here so that help and completion import none of them.
+COMMANDS: dict[str, str] = {
+    "run": "Run everything that a configuration asks for.",
+    "demo": "Run the whole pipeline on a simulated world.",
+    "init": "Write a commented configuration for your tables.",
+    "check": "Say everything that is wrong with a configuration or table.",
+    "cluster": "Find which proteins are relatives.",
+    "split": "Put whole clusters into groups, each with a role.",
+    "fit": "Learn confidences from labelled predictions.",
+    "annotate": "Give every prediction of a table its confidence.",
+    "evaluate": "Judge methods on proteins that did not fit them.",
+    "report": "Make the page of what a run found.",
+    "methods": "List the calibration methods and their settings.",
+    "simulate": "Write the demo world: tables whose truth is known.",
+    "completion": "Print the script of shell completion.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order of their use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None where there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"credence.cli.{cmd_name}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line per command, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command called; name the nearest where there is none."""
+        from credence.problems import nearest
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"There is no command {args[0]!r}. {nearest(args[0], list(COMMANDS))}")
+        return super().resolve_command(ctx, args)
+
+
+HELP = """Calibrated confidence, class by class, for protein classifiers.
+
+\b
+credence demo            a finished page from a simulated world
+credence init mylab      a configuration next to your own tables
+credence run             everything that it asks for
+"""  # \b keeps click from filling the lines into one paragraph
+
+
+@click.group(cls=LazyGroup, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="credence")
+def group() -> None:
+    """Gather the commands."""
+
+
+def run_command_line(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code of a command: 0 done, 2 the user can mend it, 1 a bug.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows ``credence``; the process's own unless given.
+    """
+    try:
+        result = group.main(args=arguments, prog_name="credence", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        return BUG
+    except click.ClickException as error:
+        error.show(file=sys.stderr)
+        return MENDABLE
+    except Exception as error:
+        text = explain(error)
+        if text is None:
+            raise
+        click.echo(text, err=True)
+        return MENDABLE
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,52 @@
+# make demo    a finished page from a simulated world: reports/demo/index.html
+# make test    every test
+# make lint    format, lint, types, docstrings, workflow
+# make bench   speed and error beside other libraries
+# make clean   remove what can be rebuilt (not .venv, not reports/README.md)
+#
+# Each sets up .venv from a hashed lock under envs/ when it is not there or the
+# lock changed. Another Python: make demo PYTHON=/path/to/python3
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+export PYTHON
+CORES ?= 2
+BIN := .venv/bin
+
+# A sum over several threads depends on their number.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+.venv/.user.stamp: envs/credence.lock.txt envs/set_up.sh
+	@envs/set_up.sh envs/credence.lock.txt
+	@touch $@
+
+.venv/.developer.stamp: envs/dev.lock.txt envs/set_up.sh
+	@envs/set_up.sh envs/dev.lock.txt
+	@touch .venv/.user.stamp $@
+
+demo: .venv/.user.stamp
+	@$(BIN)/credence run --cores $(CORES)
+
+test: .venv/.developer.stamp
+	@$(BIN)/python -m pytest -n $(CORES)
+
+lint: .venv/.developer.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+bench: .venv/.developer.stamp
+	@$(BIN)/python -m benchmarks.run
+
+clean:
+	@rm -rf results demo .snakemake reports/demo build dist benchmarks/out verification/out
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis

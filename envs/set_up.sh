@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Makes .venv from a lock file, and installs this checkout into it.
+# Usage: envs/set_up.sh envs/credence.lock.txt
+set -euo pipefail
+cd "$(dirname "$0")/.."
+lock=$1
+
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-} python3.13 python3.12 python3.11 python3; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "No Python of at least 3.11 was found. Install one (Debian, Ubuntu: sudo apt install python3 python3-venv), or name it: make demo PYTHON=/path/to/python3." >&2
+    exit 2
+}
+
+if ! .venv/bin/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    python=$(find_python)
+    if ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
+        echo "$python cannot make a virtual environment. Install what it needs: sudo apt install python3-venv" >&2
+        exit 2
+    fi
+    echo "Making .venv with $("$python" --version) ..." >&2
+    "$python" -m venv --clear .venv
+fi
+echo "Installing $lock into .venv ..." >&2
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+    --require-hashes --requirement "$lock"
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+    --no-index --no-deps --no-build-isolation --editable .

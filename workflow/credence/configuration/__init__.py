@@ -1,0 +1,42 @@
+"""The configuration of a run: read with its lines, checked, typed."""
+
+from credence.configuration.commands import (
+    CONFIGURATION_FILE,
+    DEMO_FILES,
+    DEMO_FOLDER,
+    flag,
+    for_workflow,
+    option,
+    options,
+)
+from credence.configuration.reading import Document, read_document
+from credence.configuration.settings import (
+    Configuration,
+    TableSet,
+    from_mapping,
+    load,
+    load_schema,
+    loads,
+    slug,
+    workflow_folder,
+)
+
+__all__ = [
+    "CONFIGURATION_FILE",
+    "DEMO_FILES",
+    "DEMO_FOLDER",
+    "Configuration",
+    "Document",
+    "TableSet",
+    "flag",
+    "for_workflow",
+    "from_mapping",
+    "load",
+    "load_schema",
+    "loads",
+    "option",
+    "options",
+    "read_document",
+    "slug",
+    "workflow_folder",
+]

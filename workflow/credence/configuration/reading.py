@@ -1,0 +1,217 @@
+"""A YAML file as plain data that remembers the line of every setting."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from credence.problems import InputError, Problem, refuse
+
+SettingPath = tuple[str | int, ...]
+
+MAXIMUM_DEPTH = 20  # a configuration is four levels deep; an alias of itself has no end
+CORE_TAGS = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True)
+class Document:
+    """The settings of a file, and where each stands.
+
+    Parameters
+    ----------
+    where : str
+        The file as the user named it.
+    data : dict
+        Plain data: dicts, lists, strings, numbers, booleans and None.
+    lines : mapping
+        Line of each setting, counted from 1, by its path.
+    problems : tuple of Problem
+        What is wrong with the writing: a setting that stands twice, for example.
+    """
+
+    where: str
+    data: dict[str, Any]
+    lines: Mapping[SettingPath, int]
+    problems: tuple[Problem, ...] = ()
+
+    def line(self, path: SettingPath) -> int | None:
+        """Return the line of a setting, or of what it should stand in.
+
+        Parameters
+        ----------
+        path : tuple
+            Keys and positions from the top.
+        """
+        while path:
+            if path in self.lines:
+                return self.lines[path]
+            path = path[:-1]
+        return None
+
+    def problem(self, path: SettingPath, what: str, remedy: str) -> Problem:
+        """Return a problem with the setting at `path`.
+
+        Parameters
+        ----------
+        path : tuple
+            Keys and positions from the top.
+        what, remedy : str
+            See :class:`credence.problems.Problem`.
+        """
+        return Problem(self.where, what, remedy, self.line(path), dotted(path) or None)
+
+
+def dotted(path: SettingPath) -> str:
+    """Return the path of a setting as one word.
+
+    Examples
+    --------
+    >>> dotted(("use_sets", 0, "name"))
+    'use_sets[0].name'
+    """
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else ("." if text else "") + step
+    return text
+
+
+def read_document(path: Path, where: str | None = None) -> Document:
+    """Return the settings of a YAML file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    where : str, optional
+        Its name in messages; as given unless stated.
+
+    Raises
+    ------
+    InputError
+        Where it is not there, not text, or not YAML with settings.
+    """
+    where = where or str(path)
+    if path.is_dir():
+        raise refuse(where, "this is a folder.", "Name the configuration file in it.")
+    if not path.exists():
+        raise refuse(
+            where, "there is no such file.", "Name an existing one, or write it: credence init."
+        )
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise refuse(
+            where, "this line is not text in UTF-8.", "Save the file as UTF-8.", line
+        ) from error
+    return parse_document(text, where)
+
+
+def parse_document(text: str, where: str) -> Document:
+    """Return the settings of YAML text.
+
+    Parameters
+    ----------
+    text : str
+        The text of a configuration.
+    where : str
+        Its name in messages.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        node = yaml.compose(io.StringIO(text))
+    except YAMLError as error:
+        raise _not_yaml(error, where) from error
+    if node is None:
+        raise refuse(where, "the file is empty.", "Write one with: credence init NAME.")
+    builder = _Builder(where)
+    data = builder.build(node, ())
+    if not isinstance(data, dict):
+        raise refuse(where, "there are no settings here.", "Write lines like run: mylab.", 1)
+    return Document(where, data, builder.lines, tuple(builder.problems))
+
+
+def _not_yaml(error: Exception, where: str) -> InputError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    line = None if mark is None else mark.line + 1
+    reason = (getattr(error, "problem", None) or str(error)).splitlines()[0]
+    if "\\t" in reason:
+        return refuse(where, "a tab stands here.", "Indent with spaces.", line)
+    return refuse(where, f"this is not YAML: {reason}.", "Mend this line or the one before.", line)
+
+
+class _Builder:
+    """Builds plain data of a composed YAML node, and keeps lines and problems."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.lines: dict[SettingPath, int] = {}
+        self.problems: list[Problem] = []
+
+    def build(self, node: Any, path: SettingPath) -> Any:
+        """Return the data of a node that stands at `path`."""
+        if len(path) > MAXIMUM_DEPTH:
+            self._say(node, path[:2], "settings are nested without end.", "Write them out.")
+            return None
+        if node.id == "mapping":
+            return self._mapping(node, path)
+        if node.id == "sequence":
+            items = []
+            for position, item in enumerate(node.value):
+                self.lines[(*path, position)] = item.start_mark.line + 1
+                items.append(self.build(item, (*path, position)))
+            return items
+        return self._scalar(node, path)
+
+    def _mapping(self, node: Any, path: SettingPath) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in data:
+                first = self.lines[(*path, key)]
+                self._say(
+                    key_node,
+                    (*path, key),
+                    f"this setting stands on line {first} already.",
+                    "Remove one of the two.",
+                )
+                continue
+            self.lines[(*path, key)] = key_node.start_mark.line + 1
+            data[key] = self.build(value_node, (*path, key))
+        return data
+
+    def _scalar(self, node: Any, path: SettingPath) -> Any:
+        kind = str(node.tag).removeprefix(CORE_TAGS)
+        text = str(node.value)
+        if kind == "null":
+            return None
+        if kind == "bool":
+            return text.lower() == "true"
+        if kind in ("int", "float"):
+            return self._number(node, path, kind, text)
+        if kind in ("str", "timestamp", "value", "merge"):
+            return text
+        self._say(node, path, f"the tag {kind!r} is not allowed.", "Remove it.")
+        return None
+
+    def _number(self, node: Any, path: SettingPath, kind: str, text: str) -> int | float | None:
+        digits = text.replace("_", "").lower()
+        try:
+            number = int(digits, 0) if kind == "int" else float(digits.replace(".inf", "inf"))
+        except ValueError:
+            number = float("nan")
+        if number != number or number in (float("inf"), float("-inf")):
+            self._say(node, path, f"{text!r} is not a number.", "Give a finite number.")
+            return None
+        return number
+
+    def _say(self, node: Any, path: SettingPath, what: str, remedy: str) -> None:
+        line = node.start_mark.line + 1
+        self.problems.append(Problem(self.where, what, remedy, line, dotted(path) or None))

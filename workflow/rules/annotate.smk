@@ -1,0 +1,22 @@
+# In: the table of a use-set, as the tool wrote it, and the chosen calibration.
+# Out: confidences.tsv, a confidence for every prediction.
+
+
+rule annotate:
+    input:
+        scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
+        summary=rules.check_use_set.output[0],
+        calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+    output:
+        f"{REPORTS}/{{use_set}}/confidences.tsv",
+    log:
+        f"{RESULTS}/logs/annotate-{{use_set}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
+    params:
+        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        source=SOURCE,
+    shell:
+        "{sys.executable:q} -m credence annotate {input.scores:q}"
+        " --calibration {input.calibration:q} --spec {params.spec:q}"
+        " --out {output:q} 2> {log:q}"

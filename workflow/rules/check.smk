@@ -1,0 +1,44 @@
+# In: score tables as a tool wrote them, labels, proteins.
+# Out: samples.parquet (the contract table) and check.json (what was found in it).
+
+
+rule check:
+    input:
+        scores=settings.calibration_set.scores,
+        labels=settings.calibration_set.label_table or [],
+        proteins=settings.calibration_set.proteins or [],
+    output:
+        samples=f"{RESULTS}/samples.parquet",
+        summary=f"{RESULTS}/check.json",
+    log:
+        f"{RESULTS}/logs/check.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/check.tsv"
+    params:
+        spec=settings.calibration_set.spec_json,
+        labels=settings.calibration_set.labels_json,
+        proteins=configuration.option("--proteins", settings.calibration_set.proteins),
+        match=settings.calibration_set.match,
+        source=SOURCE,
+    shell:
+        "{sys.executable:q} -m credence check {input.scores:q} --labelled"
+        " --spec {params.spec:q} --labels {params.labels:q} {params.proteins:q}"
+        " --match {params.match:q} --samples {output.samples:q} --out {output.summary:q}"
+        " 2> {log:q}"
+
+
+rule check_use_set:
+    input:
+        scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
+    output:
+        f"{RESULTS}/use_sets/{{use_set}}/check.json",
+    log:
+        f"{RESULTS}/logs/check-{{use_set}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/check-{{use_set}}.tsv"
+    params:
+        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        source=SOURCE,
+    shell:
+        "{sys.executable:q} -m credence check {input.scores:q}"
+        " --spec {params.spec:q} --out {output:q} 2> {log:q}"

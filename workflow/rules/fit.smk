@@ -1,0 +1,22 @@
+# In: samples, and the groups that say which of them calibrate.
+# Out: one calibration, a JSON file, per method.
+
+
+rule fit:
+    input:
+        samples=rules.check.output.samples,
+        groups=rules.split.output[0],
+    output:
+        f"{RESULTS}/calibrations/{{method}}.json",
+    log:
+        f"{RESULTS}/logs/fit-{{method}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/fit-{{method}}.tsv"
+    params:
+        method=lambda wildcards: METHODS[wildcards.method],
+        options=settings.fit_options,
+        source=SOURCE,
+    shell:
+        "{sys.executable:q} -m credence fit {input.samples:q} --format credence"
+        " --groups {input.groups:q} --method {params.method:q} {params.options:q}"
+        " --out {output:q} 2> {log:q}"

@@ -1,0 +1,30 @@
+# In: findings, the confidences of the use-sets, the chosen calibration.
+# Out: reports/<run>/: the page and, beside it, its data as files.
+
+
+rule report:
+    input:
+        findings=rules.evaluate.output.findings,
+        metrics=rules.evaluate.output.metrics,
+        calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+        confidences=expand(rules.annotate.output[0], use_set=USE_SETS),
+        summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
+    output:
+        page=f"{REPORTS}/index.html",
+        record=f"{REPORTS}/report.json",
+        metrics=f"{REPORTS}/metrics.tsv",
+        calibration=f"{REPORTS}/calibration.json",
+    log:
+        f"{RESULTS}/logs/report.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/report.tsv"
+    params:
+        use_sets=lambda wildcards, input: configuration.options(
+            "--use-set", zip(USE_SETS, input.confidences, input.summaries)
+        ),
+        settings=settings.report_json,
+        source=SOURCE,
+    shell:
+        "{sys.executable:q} -m credence report {input.findings:q} {params.use_sets:q}"
+        " --settings {params.settings:q} --metrics {input.metrics:q}"
+        " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"
