@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from credence.calibrators import class_only, cumulative, histogram, kernel, logistic
+from credence.calibrators import class_only, cumulative, histogram, kernel, logistic, matrix
 from credence.calibrators.protocol import Calibration, Method
 
 METHODS: tuple[Method, ...] = (
@@ -20,6 +20,7 @@ METHODS: tuple[Method, ...] = (
     cumulative.OPTIMAL,
     kernel.METHOD,
     logistic.METHOD,
+    matrix.METHOD,
 )
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}

@@ -1,0 +1,349 @@
+"""Structured matrix scaling: one regularised linear map of the log scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from credence.calibrators.features import (
+    canonical_order,
+    log_scores,
+    name_order,
+    predicted_rank,
+)
+from credence.calibrators.joint import build_joint, joint_reader_of
+from credence.calibrators.newton import log_odds_interval
+from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+
+MOST_STEPS = 100
+MOST_HALVINGS = 40
+DECREMENT_TOLERANCE = 1e-13  # as a part of the weight; the last step squares it
+CHUNK = 4096  # rows at a time where a row needs a number per parameter
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixModel:
+    """The linear map from log scores to log odds, classes sorted by name.
+
+    Parameters
+    ----------
+    class_names : tuple of str
+        Sorted.
+    matrix : array of float, shape (n_classes, n_classes + 1)
+        The intercepts in the last column.
+    covariance : array of float, optional
+        Of the matrix, row by row; None without intervals.
+    level : float
+        Coverage of the intervals.
+    n_clusters : int
+        How many clusters the fit saw.
+    """
+
+    class_names: tuple[str, ...]
+    matrix: Floats
+    covariance: Floats | None
+    level: float
+    n_clusters: int
+
+    def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
+        """Return value, lower and upper end; the ends NaN without intervals."""
+        design = with_ones(log_scores(predictions))
+        chosen = predicted_rank(predictions)
+        log_p = log_probabilities(design, self.matrix)
+        rows = np.arange(len(design))
+        value = np.exp(log_p[rows, chosen])
+        if self.covariance is None:
+            return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
+        # log(1 − p) as the log of the sum of the others, which does not cancel.
+        others = log_p.copy()
+        others[rows, chosen] = -np.inf
+        log_rest = special.logsumexp(others, axis=1)
+        slope = -np.exp(others - log_rest[:, None])
+        slope[rows, chosen] = 1.0
+        error = np.empty(len(design))
+        for start in range(0, len(design), CHUNK):
+            part = slice(start, start + CHUNK)
+            gradient = (slope[part, :, None] * design[part, None, :]).reshape(
+                len(design[part]), -1
+            )
+            variance = np.einsum("ij,ij->i", gradient @ self.covariance, gradient)
+            error[part] = np.sqrt(np.maximum(variance, 0.0))
+        log_odds = log_p[rows, chosen] - log_rest
+        return value, *log_odds_interval(log_odds, error, self.level, self.n_clusters)
+
+    def probabilities(self, predictions: Predictions) -> Floats:
+        """Return the probability of every class, in the table's order."""
+        inside = np.exp(log_probabilities(with_ones(log_scores(predictions)), self.matrix))
+        answer = np.empty_like(inside)
+        answer[:, name_order(predictions.class_names)] = inside
+        return answer
+
+    def to_record(self) -> Record:
+        """Return the model as JSON data."""
+        return {
+            "class_names": list(self.class_names),
+            "matrix": self.matrix.tolist(),
+            "covariance": None if self.covariance is None else self.covariance.tolist(),
+            "level": self.level,
+            "n_clusters": self.n_clusters,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> MatrixModel:
+        """Return the model of a record."""
+        covariance = record["covariance"]
+        return cls(
+            tuple(record["class_names"]),
+            np.array(record["matrix"], dtype=float),
+            None if covariance is None else np.array(covariance, dtype=float),
+            float(record["level"]),
+            int(record["n_clusters"]),
+        )
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Settings of structured matrix scaling.
+
+    Notes
+    -----
+    ŷ = softmax(W log y + c). The matrix is W = t·1 + D + O: one inverse
+    temperature, free; a diagonal and the off-diagonal entries, each with a
+    ridge towards 0, the latter the stronger; the intercepts with a ridge of
+    their own. So the map falls back to temperature scaling where data are few
+    and is Dirichlet calibration [1]_ with its off-diagonal regularisation where
+    they are many; the structure is that of [2]_. The loss is the K-class
+    likelihood, which is convex, so its one minimum is found by Newton's method.
+    Intervals are of the log odds of the stored predicted class, by the sandwich
+    over clusters, with Student's t.
+
+    References
+    ----------
+    .. [1] Kull et al. 2019, Dirichlet calibration, arXiv 1910.12656
+    .. [2] Berta et al. 2025, Structured matrix scaling, arXiv 2511.03685
+    """
+
+    diagonal: float = setting(1.0, "Ridge on the diagonal's deviations.", low=0.001)
+    off_diagonal: float = setting(100.0, "Ridge on the off-diagonal entries.", low=0.001)
+    intercept: float = setting(1.0, "Ridge on the intercepts.", low=0.001)
+
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> MatrixModel:
+        """Return the map learnt from proteins of the active classes.
+
+        Parameters
+        ----------
+        labelled : Labelled
+            Proteins predicted to be in an active class.
+        is_active : array of bool
+            One entry per class.
+        options : FitOptions
+            Level and whether intervals are wanted.
+        """
+        logs = log_scores(labelled.predictions)
+        names = labelled.predictions.class_names
+        order_of_names = name_order(names)
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[order_of_names] = np.arange(len(names))
+        true_class = rank[labelled.true_class]
+        order = canonical_order(np.column_stack([logs, true_class]), labelled)
+        problem = Problem(with_ones(logs[order]), true_class[order], labelled.weight[order], self)
+        matrix, inverse = minimise(problem)
+        _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
+        covariance = None
+        if options.n_draws > 0:
+            covariance = sandwich(problem, matrix, inverse, cluster)
+        return MatrixModel(
+            tuple(names[class_] for class_ in order_of_names),
+            matrix,
+            covariance,
+            options.level,
+            int(cluster.max()) + 1,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is minimised.
+
+    Parameters
+    ----------
+    design : array of float, shape (n_samples, n_classes + 1)
+        Log scores, ones in the last column.
+    true_class : array of int, shape (n_samples,)
+        Among the sorted names.
+    weight : array of float, shape (n_samples,)
+        Positive weights.
+    settings : Matrix
+        Strengths of the ridges.
+    """
+
+    design: Floats
+    true_class: Integers
+    weight: Floats
+    settings: Matrix
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.design.shape[1]) - 1
+
+    def ridge(self) -> Floats:
+        """Return the strength on each entry of the matrix."""
+        n = self.n_classes
+        strength = np.full((n, n + 1), self.settings.off_diagonal)
+        strength[np.arange(n), np.arange(n)] = self.settings.diagonal
+        strength[:, n] = self.settings.intercept
+        return strength
+
+    def base(self) -> Floats:
+        """Return the direction of the inverse temperature, which is free."""
+        return np.eye(self.n_classes, self.n_classes + 1)
+
+    def loss(self, matrix: Floats, deviation: Floats) -> float:
+        """Return the penalised loss; `deviation` is what the ridges see."""
+        log_p = log_probabilities(self.design, matrix)
+        rows = np.arange(len(log_p))
+        ridge = 0.5 * float((self.ridge() * deviation**2).sum())
+        return ridge - float(self.weight @ log_p[rows, self.true_class])
+
+    def residual(self, matrix: Floats) -> tuple[Floats, Floats]:
+        """Return probabilities and their excess over the truth."""
+        p = np.exp(log_probabilities(self.design, matrix))
+        excess = p.copy()
+        excess[np.arange(len(p)), self.true_class] -= 1.0
+        return p, excess
+
+    def curvature(self, p: Floats) -> Floats:
+        """Return the Hessian of the loss without ridges, entry by entry."""
+        n, width = self.n_classes, self.design.shape[1]
+        hessian = np.empty((n, width, n, width))
+        for first in range(n):
+            for second in range(first + 1):
+                factor = -p[:, first] * p[:, second]
+                if first == second:
+                    factor = factor + p[:, first]
+                block = self.design.T @ (self.design * (self.weight * factor)[:, None])
+                hessian[first, :, second, :] = block
+                hessian[second, :, first, :] = block
+        return hessian.reshape(n * width, n * width)
+
+
+def with_ones(logs: Floats) -> Floats:
+    """Return the log scores with a last column of ones."""
+    return np.column_stack([logs, np.ones(len(logs))])
+
+
+def log_probabilities(design: Floats, matrix: Floats) -> Floats:
+    """Return log softmax of the rows mapped by the matrix.
+
+    Parameters
+    ----------
+    design : array of float, shape (n_samples, n_classes + 1)
+        Log scores and ones.
+    matrix : array of float, shape (n_classes, n_classes + 1)
+        The map.
+    """
+    return np.asarray(special.log_softmax(design @ matrix.T, axis=1))
+
+
+def minimise(problem: Problem) -> tuple[Floats, Floats]:
+    """Return the matrix at the minimum and the inverse of the curvature there.
+
+    The inverse temperature is eliminated as a last parameter, so the inverse is
+    that of the matrix's entries with the temperature's freedom included.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    """
+    base = problem.base().ravel()
+    ridge = problem.ridge().ravel()
+    shape = problem.base().shape
+    inverse_temperature, deviation = 1.0, np.zeros(base.size)
+    total = problem.weight.sum()
+    matrix = problem.base()
+    loss = problem.loss(matrix, deviation.reshape(shape))
+    for _ in range(MOST_STEPS):
+        p, excess = problem.residual(matrix)
+        likelihood = ((excess * problem.weight[:, None]).T @ problem.design).ravel()
+        gradient = np.append(likelihood + ridge * deviation, base @ likelihood)
+        hessian = _with_temperature(problem.curvature(p), ridge, base)
+        step = np.linalg.solve(hessian, gradient)
+        is_last = gradient @ step <= DECREMENT_TOLERANCE * total
+        for _ in range(MOST_HALVINGS):
+            trial = deviation - step[:-1]
+            trial_temperature = inverse_temperature - step[-1]
+            trial_matrix = (trial + trial_temperature * base).reshape(shape)
+            trial_loss = problem.loss(trial_matrix, trial.reshape(shape))
+            if is_last or trial_loss <= loss:
+                break
+            step = step / 2.0
+        deviation, inverse_temperature = trial, trial_temperature
+        matrix, loss = trial_matrix, trial_loss
+        if is_last:
+            break
+    p, _ = problem.residual(matrix)
+    full = np.linalg.inv(_with_temperature(problem.curvature(p), ridge, base))
+    # Entry = deviation + temperature · base: carry the inverse over.
+    lift = np.hstack([np.eye(base.size), base[:, None]])
+    return matrix, lift @ full @ lift.T
+
+
+def sandwich(problem: Problem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
+    """Return the covariance of the matrix's entries, robust to relatives.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was minimised.
+    matrix : array of float
+        The minimum.
+    inverse : array of float
+        Inverse of the curvature there.
+    cluster : array of int
+        Code of each row's cluster, from 0.
+    """
+    _, excess = problem.residual(matrix)
+    n_clusters = int(cluster.max()) + 1
+    weighted = excess * problem.weight[:, None]
+    score = np.empty((n_clusters, matrix.size))
+    order = np.argsort(cluster, kind="stable")
+    starts = np.searchsorted(cluster[order], np.arange(n_clusters))
+    rows, design = weighted[order], problem.design[order]
+    for group, (start, end) in enumerate(
+        zip(starts, np.append(starts[1:], len(order)), strict=True)
+    ):
+        score[group] = (rows[start:end].T @ design[start:end]).ravel()
+    few = n_clusters / (n_clusters - 1) if n_clusters > 1 else 1.0
+    moved = score @ inverse
+    return np.asarray(moved.T @ moved * few)
+
+
+def _with_temperature(curvature: Floats, ridge: Floats, base: Floats) -> Floats:
+    along = curvature @ base
+    return np.block(
+        [
+            [curvature + np.diag(ridge), along[:, None]],
+            [along[None, :], np.array([[base @ along]])],
+        ]
+    )
+
+
+METHOD = Method(
+    name="matrix",
+    summary="Structured matrix scaling: a regularised linear map of all log scores.",
+    reference="Berta et al. 2025, arXiv 2511.03685; Kull et al. 2019, arXiv 1910.12656",
+    settings=Matrix,
+    needs=Need.VECTOR,
+    build=build_joint("matrix"),
+    read=joint_reader_of("matrix", MatrixModel.from_record),
+    gives_vector=True,
+)
