@@ -115,6 +115,23 @@ class JointCalibration:
             upper = np.maximum(upper, value)
         return Confidence(value, lower, upper, support, note)
 
+    def probabilities(self, predictions: Predictions) -> Floats:
+        """Return a probability for every class, where the method gives a vector.
+
+        Rows are NaN where no class could be learnt.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Of the same classes and scale as those that were fitted.
+        """
+        if self.model is None:
+            return np.full((predictions.n_samples, predictions.n_classes), np.nan)
+        give = getattr(self.model, "probabilities", None)
+        if give is None:
+            raise AttributeError(f"{self.method} gives no probability for every class")
+        return np.asarray(give(predictions))
+
     def to_record(self) -> Record:
         """Return the calibration as JSON data."""
         return {

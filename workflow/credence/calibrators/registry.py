@@ -9,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from credence.calibrators import class_only, cumulative, histogram, kernel, logistic, matrix
+from credence.calibrators import (
+    class_only,
+    cumulative,
+    histogram,
+    kernel,
+    logistic,
+    matrix,
+    temperature,
+)
 from credence.calibrators.protocol import Calibration, Method
 
 METHODS: tuple[Method, ...] = (
     class_only.METHOD,
+    temperature.STS,
+    temperature.CSTS,
+    temperature.TSWA,
+    temperature.CSTSWA,
     histogram.METHOD,
     cumulative.PLAIN,
     cumulative.PLUS,

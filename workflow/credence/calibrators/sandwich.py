@@ -1,0 +1,185 @@
+"""Cluster-robust uncertainty of fitted parameters, carried to the log-odds.
+
+A method with parameters θ and log-odds u(θ) gets Var θ = H⁻¹ M H⁻¹, with H the
+curvature of its loss and M the sum over clusters of the outer products of their
+scores: right whatever the relatives share and whether or not the method's form
+is true (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13).
+
+Residuals that a separable or overfitted class leaves at zero would make that
+variance vanish. So the variance that the fitted probabilities themselves imply
+is kept beside it, and the larger of the two holds, direction by direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse, stats
+
+from credence.calibrators.protocol import FitOptions
+from credence.predictions import Floats, Integers
+
+LEAST_EIGENVALUE = 1e-10  # of the curvature scaled to a unit diagonal; below, it is singular
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each row contributes, at the fitted parameters.
+
+    Parameters
+    ----------
+    gradient : sparse array, shape (n, n_parameters)
+        Derivatives of each row's log-odds.
+    first : array of float, shape (n,)
+        Weighted derivative of each row's loss in its log-odds.
+    implied : array of float, shape (n,)
+        Standard deviation of `first` under the fitted probabilities.
+    cluster : array of int, shape (n,)
+        Code of each row's cluster.
+    twin : array of int, shape (n,)
+        Code of the rows of one cluster that share class and score: they are one
+        observation to the implied variance.
+    """
+
+    gradient: sparse.csr_array
+    first: Floats
+    implied: Floats
+    cluster: Integers
+    twin: Integers
+
+
+def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
+    """Return a code for rows of one cluster that share class and score.
+
+    Parameters
+    ----------
+    cluster, run : array of int
+        Codes of clusters and of predicted classes.
+    score : array of float
+        Top scores.
+
+    Examples
+    --------
+    >>> twins_of(np.array([0, 0, 1]), np.zeros(3, int), np.array([0.5, 0.5, 0.5])).tolist()
+    [0, 0, 1]
+    """
+    if len(cluster) == cluster.max() + 1:
+        return cluster  # every row is a cluster of its own
+    place = cluster * (run.max() + 1) + run
+    _, level = np.unique(score, return_inverse=True)
+    _, place = np.unique(place, return_inverse=True)
+    _, twin = np.unique(place * (level.max() + 1) + level, return_inverse=True)
+    return np.asarray(twin, dtype=np.int64)
+
+
+def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
+    """Return Gram matrix of the rows, each times its factor, summed by code.
+
+    Parameters
+    ----------
+    gradient : sparse array, shape (n, n_parameters)
+        Rows.
+    factor : array of float, shape (n,)
+        Factors.
+    code : array of int, shape (n,)
+        Which rows are added up.
+    """
+    n_codes = int(code.max()) + 1
+    adder = sparse.csr_array((factor, (code, np.arange(len(code)))), shape=(n_codes, len(code)))
+    sums = adder @ gradient
+    return np.asarray((sums.T @ sums).toarray())
+
+
+def inverse(curvature: Floats) -> Floats | None:
+    """Return the inverse of a curvature, None where it is not positive definite.
+
+    Parameters
+    ----------
+    curvature : array of float, shape (n_parameters, n_parameters)
+        Symmetric.
+
+    Examples
+    --------
+    >>> inverse(np.array([[4.0]])).tolist()
+    [[0.25]]
+    >>> inverse(np.array([[1.0, 1.0], [1.0, 1.0]])) is None
+    True
+    """
+    diagonal = np.diag(curvature)
+    if not np.all(np.isfinite(curvature)) or not np.all(diagonal > 0):
+        return None
+    unit = 1.0 / np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(curvature * np.outer(unit, unit))
+    if values[0] < LEAST_EIGENVALUE:
+        return None
+    return np.asarray((vectors / values) @ vectors.T * np.outer(unit, unit))
+
+
+def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | None:
+    """Return the robust and the implied covariance of the parameters.
+
+    Parameters
+    ----------
+    terms : Terms
+        What rows contribute.
+    curvature : array of float, shape (n_parameters, n_parameters)
+        Second derivatives of the loss.
+    expected : array of float, of the same shape
+        The same under the fitted probabilities: positive definite more often.
+
+    Returns
+    -------
+    array of float, shape (2, n_parameters, n_parameters), or None
+        None where the data leave some direction of the parameters open.
+    """
+    inverted = inverse(curvature)
+    if inverted is None:
+        inverted = inverse(expected)
+    if inverted is None:
+        return None
+    n_clusters = len(np.unique(terms.cluster))
+    factor = n_clusters / max(n_clusters - 1, 1)
+    robust = factor * summed(terms.gradient, terms.first, terms.cluster)
+    implied = summed(terms.gradient, terms.implied, terms.twin)
+    return np.stack([inverted @ robust @ inverted, inverted @ implied @ inverted])
+
+
+def effective_clusters(cluster: Integers, weight: Floats) -> float:
+    """Return Kish's effective number over the masses of clusters.
+
+    Parameters
+    ----------
+    cluster : array of int
+        Code of each row's cluster.
+    weight : array of float
+        Weights.
+
+    Examples
+    --------
+    >>> effective_clusters(np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
+    2.0
+    """
+    mass = np.bincount(cluster, weights=weight)
+    return float(mass.sum() ** 2 / (mass**2).sum())
+
+
+def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) -> float:
+    """Return the quantile of Student's t that an interval reaches out to.
+
+    Parameters
+    ----------
+    n_clusters : float
+        Effective number of clusters that the parameters rest on.
+    n_parameters : int
+        How many parameters they bear.
+    options : FitOptions
+        Says the level.
+
+    Examples
+    --------
+    >>> round(critical_value(41.0, 1, FitOptions()), 3)
+    2.021
+    """
+    freedom = max(n_clusters - n_parameters, 1.0)
+    return float(stats.t.ppf((1.0 + options.level) / 2.0, freedom))
