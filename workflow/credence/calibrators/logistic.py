@@ -25,6 +25,7 @@ from credence.calibrators.newton import (
     fit_logistic,
     log_loss,
     log_odds_interval,
+    standard_error,
 )
 from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
@@ -50,8 +51,9 @@ class ClassLogistic:
         The intercept first.
     strength : float
         Of the ridge.
-    covariance : array of float, optional
-        Of the coefficients; None without intervals.
+    covariance : array of float, shape (2, n_classes + 1, n_classes + 1), optional
+        Of the coefficients, as the clusters show it and as the model implies it;
+        None without intervals.
     n_clusters : int
         How many clusters the fit saw.
     """
@@ -77,7 +79,7 @@ class ClassLogistic:
         value = special.expit(linear)
         if self.covariance is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-        error = np.sqrt(np.einsum("ij,ij->i", design @ self.covariance, design))
+        error = standard_error(design, self.covariance)
         return value, *log_odds_interval(linear, error, level, self.n_clusters)
 
     def to_record(self) -> Record:
@@ -159,8 +161,9 @@ class Logistic:
     log odds of being right are linear in the logs of all scores. The logs are
     standardised and the coefficients shrunk by a ridge, the intercept not. The
     ridge's strength is the one with the least held-out loss over folds of whole
-    clusters. Intervals are of the log odds, by the jackknife over clusters,
-    with Student's t; they do not carry the choice of the strength.
+    clusters. Intervals are of the log odds, with Student's t, by the jackknife
+    over clusters or the model's own curvature, whichever is wider; they do not
+    carry the choice of the strength.
 
     References
     ----------
@@ -219,9 +222,10 @@ class Logistic:
         covariance = None
         if options.n_draws > 0:
             p = special.expit(design @ fit.coefficient)
-            covariance = cluster_covariance(
+            shown = cluster_covariance(
                 design, weight * (p - target), weight * p * (1.0 - p), cluster, fit
             )
+            covariance = np.stack([shown, np.linalg.inv(fit.hessian)])
         return ClassLogistic(mean, spread, fit.coefficient, strength, covariance, n_clusters)
 
 

@@ -16,7 +16,7 @@ from credence.calibrators.features import (
     predicted_rank,
 )
 from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.newton import log_odds_interval
+from credence.calibrators.newton import log_odds_interval, standard_error
 from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 
@@ -36,8 +36,9 @@ class MatrixModel:
         Sorted.
     matrix : array of float, shape (n_classes, n_classes + 1)
         The intercepts in the last column.
-    covariance : array of float, optional
-        Of the matrix, row by row; None without intervals.
+    covariance : array of float, shape (2, n_entries, n_entries), optional
+        Of the matrix, row by row, as the clusters show it and as the model
+        implies it; None without intervals.
     level : float
         Coverage of the intervals.
     n_clusters : int
@@ -71,8 +72,7 @@ class MatrixModel:
             gradient = (slope[part, :, None] * design[part, None, :]).reshape(
                 len(design[part]), -1
             )
-            variance = np.einsum("ij,ij->i", gradient @ self.covariance, gradient)
-            error[part] = np.sqrt(np.maximum(variance, 0.0))
+            error[part] = standard_error(gradient, self.covariance)
         log_odds = log_p[rows, chosen] - log_rest
         return value, *log_odds_interval(log_odds, error, self.level, self.n_clusters)
 
@@ -119,8 +119,8 @@ class Matrix:
     and is Dirichlet calibration [1]_ with its off-diagonal regularisation where
     they are many; the structure is that of [2]_. The loss is the K-class
     likelihood, which is convex, so its one minimum is found by Newton's method.
-    Intervals are of the log odds of the stored predicted class, by the sandwich
-    over clusters, with Student's t.
+    Intervals are of the log odds of the stored predicted class, with Student's t,
+    by the sandwich over clusters or the model's own curvature, whichever is wider.
 
     References
     ----------
@@ -158,7 +158,7 @@ class Matrix:
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = None
         if options.n_draws > 0:
-            covariance = sandwich(problem, matrix, inverse, cluster)
+            covariance = np.stack([sandwich(problem, matrix, inverse, cluster), inverse])
         return MatrixModel(
             tuple(names[class_] for class_ in order_of_names),
             matrix,
@@ -322,9 +322,30 @@ def sandwich(problem: Problem, matrix: Floats, inverse: Floats, cluster: Integer
         zip(starts, np.append(starts[1:], len(order)), strict=True)
     ):
         score[group] = (rows[start:end].T @ design[start:end]).ravel()
-    few = n_clusters / (n_clusters - 1) if n_clusters > 1 else 1.0
     moved = score @ inverse
-    return np.asarray(moved.T @ moved * few)
+    return np.asarray(moved.T @ moved * few_clusters(problem, matrix, inverse, n_clusters))
+
+
+def few_clusters(problem: Problem, matrix: Floats, inverse: Floats, n_clusters: int) -> float:
+    """Return what a fit of this many parameters makes residuals too small by.
+
+    G/(G − p), p the parameters that the ridges leave; as if one cluster were
+    left over where they are more than the clusters.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was minimised.
+    matrix : array of float
+        The minimum.
+    inverse : array of float
+        Inverse of the curvature there.
+    n_clusters : int
+        G.
+    """
+    p, _ = problem.residual(matrix)
+    n_parameters = float((problem.curvature(p) * inverse.T).sum())
+    return n_clusters / max(n_clusters - n_parameters, 1.0)
 
 
 def _with_temperature(curvature: Floats, ridge: Floats, base: Floats) -> Floats:

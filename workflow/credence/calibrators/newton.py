@@ -150,6 +150,29 @@ def cluster_covariance(
     return np.asarray(shifts.T @ shifts * few)
 
 
+def standard_error(gradient: Floats, covariances: Floats) -> Floats:
+    """Return the larger of several standard errors of each row's log odds.
+
+    Parameters
+    ----------
+    gradient : array of float, shape (n_samples, n_features)
+        Derivatives of each row's log odds.
+    covariances : array of float, shape (n_kinds, n_features, n_features)
+        Of the coefficients: what the clusters show, and what the model itself
+        implies. A class that can be told apart without error shows no residuals,
+        and yet its coefficients are not known exactly.
+
+    Examples
+    --------
+    >>> standard_error(np.array([[2.0]]), np.array([[[1.0]], [[4.0]]])).tolist()
+    [4.0]
+    """
+    variances = [
+        np.einsum("ij,ij->i", gradient @ covariance, gradient) for covariance in covariances
+    ]
+    return np.asarray(np.sqrt(np.maximum(np.max(variances, axis=0), 0.0)))
+
+
 def log_odds_interval(
     linear: Floats, error: Floats, level: float, n_clusters: int
 ) -> tuple[Floats, Floats]:
