@@ -1,7 +1,7 @@
 """All calibration methods, from simple to complex. One line each.
 
-The order matters: `auto` prefers the earlier of two methods that do equally
-well. Command line, configuration check, tests and report all read this list.
+The order matters: `auto`, the last, prefers the earlier of two methods that do
+equally well. Command line, configuration check, tests and report all read this list.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from credence.calibrators import (
+    auto,
     class_only,
+    composition,
     cumulative,
     histogram,
     kernel,
@@ -20,7 +22,7 @@ from credence.calibrators import (
 )
 from credence.calibrators.protocol import Calibration, Method
 
-METHODS: tuple[Method, ...] = (
+SINGLE: tuple[Method, ...] = (
     class_only.METHOD,
     temperature.STS,
     temperature.CSTS,
@@ -35,6 +37,8 @@ METHODS: tuple[Method, ...] = (
     matrix.METHOD,
 )
 
+METHODS: tuple[Method, ...] = (*SINGLE, auto.method_over(SINGLE))
+
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 
 
@@ -46,4 +50,6 @@ def read_calibration(record: Mapping[str, Any]) -> Calibration:
     record : mapping
         From a calibration's `to_record`; its `method` is known.
     """
+    if record["method"] == composition.NAME:
+        return composition.read(record, read_calibration)
     return BY_NAME[record["method"]].read(record)

@@ -8,19 +8,22 @@ first stage first.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from credence.calibrators.composition import ComposedCalibrator
 from credence.calibrators.protocol import (
     Calibrator,
     FitOptions,
     Method,
+    Need,
     SettingRule,
     setting_rules,
 )
 from credence.calibrators.registry import BY_NAME
 from credence.problems import InputError, Problem, nearest
 
+ARROW = "->"
 STAGE = re.compile(r"\s*(?P<name>[A-Za-z_][\w]*)\s*(?:\((?P<settings>[^()]*)\))?\s*")
 
 
@@ -38,6 +41,16 @@ class Stage:
 
     method: Method
     settings: Any
+
+    @property
+    def needs(self) -> Need:
+        """What the method asks of the predictions."""
+        return self.method.needs
+
+    @property
+    def gives_vector(self) -> bool:
+        """Whether it gives a probability for every class."""
+        return self.method.gives_vector
 
     @property
     def text(self) -> str:
@@ -58,6 +71,93 @@ class Stage:
             What all methods share.
         """
         return self.method.build(self.settings, options)
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Methods in a row, each calibrating what the one before it says.
+
+    Parameters
+    ----------
+    stages : tuple of Stage
+        Two or more; only the first may need the whole score vector.
+    """
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def needs(self) -> Need:
+        """What the composition asks of the predictions: its first stage's needs."""
+        return self.stages[0].needs
+
+    @property
+    def gives_vector(self) -> bool:
+        """Whether it gives a probability for every class: never."""
+        return False
+
+    @property
+    def text(self) -> str:
+        """The specification in its one canonical form."""
+        return f" {ARROW} ".join(stage.text for stage in self.stages)
+
+    def build(self, options: FitOptions) -> Calibrator:
+        """Return the calibrator; only the last stage fits intervals.
+
+        Parameters
+        ----------
+        options : FitOptions
+            What all methods share.
+        """
+        before = self.stages[:-1]
+        first = before[0] if len(before) == 1 else Composition(before)
+        quick = replace(options, n_draws=0)
+        return ComposedCalibrator(self.text, first.build(quick), self.stages[-1].build(options))
+
+
+Specification = Stage | Composition
+
+
+def parse_method(text: str, where: str, line: int | None = None) -> Specification:
+    """Return the method or composition that a specification names.
+
+    Parameters
+    ----------
+    text : str
+        For example ``kernel`` or ``logistic -> kernel(bandwidth=mon4)``.
+    where : str
+        The file or option it stands in, for messages.
+    line : int, optional
+        Its line there.
+
+    Examples
+    --------
+    >>> parse_method("class_only->kernel( bandwidth = mon4 )", "--method").text
+    'class_only -> kernel(bandwidth=mon4)'
+    """
+    stages: list[Stage] = []
+    problems: list[Problem] = []
+    for position, part in enumerate(text.split(ARROW)):
+        try:
+            stage = parse_stage(part, where, line)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        stages.append(stage)
+        if position > 0 and stage.needs is Need.VECTOR:
+            problems.append(_not_second(stage, where, line))
+    if problems:
+        raise InputError(problems)
+    return stages[0] if len(stages) == 1 else Composition(tuple(stages))
+
+
+def _not_second(stage: Stage, where: str, line: int | None) -> Problem:
+    able = [name for name, method in BY_NAME.items() if method.needs is not Need.VECTOR]
+    return Problem(
+        where,
+        f"{stage.method.name!r} sees the whole score vector; a stage before it leaves one number.",
+        f"Put it first, or write one of {', '.join(able)} there.",
+        line,
+    )
 
 
 def parse_stage(text: str, where: str, line: int | None = None) -> Stage:

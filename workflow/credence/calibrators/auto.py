@@ -1,0 +1,383 @@
+"""Choose a method for each class by what it says of clusters it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
+from credence.calibrators.protocol import (
+    Calibration,
+    Calibrator,
+    FitOptions,
+    Method,
+    Need,
+    Record,
+    setting,
+)
+from credence.confidence import Confidence, Note, unknown
+from credence.predictions import Booleans, Floats, Labelled, Predictions, Strings
+
+# Methods that estimate the confidence at a score (the cumulative ones do not),
+# differ in kind and are quick to fit.
+SHORT_LIST = ("class_only", "isotonic", "beta", "kernel", "tswa", "logistic")
+SURE = 1e-15  # METHODS section 3: probabilities are clipped here in the NLL
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one candidate did on clusters it had not seen.
+
+    Parameters
+    ----------
+    method : str
+        Name of the candidate.
+    held_out_nll : float
+        Mean negative log-likelihood, weighted.
+    difference : float
+        The same less the best candidate's, protein by protein.
+    standard_error : float
+        Of the difference, relatives taken together.
+    """
+
+    method: str
+    held_out_nll: float
+    difference: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for one class, and against what.
+
+    Parameters
+    ----------
+    class_name : str
+        The predicted class.
+    chosen : tuple of str
+        The method, or all that are blended; empty for a class never predicted.
+    rivals : tuple of str
+        Candidates within one standard error of the best: the data cannot tell
+        them apart.
+    n, n_clusters : int
+        Proteins and clusters that judged.
+    trials : tuple of Trial
+        All candidates, from simple to complex.
+    """
+
+    class_name: str
+    chosen: tuple[str, ...]
+    rivals: tuple[str, ...]
+    n: int
+    n_clusters: int
+    trials: tuple[Trial, ...]
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Choice:
+        """Return the choice of a record."""
+        return cls(
+            record["class_name"],
+            tuple(record["chosen"]),
+            tuple(record["rivals"]),
+            int(record["n"]),
+            int(record["n_clusters"]),
+            tuple(Trial(**trial) for trial in record["trials"]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AutoCalibration:
+    """Calibrations of the methods chosen, and why they were.
+
+    Parameters
+    ----------
+    class_names : tuple of str
+        Classes in order.
+    choices : tuple of Choice
+        One per class.
+    skipped : mapping of str to str
+        Candidates that the data do not allow, with the reason.
+    members : mapping of str to Calibration
+        By method, all that some class's answer or interval needs.
+    """
+
+    class_names: tuple[str, ...]
+    choices: tuple[Choice, ...]
+    skipped: Mapping[str, str]
+    members: Mapping[str, Calibration]
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the confidence of each prediction.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            Of the same classes and scale as those that were fitted.
+        """
+        answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
+        for class_, choice in enumerate(self.choices):
+            rows = np.flatnonzero(predictions.predicted_class == class_)
+            if not choice.chosen or len(rows) == 0:
+                continue
+            part = predictions.take(rows)
+            said = {name: self.members[name].confidence(part) for name in needed(choice)}
+            chosen = [said[name] for name in choice.chosen]
+            answer.value[rows] = np.mean([one.value for one in chosen], axis=0)
+            answer.support[rows] = chosen[0].support
+            answer.note[rows] = np.bitwise_or.reduce([one.note for one in chosen])
+            lower, upper = rival_interval(list(said.values()))
+            answer.lower[rows] = np.minimum(lower, answer.value[rows])
+            answer.upper[rows] = np.maximum(upper, answer.value[rows])
+        return answer
+
+    def to_record(self) -> Record:
+        """Return the calibration as JSON data."""
+        return {
+            "method": "auto",
+            "class_names": list(self.class_names),
+            "choices": [asdict(choice) for choice in self.choices],
+            "skipped": dict(self.skipped),
+            "members": {name: member.to_record() for name, member in self.members.items()},
+        }
+
+
+def needed(choice: Choice) -> tuple[str, ...]:
+    """Return the methods that a class's answer and interval are made of."""
+    return choice.chosen + tuple(name for name in choice.rivals if name not in choice.chosen)
+
+
+def rival_interval(said: Sequence[Confidence]) -> tuple[Floats, Floats]:
+    """Return the mean of the ends of all intervals that the data cannot rule out.
+
+    Parameters
+    ----------
+    said : sequence of Confidence
+        Of the chosen method and its rivals, for the same proteins.
+    """
+    lower = np.mean([one.lower for one in said], axis=0)
+    upper = np.mean([one.upper for one in said], axis=0)
+    return lower, upper
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Settings of the choice between methods.
+
+    Notes
+    -----
+    Every candidate is fitted on all folds of whole clusters but one and judged
+    by the negative log-likelihood of that one. Per predicted class, the
+    simplest candidate (first in the registry) whose mean loss is within one
+    standard error of the least is chosen; the standard error is that of the
+    paired difference, summed over clusters first. `blend` takes the mean of all
+    candidates within one standard error. When an evaluation cross-fits `auto`
+    itself, the choice is made anew inside each of its folds.
+    """
+
+    mode: str = setting(
+        "choose", "One method per class, or the mean of the best.", ("choose", "blend")
+    )
+    candidates: str = setting(
+        "short", "A short list of methods, or all of them.", ("short", "all")
+    )
+
+
+@dataclass(frozen=True)
+class AutoCalibrator:
+    """The choice between methods, ready to fit.
+
+    Parameters
+    ----------
+    settings : Auto
+        Mode and candidates.
+    options : FitOptions
+        What all methods share.
+    methods : tuple of Method
+        All candidates, from simple to complex.
+    """
+
+    settings: Auto
+    options: FitOptions
+    methods: tuple[Method, ...]
+
+    def fit(self, labelled: Labelled) -> AutoCalibration:
+        """Return the choice for each class and the calibrations it needs.
+
+        Parameters
+        ----------
+        labelled : Labelled
+            Predictions whose truth is known.
+        """
+        wanted = [
+            method
+            for method in self.methods
+            if self.settings.candidates == "all" or method.name in SHORT_LIST
+        ]
+        skipped = {
+            method.name: reason
+            for method in wanted
+            if (reason := lacking(method, labelled.predictions))
+        }
+        usable = [method for method in wanted if method.name not in skipped]
+        fold = folds_by_class(labelled, DEFAULT_FOLDS)
+        quick = replace(self.options, n_draws=0)
+        losses = {
+            method.name: loss(out_of_fold(labelled, ready(method, quick), fold), labelled)
+            for method in usable
+        }
+        choices = tuple(
+            choose(name, losses, labelled, class_, self.settings.mode)
+            for class_, name in enumerate(labelled.predictions.class_names)
+        )
+        used = {name for choice in choices for name in needed(choice)}
+        members = {
+            method.name: ready(method, self.options).fit(labelled)
+            for method in usable
+            if method.name in used
+        }
+        return AutoCalibration(labelled.predictions.class_names, choices, skipped, members)
+
+
+def ready(method: Method, options: FitOptions) -> Calibrator:
+    """Return the calibrator of a method with its default settings."""
+    return method.build(method.settings(), options)
+
+
+def lacking(method: Method, predictions: Predictions) -> str:
+    """Return what a method needs and the predictions do not have, or nothing.
+
+    Parameters
+    ----------
+    method : Method
+        A candidate.
+    predictions : Predictions
+        What the classifier said.
+    """
+    has_vector = predictions.scores is not None and predictions.is_distribution
+    if method.needs is Need.VECTOR and not has_vector:
+        return f"needs the {method.needs.value}"
+    if method.needs is Need.TOP_SCORE and predictions.top_score is None:
+        return f"needs the {method.needs.value}"
+    return ""
+
+
+def loss(confidence: Confidence, labelled: Labelled) -> Floats:
+    """Return the negative log-likelihood of each outcome; NaN without a value.
+
+    Parameters
+    ----------
+    confidence : Confidence
+        Of the same proteins.
+    labelled : Labelled
+        With their outcomes.
+    """
+    p = np.clip(confidence.value, SURE, 1.0 - SURE)
+    return -np.where(labelled.is_correct, np.log(p), np.log1p(-p))
+
+
+def choose(
+    class_name: str, losses: Mapping[str, Floats], labelled: Labelled, class_: int, mode: str
+) -> Choice:
+    """Return the method of one class.
+
+    Parameters
+    ----------
+    class_name : str
+        Its name.
+    losses : mapping of str to array of float
+        Held-out loss of every protein by candidate, from simple to complex.
+    labelled : Labelled
+        The proteins.
+    class_ : int
+        Index of the class.
+    mode : str
+        ``choose`` or ``blend``.
+    """
+    is_here: Booleans = np.equal(labelled.predictions.predicted_class, class_)
+    if not is_here.any():
+        return Choice(class_name, (), (), 0, 0, ())
+    for values in losses.values():
+        is_here = is_here & ~np.isnan(values)
+    weight, cluster = labelled.weight[is_here], labelled.cluster[is_here]
+    n_clusters = len(np.unique(cluster.astype(str)))
+    if n_clusters < 2:  # nothing to judge by
+        simplest = next(iter(losses))
+        return Choice(class_name, (simplest,), (simplest,), int(is_here.sum()), n_clusters, ())
+    means = {
+        name: float(np.average(values[is_here], weights=weight)) for name, values in losses.items()
+    }
+    best = min(means, key=means.__getitem__)
+    trials = []
+    for name, values in losses.items():
+        difference, error = paired(values[is_here] - losses[best][is_here], weight, cluster)
+        trials.append(Trial(name, means[name], difference, error))
+    rivals = tuple(trial.method for trial in trials if trial.difference <= trial.standard_error)
+    chosen = rivals if mode == "blend" else rivals[:1]
+    return Choice(class_name, chosen, rivals, int(is_here.sum()), n_clusters, tuple(trials))
+
+
+def paired(difference: Floats, weight: Floats, cluster: Strings) -> tuple[float, float]:
+    """Return the weighted mean difference and its cluster-robust standard error.
+
+    Parameters
+    ----------
+    difference : array of float
+        Loss of one candidate less that of the other, per protein.
+    weight : array of float
+        Positive weights.
+    cluster : array of str
+        Name of each protein's cluster; two clusters at least.
+
+    Examples
+    --------
+    Three proteins, two of them relatives: the mean is 1, the clusters' sums of
+    what is left are 1 + 1 and −2, and √((2² + 2²) · 2/(2 − 1)) / 3 = 4/3.
+
+    >>> cluster = np.array(["a", "a", "b"], dtype=object)
+    >>> mean, error = paired(np.array([2.0, 2.0, -1.0]), np.ones(3), cluster)
+    >>> mean, round(error, 6)
+    (1.0, 1.333333)
+    """
+    mean = float(np.average(difference, weights=weight))
+    _, codes = np.unique(cluster.astype(str), return_inverse=True)
+    # Summed in sorted order, so that the order of rows cannot turn a near tie.
+    order = np.lexsort((weight, difference, codes))
+    parts = np.bincount(codes[order], weights=(weight * (difference - mean))[order])
+    n_clusters = len(parts)
+    spread = float((parts**2).sum()) * n_clusters / (n_clusters - 1)
+    return mean, float(np.sqrt(spread) / weight.sum())
+
+
+def method_over(methods: tuple[Method, ...]) -> Method:
+    """Return the registry's entry of the choice between these methods.
+
+    Parameters
+    ----------
+    methods : tuple of Method
+        All candidates, from simple to complex.
+    """
+    by_name = {method.name: method for method in methods}
+
+    def build(settings: Auto, options: FitOptions) -> Calibrator:
+        return AutoCalibrator(settings, options, methods)
+
+    def read(record: Mapping[str, Any]) -> Calibration:
+        return AutoCalibration(
+            tuple(record["class_names"]),
+            tuple(Choice.from_record(choice) for choice in record["choices"]),
+            dict(record["skipped"]),
+            {name: by_name[name].read(member) for name, member in record["members"].items()},
+        )
+
+    return Method(
+        name="auto",
+        summary="Per class, the simplest method that held-out clusters do not tell from the best.",
+        reference="one-standard-error rule: Breiman et al. 1984; see the decision pages",
+        settings=Auto,
+        needs=Need.CLASS,
+        build=build,
+        read=read,
+    )
