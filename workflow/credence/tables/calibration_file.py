@@ -10,17 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from credence import __version__
-from credence.calibrators.protocol import Calibration, Need
+from credence.calibrators.protocol import Calibration, FitOptions, Need
 from credence.calibrators.registry import BY_NAME
 from credence.calibrators.registry import read_calibration as read_record
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
-from credence.tables.writing import nulls_to_nan, plain, write_json
+from credence.tables.json_text import nulls_to_nan, plain
+from credence.tables.writing import write_json
 
 SCHEMA_NAME = "credence/calibration"
 SCHEMA_VERSION = 1
@@ -34,6 +35,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "credence_version": (str,),
     "release": (str, type(None)),
     "method": (str,),
+    "settings": (dict,),
     "class_names": (list,),
     "scale": (int, float),
     "resolution": (int, float),
@@ -62,6 +64,9 @@ class CalibrationFile:
         How many proteins, clusters and so on it was fitted on.
     inputs : mapping of str to str
         Name of each input file and its SHA-256.
+    settings : mapping
+        Every setting of the method and of the fit with its value, those left
+        at their default too: see :func:`settings_record`.
     release : str, optional
         Name of the release of the calibration set.
     credence_version : str
@@ -75,6 +80,7 @@ class CalibrationFile:
     resolution: float
     counts: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     release: str | None = None
     credence_version: str = __version__
 
@@ -82,6 +88,27 @@ class CalibrationFile:
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
         return BY_NAME[self.calibration.to_record()["method"]].needs
+
+
+def settings_record(settings: Any, options: FitOptions) -> dict[str, Any]:
+    """Return every setting of a fit with its value.
+
+    A specification names only what differs from the defaults, and a later
+    version may have other defaults.
+
+    Parameters
+    ----------
+    settings : object
+        A method's settings: a frozen dataclass.
+    options : FitOptions
+        What all methods share.
+
+    Examples
+    --------
+    >>> settings_record(BY_NAME["class_only"].settings(), FitOptions(n_draws=50))
+    {'min_positives': 10.0, 'level': 0.95, 'n_draws': 50}
+    """
+    return asdict(settings) | asdict(options)
 
 
 def checksum_of(body: Mapping[str, Any]) -> str:
@@ -113,6 +140,7 @@ def write_calibration(path: Path, file: CalibrationFile) -> None:
             "credence_version": file.credence_version,
             "release": file.release,
             "method": file.method_spec,
+            "settings": file.settings,
             "class_names": file.class_names,
             "scale": float(file.scale),
             "resolution": float(file.resolution),
@@ -169,6 +197,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         resolution=float(body["resolution"]),
         counts=body["counts"],
         inputs=body["inputs"],
+        settings=body["settings"],
         release=body["release"],
         credence_version=body["credence_version"],
     )

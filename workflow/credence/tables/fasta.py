@@ -1,0 +1,238 @@
+"""Protein FASTA files, checked as a whole: proteins, or every problem found."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from Bio.SeqIO.FastaIO import SimpleFastaParser
+
+from credence.predictions import Integers, Strings
+from credence.problems import InputError, Problem, refuse
+from credence.sequences.proteins import Proteins
+from credence.tables.residues import residue_problems
+from credence.tables.text import lines_of
+
+REMEDY_EMPTY = "Give a FASTA file of proteins."
+MOST_CHARACTERS = 40  # of a line quoted in a message
+
+Match = Literal["first_word", "full"]
+MATCHES: tuple[Match, ...] = ("first_word", "full")
+MATCH_TEXTS = {"first_word": "first word", "full": "full header"}
+
+
+@dataclass(frozen=True, eq=False)
+class Fasta(Proteins):
+    """The proteins of a FASTA file.
+
+    Parameters
+    ----------
+    ids, sequences
+        See :class:`credence.sequences.proteins.Proteins`.
+    headers : array of str
+        What stands after the '>', without blanks at its ends.
+    lines : array of int
+        Line of each header, as an editor shows it.
+    """
+
+    headers: Strings
+    lines: Integers
+
+
+def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
+    """Return the proteins of a FASTA file, plain or packed.
+
+    Parameters
+    ----------
+    path : Path
+        The file; packed where it ends in .gz or .zst.
+    by : {"first_word", "full"}
+        What of the header is the id.
+    """
+    path = Path(path)
+    where = str(path)
+    _require_fasta(path)
+    text = "".join(lines_of(path)).rstrip("\n") + "\n"
+    if not text.strip():
+        raise refuse(where, "the file is empty.", REMEDY_EMPTY)
+    rows = text.split("\n")
+    fasta = _records(text, rows, by)
+    problems = _lead_problems(where, rows)
+    problems += _header_problems(where, fasta, by)
+    problems += residue_problems(where, fasta.sequences, fasta.ids, fasta.lines, rows)
+    if problems:
+        raise InputError(sorted(problems, key=lambda problem: problem.line or 0))
+    return fasta
+
+
+def _require_fasta(path: Path) -> None:
+    if path.is_dir():
+        raise refuse(str(path), "this is a folder.", "Give the path of a FASTA file in it.")
+    if path.is_file() and path.stat().st_size == 0:
+        raise refuse(str(path), "the file is empty.", REMEDY_EMPTY)
+
+
+def _records(text: str, rows: list[str], by: Match) -> Fasta:
+    titles: list[str] = []
+    sequences: list[str] = []
+    for title, sequence in SimpleFastaParser(io.StringIO(text)):
+        titles.append(title.strip())
+        sequences.append(sequence)
+    lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
+    headers = _objects(titles)
+    return Fasta(
+        ids=ids_of(headers, by),
+        sequences=_objects(sequences),
+        headers=headers,
+        lines=np.array(lines, dtype=np.int64),
+    )
+
+
+def _objects(values: Sequence[str]) -> Strings:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def ids_of(headers: Strings, by: Match) -> Strings:
+    """Return what of each header is the id.
+
+    Parameters
+    ----------
+    headers : array of str
+        What stands after the '>'.
+    by : {"first_word", "full"}
+        Which part.
+
+    Examples
+    --------
+    >>> ids_of(np.array(["p1 portal protein"], dtype=object), "first_word").tolist()
+    ['p1']
+    """
+    if by == "full":
+        return headers
+    return _objects([(header.split(maxsplit=1) or [""])[0] for header in headers])
+
+
+def _lead_problems(where: str, rows: list[str]) -> list[Problem]:
+    """Return a problem if there is text before the first header."""
+    for number, row in enumerate(rows, start=1):
+        if row.startswith(">"):
+            return []
+        if row.strip():
+            return [
+                Problem(
+                    where,
+                    f"{_short(row)} stands before the first '>'.",
+                    "Begin the file with a header: '>' and an id.",
+                    number,
+                )
+            ]
+    return []
+
+
+def _header_problems(where: str, fasta: Fasta, by: Match) -> list[Problem]:
+    problems = []
+    first: dict[str, int] = {}
+    for row, (id_, line) in enumerate(zip(fasta.ids, fasta.lines.tolist(), strict=True)):
+        if not id_:
+            problems.append(
+                Problem(where, "the header is empty.", "Write an id after the '>'.", line)
+            )
+        elif id_ in first:
+            problems.append(_repeated(where, fasta, first[id_], row, by))
+        else:
+            first[id_] = row
+    return problems
+
+
+def _repeated(where: str, fasta: Fasta, first: int, row: int, by: Match) -> Problem:
+    is_same = fasta.sequences[first] == fasta.sequences[row]
+    remedy = "Remove one of them." if is_same else "Give one of them another id."
+    if by == "first_word" and fasta.headers[first] != fasta.headers[row]:
+        remedy = f"{remedy[:-1]}, or match by full header."
+    return Problem(
+        where,
+        f"the id {fasta.ids[row]!r} stands in line {fasta.lines[first]} already, "
+        f"with {'the same' if is_same else 'another'} sequence.",
+        remedy,
+        int(fasta.lines[row]),
+    )
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…")
+
+
+def match_ids(
+    table_ids: Strings,
+    fasta: Fasta,
+    by: Match = "first_word",
+    *,
+    table: str,
+    proteins: str,
+    table_lines: Integers | None = None,
+) -> Integers:
+    """Return the row of the FASTA file that each id of a table names.
+
+    Parameters
+    ----------
+    table_ids : array of str
+        Unique ids of a score table.
+    fasta : Fasta
+        Proteins; each has to have a row in the table.
+    by : {"first_word", "full"}
+        What of the header is the id.
+    table, proteins : str
+        The two files, as the user named them.
+    table_lines : array of int, optional
+        Line of each row of the table.
+    """
+    ids = ids_of(fasta.headers, by)
+    row_of = {id_: row for row, id_ in enumerate(ids)}
+    known = set(table_ids)
+    problems = [
+        Problem(
+            table,
+            f"{id_!r} has no protein in {proteins}.",
+            "Add the protein there or remove this row.",
+            None if table_lines is None else int(table_lines[row]),
+        )
+        for row, id_ in enumerate(table_ids)
+        if id_ not in row_of
+    ]
+    problems += [
+        Problem(
+            proteins,
+            f"{id_!r} has no row in {table}.",
+            "Add the row there or remove this protein.",
+            int(fasta.lines[row]),
+        )
+        for row, id_ in enumerate(ids)
+        if id_ not in known
+    ]
+    if problems:
+        raise InputError(_better_match(known, fasta, by, table, proteins) + problems)
+    return np.array([row_of[id_] for id_ in table_ids], dtype=np.int64)
+
+
+def _better_match(
+    known: set[str], fasta: Fasta, by: Match, table: str, proteins: str
+) -> list[Problem]:
+    """Return a hint where the other part of the headers fits better."""
+    n_found = {match: len(known & set(ids_of(fasta.headers, match))) for match in MATCHES}
+    best = max(MATCHES, key=lambda match: n_found[match])
+    if n_found[best] <= n_found[by]:
+        return []
+    return [
+        Problem(
+            proteins,
+            f"by {MATCH_TEXTS[by]} {n_found[by]} of its {fasta.n_proteins} headers stand in "
+            f"{table}, by {MATCH_TEXTS[best]} {n_found[best]}.",
+            f"Match by {MATCH_TEXTS[best]}: match: {best}.",
+        )
+    ]

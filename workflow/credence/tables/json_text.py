@@ -1,0 +1,99 @@
+"""Records as JSON that a person can read and that floats survive bit for bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: arrays as lists, NaN as None.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, arrays, and mappings and sequences of these.
+
+    Examples
+    --------
+    >>> plain({"lower": np.array([0.5, np.nan]), "n": np.int64(3)})
+    {'lower': [0.5, None], 'n': 3}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value != value:
+        return None
+    return value
+
+
+def json_text(record: Any) -> str:
+    """Return a record as JSON that a person can read and a float survives.
+
+    Keys keep their order; a list without mappings stands on one line.
+
+    Parameters
+    ----------
+    record : object
+        What :func:`plain` takes; infinities are a ValueError.
+
+    Examples
+    --------
+    >>> print(json_text({"b": [0.1, float("nan")], "a": {"n": 3}}), end="")
+    {
+      "b": [0.1, null],
+      "a": {
+        "n": 3
+      }
+    }
+    """
+    return _json_lines(plain(record), "") + "\n"
+
+
+def _json_lines(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        entries = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_json_lines(entry, inner)}"
+            for key, entry in value.items()
+        ]
+        return "{\n" + ",\n".join(entries) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+        entries = [inner + _json_lines(entry, inner) for entry in value]
+        return "[\n" + ",\n".join(entries) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def nulls_to_nan(record: Any) -> Any:
+    """Return a record read from JSON, with NaN for the nulls in lists of numbers.
+
+    A null that stands alone stays None.
+
+    Parameters
+    ----------
+    record : object
+        What :func:`json.loads` gives.
+
+    Examples
+    --------
+    >>> nulls_to_nan({"lower": [0.5, None], "model": None})
+    {'lower': [0.5, nan], 'model': None}
+    """
+    if isinstance(record, dict):
+        return {key: nulls_to_nan(entry) for key, entry in record.items()}
+    if isinstance(record, list):
+        if any(entry is None for entry in record) and all(
+            entry is None or (isinstance(entry, int | float) and not isinstance(entry, bool))
+            for entry in record
+        ):
+            return [float("nan") if entry is None else entry for entry in record]
+        return [nulls_to_nan(entry) for entry in record]
+    return record
