@@ -23,11 +23,11 @@ export OPENBLAS_NUM_THREADS := 1
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
-.venv/.user.stamp: envs/credence.lock.txt envs/set_up.sh
+.venv/.user.stamp: envs/credence.lock.txt envs/set_up.sh pyproject.toml
 	@envs/set_up.sh envs/credence.lock.txt
 	@touch $@
 
-.venv/.developer.stamp: envs/dev.lock.txt envs/set_up.sh
+.venv/.developer.stamp: envs/dev.lock.txt envs/set_up.sh pyproject.toml
 	@envs/set_up.sh envs/dev.lock.txt
 	@touch .venv/.user.stamp $@
 

@@ -6,23 +6,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from credence.configuration.settings import Configuration, from_mapping, load
+from credence.configuration.settings import Configuration, from_mapping, load, workflow_folder
 from credence.problems import InputError, refuse
 
 CONFIGURATION_FILE = "config.yaml"
 DEMO_FOLDER = "demo"
-# What the rule `simulate` writes into it, of all that the command does.
+# What the command `simulate` writes into it; a test keeps the two lists equal.
 DEMO_FILES = tuple(
     f"{DEMO_FOLDER}/{name}"
     for name in (
+        "README.txt",
         "calibration.csv",
         "proteins.fasta",
+        "calibration_networks.npz",
         "training.fasta",
         "use.csv",
         "use.fasta",
         "trove_htj.csv",
         "trove_htj.fasta",
-        "README.txt",
+        "trove_mixed.csv",
+        "trove_mixed.fasta",
+        "truth/families.tsv",
+        "truth/planted.tsv",
     )
 )
 
@@ -65,6 +70,13 @@ def _short(path: Path) -> Path:
     """Return the path as seen from here, where it lies below."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def demo_text() -> str:
+    """Return the configuration of the demo, as it stands at the top of a checkout."""
+    folder = workflow_folder()
+    inside = folder / CONFIGURATION_FILE
+    return (inside if inside.exists() else folder.parent / CONFIGURATION_FILE).read_text("utf-8")
 
 
 def option(name: str, value: Any) -> list[str]:

@@ -33,6 +33,7 @@ def meaning_problems(document: Document) -> list[Problem]:
             )
     else:
         problems += _missing_files(document)
+    problems += _training_problems(document)
     names: dict[str, int] = {}
     for position, entry in _entries(data.get("use_sets")):
         name = entry.get("name")
@@ -71,7 +72,20 @@ def _method_problems(document: Document) -> Iterator[Problem]:
                 parse_stage(text, document.where, document.line(path))
             except InputError as error:
                 for problem in error.problems:
-                    yield document.problem(path, problem.what, problem.remedy)
+                    setting = f"{problem.column}: " if problem.column else ""
+                    yield document.problem(path, setting + problem.what, problem.remedy)
+
+
+def _training_problems(document: Document) -> Iterator[Problem]:
+    training, labelled = document.data.get("training"), document.data.get("calibration_set")
+    if not (isinstance(training, dict) and isinstance(labelled, dict)):
+        return
+    if training.get("proteins") is not None and labelled.get("proteins") is None:
+        yield document.problem(
+            ("training", "proteins"),
+            "relatives of the training proteins cannot be found without sequences.",
+            "Give proteins of the calibration set too.",
+        )
 
 
 def _demo_problems(document: Document) -> Iterator[Problem]:

@@ -142,6 +142,9 @@ def _not_yaml(error: Exception, where: str) -> InputError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     line = None if mark is None else mark.line + 1
     reason = (getattr(error, "problem", None) or str(error)).splitlines()[0]
+    reason = reason.replace("'<stream end>'", "the end of the file")
+    if "another document" in reason:
+        return refuse(where, "a second document begins here.", "Remove it and its ---.", line)
     if "\\t" in reason:
         return refuse(where, "a tab stands here.", "Indent with spaces.", line)
     return refuse(where, f"this is not YAML: {reason}.", "Mend this line or the one before.", line)

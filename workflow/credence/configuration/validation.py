@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ TYPE_WORDS = {
     "integer": "a whole number",
     "boolean": "true or false",
     "array": "a list",
-    "object": "settings, indented below",
+    "object": "a group of settings",
     "null": "null",
 }
 
@@ -98,10 +99,13 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
             missing = error.message.split("'")[1]
             yield document.problem((*path, missing), "this setting is missing.", "Add it.")
         case "type":
-            yield document.problem(path, f"{value!r} is not {_wanted(rule)}.", _order(rule))
+            order = _order(rule)
+            if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
+                order = f'Write "{shown(value)}", in quotes.'
+            yield document.problem(path, f"{shown(value)} is not {_wanted(rule)}.", order)
         case "enum":
             remedy = nearest(str(value), [str(word) for word in rule["enum"]])
-            yield document.problem(path, f"{value!r} is not allowed.", remedy)
+            yield document.problem(path, f"{shown(value)} is not allowed.", remedy)
         case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
             yield document.problem(path, f"{value!r} is out of range.", _order(rule))
         case "pattern":
@@ -122,6 +126,17 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
             raise AssertionError(f"the schema uses {error.validator!r}, which has no message")
 
 
+def shown(value: Any) -> str:
+    """Return a value as a user writes it.
+
+    Examples
+    --------
+    >>> shown("ten"), shown(None), shown(True), shown([1, "a"])
+    ("'ten'", 'null', 'true', '[1, "a"]')
+    """
+    return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _wanted(rule: Schema) -> str:
     kinds = rule["type"]
     kinds = [kinds] if isinstance(kinds, str) else kinds
@@ -133,6 +148,8 @@ def _order(rule: Schema) -> str:
     main = kinds if isinstance(kinds, str) else kinds[0]
     if main not in ("number", "integer"):
         return f"Give {_wanted(rule)}."
+    if "minimum" in rule and "maximum" in rule:
+        return f"Give {TYPE_WORDS[main]} from {rule['minimum']:g} to {rule['maximum']:g}."
     limits = []
     if "minimum" in rule:
         limits.append(f"of at least {rule['minimum']:g}")

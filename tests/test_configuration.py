@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from credence import configuration
+from credence.calibrators.protocol import setting_rules
+from credence.configuration.validation import resolve
+from credence.problems import InputError
+from credence.simulate.settings import WorldSettings
+from credence.tables.formats.registry import FORMATS
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests" / "data"
+INVALID = sorted((DATA / "invalid" / "config").glob("*.yaml"))
+
+
+@pytest.fixture(autouse=True)
+def beside_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DATA / "valid" / "config")
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_every_defect_is_told_in_full(path: Path) -> None:
+    expected = path.with_suffix(".txt").read_text(encoding="utf-8").rstrip("\n")
+    with pytest.raises(InputError) as caught:
+        document = configuration.read_document(path, "config.yaml")
+        configuration.check(document)
+    assert caught.value.text() == expected
+
+
+def test_every_message_belongs_to_a_defect() -> None:
+    folder = DATA / "invalid" / "config"
+    assert {path.stem for path in folder.glob("*.txt")} == {path.stem for path in INVALID}
+
+
+def test_a_file_that_is_not_there_is_told() -> None:
+    with pytest.raises(InputError) as caught:
+        configuration.load("none.yaml")
+    assert caught.value.text() == (
+        "none.yaml: there is no such file. Name an existing one, or write it: credence init."
+    )
+
+
+def test_a_folder_is_no_configuration() -> None:
+    with pytest.raises(InputError) as caught:
+        configuration.load(".")
+    assert caught.value.text() == ".: this is a folder. Name the configuration file in it."
+
+
+def test_few_lines_are_enough() -> None:
+    settings = configuration.load("minimal.yaml")
+    assert settings.run == settings.title == "mylab"
+    assert settings.method == "kernel"
+    assert settings.methods == ("class_only", "histogram", "kernel", "cumulative")
+    assert settings.calibration_set.scores == ("scores.csv",)
+    assert settings.calibration_set.spec == {
+        "format": "phanns-labelled",
+        "columns": {},
+        "scale": None,
+        "sum_to_scale": None,
+        "synonyms": {},
+        "pooling": "sum",
+    }
+    assert settings.use_sets == ()
+    assert not settings.has_demo
+
+
+def test_all_that_is_written_is_kept() -> None:
+    settings = configuration.load("full.yaml")
+    assert settings.title == "Fibres of 2026: a lab's own"
+    assert settings.methods == ("class_only", "cumulative")  # the chosen one is compared too
+    assert [entry.name for entry in settings.use_sets] == ["one", "two"]
+    assert settings.calibration_set.label_table == "scores.csv"
+    assert settings.calibration_set.match == "full"
+    assert settings.cluster_table == "scores.csv"
+    assert settings.fit_options == [
+        *("--weights", "cluster", "--min-positives", "20"),
+        *("--level", "0.9", "--draws", "0"),
+    ]
+
+
+def test_a_file_saved_by_windows_reads_the_same() -> None:
+    assert (
+        configuration.load("saved_by_windows.yaml").values
+        == configuration.load("minimal.yaml").values
+    )
+
+
+def test_a_setting_of_the_command_line_replaces_its_own_only() -> None:
+    settings = configuration.load("full.yaml", {"calibration": {"draws": 7}})
+    assert settings.values["calibration"]["draws"] == 7
+    assert settings.values["calibration"]["level"] == 0.9
+
+
+def test_settings_handed_over_by_another_workflow_are_checked_too() -> None:
+    with pytest.raises(InputError) as caught:
+        configuration.from_mapping({"run": "x"}, "configuration of the module")
+    assert caught.value.text() == (
+        "configuration of the module, column 'calibration_set': this setting is missing. Add it."
+    )
+
+
+def test_methods_written_differently_have_one_file() -> None:
+    settings = configuration.loads(
+        "run: x\ncalibration_set: {scores: scores.csv, format: phanns-labelled}\n"
+        "calibration: {method: 'kernel( )', compare: [kernel, 'kernel()']}\n"
+    )
+    assert settings.methods == ("kernel",)
+
+
+def test_file_names_of_methods_differ_where_the_methods_do() -> None:
+    names = [
+        configuration.slug(text)
+        for text in ("kernel", "kernel(bandwidth=mon4)", "kernel(bandwidth=0.4)")
+    ]
+    assert names == ["kernel", "kernel-bandwidth_mon4", "kernel-bandwidth_0.4"]
+
+
+def test_config_yaml_holds_every_setting_with_its_default() -> None:
+    schema = configuration.load_schema()
+    document = configuration.read_document(ROOT / "config.yaml")
+    own = {
+        ("run",),
+        ("title",),
+        ("simulated",),
+        ("calibration_set", "scores"),
+        ("calibration_set", "format"),
+        ("calibration_set", "proteins"),
+        ("training", "proteins"),
+        ("use_sets",),
+        ("demo",),
+    }
+    seen = 0
+    for path, rule in leaves(schema, schema):
+        value: object = document.data
+        for step in path:
+            assert isinstance(value, dict)
+            assert step in value, f"config.yaml lacks {'.'.join(path)}"
+            value = value[step]
+        if path not in own:
+            assert value == rule["default"], path
+            seen += 1
+    assert seen >= 20
+    rules = setting_rules(WorldSettings)
+    assert document.data["demo"] == {name: default for name, (default, _) in rules.items()}
+
+
+def leaves(rule: dict, root: dict, above: tuple[str, ...] = ()):
+    for name, raw in resolve(rule, root)["properties"].items():
+        entry = resolve(raw, root)
+        path = (*above, name)
+        if entry.get("type") == "object" and entry.get("properties") and name != "columns":
+            yield from leaves(entry, root, path)
+        else:
+            yield path, entry
+
+
+def test_config_yaml_says_one_comment_to_each_setting() -> None:
+    for line in (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines():
+        is_setting = re.match(r"^ +(- )?\w+:", line) and not re.search(
+            r": null$|: sum$|: \{\}$", line
+        )
+        if is_setting and not re.match(r"^    (scores|format):", line):
+            assert "  # " in line, line
+
+
+def test_every_rule_of_the_schema_has_a_message() -> None:
+    told = {
+        *("additionalProperties", "required", "type", "enum", "pattern", "uniqueItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "minLength"),
+    }
+    silent = {"$ref", "$schema", "$defs", "title", "description", "default", "properties", "items"}
+
+    def walk(rule: object) -> None:
+        if isinstance(rule, dict):
+            assert set(rule) <= told | silent, set(rule) - told - silent
+            for key, value in rule.items():
+                if key in ("properties", "$defs"):
+                    for entry in value.values():
+                        walk(entry)
+                elif key in ("items", "additionalProperties"):
+                    walk(value)
+
+    walk(configuration.load_schema())
+
+
+def test_every_format_can_be_named() -> None:
+    for entry in FORMATS:
+        settings = configuration.loads(
+            f"run: x\ncalibration_set: {{scores: scores.csv, format: {entry.name}}}\n"
+        )
+        assert settings.calibration_set.spec["format"] == entry.name

@@ -1,0 +1,148 @@
+"""``credence run``: Snakemake, started on a checked configuration."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from credence.cli.failures import BUG, MENDABLE, MENDABLE_LINE
+
+# What Snakemake prints of a job that failed.
+FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
+FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?) \(check log file")
+LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog="Example: credence run --config mylab.yaml --cores 2 -- --dry-run",
+)
+@click.option(
+    "--config",
+    "config",
+    default="config.yaml",
+    show_default=True,
+    help="The configuration.",
+)
+@click.option("--cores", default=2, show_default=True, type=click.IntRange(1), help="Cores.")
+@click.option(
+    "--directory",
+    default=".",
+    show_default=True,
+    help="Folder in which paths start and results are written.",
+)
+@click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
+def command(config: str, cores: int, directory: str, snakemake: tuple[str, ...]) -> int:
+    """Run everything that a configuration asks for.
+
+    Only what is missing or out of date is made. It prints the Snakemake
+    command that it starts; what follows -- is passed on to Snakemake.
+    """
+    return run_workflow(config, cores, Path(directory), snakemake)
+
+
+def run_workflow(config: str, cores: int, directory: Path, extra: Sequence[str] = ()) -> int:
+    """Return the exit code of a run: 0, 2 where the user can mend it, or 1.
+
+    Parameters
+    ----------
+    config : str
+        Path of the configuration, as seen from `directory`.
+    cores : int
+        Cores that Snakemake may use.
+    directory : Path
+        Where to work.
+    extra : sequence of str
+        Further words for Snakemake.
+    """
+    import os
+
+    from credence import configuration
+    from credence.problems import refuse
+
+    if not directory.is_dir():
+        raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
+    before = Path.cwd()
+    os.chdir(directory)
+    try:
+        settings = configuration.load(config)
+        words = snakemake_command(config, cores, extra)
+        click.echo(f"Running: {shlex.join(words)}", err=True)
+        code, failures = _stream(words)
+        if code == 0:
+            if not extra:
+                click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
+            return 0
+        return _explain(failures)
+    finally:
+        os.chdir(before)
+
+
+def snakemake_command(config: str, cores: int, extra: Sequence[str]) -> list[str]:
+    """Return the words of the Snakemake command that runs a configuration.
+
+    Parameters
+    ----------
+    config : str
+        Path of the configuration.
+    cores : int
+        Cores that Snakemake may use.
+    extra : sequence of str
+        Further words for Snakemake.
+    """
+    from credence.configuration import workflow_folder
+
+    folder = workflow_folder()
+    return [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(folder / "Snakefile"),
+        "--configfile",
+        config,
+        "--profile",
+        str(folder / "profiles" / "local"),
+        "--cores",
+        str(cores),
+        *extra,
+    ]
+
+
+def _stream(words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
+    """Run a command, pass on what it says, and keep rule and log of failed jobs."""
+    failures: dict[tuple[str, str], None] = {}
+    rule = ""
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, errors="replace")
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            click.echo(line, err=True, nl=False)
+            if match := FAILED_RULE.match(line):
+                rule = match["rule"]
+            elif match := FAILED_LOG.match(line):
+                failures[(rule, match["path"])] = None
+        return process.wait(), list(failures)
+    except KeyboardInterrupt:
+        process.wait()  # Snakemake got the signal too and is stopping its jobs
+        raise
+
+
+def _explain(failures: Sequence[tuple[str, str]]) -> int:
+    """Show the logs of the rules that failed; say whether the user can mend it."""
+    codes = []
+    for rule, path in failures:
+        log = Path(path)
+        text = log.read_text(errors="replace").strip() if log.exists() else ""
+        lines = text.splitlines()
+        click.echo(f"\nRule {rule} failed. Its log, {path}, says:", err=True)
+        click.echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.", err=True)
+        codes.append(MENDABLE if lines and lines[-1] == MENDABLE_LINE else BUG)
+    # A bug in one rule is a bug, whatever else there is to mend.
+    return MENDABLE if codes and all(code == MENDABLE for code in codes) else BUG
