@@ -1,1 +1,6 @@
-"""The page: from findings to one self-contained HTML file."""
+"""The page of a run, built from its findings alone."""
+
+from credence.report.html import render
+from credence.report.record import report_record
+
+__all__ = ["render", "report_record"]

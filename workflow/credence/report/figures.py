@@ -1,0 +1,309 @@
+"""Drawings of plots, as SVG that is the same for the same numbers."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from credence.findings import Bins
+from credence.report import style
+from credence.report.plots import (
+    ComparisonPlot,
+    ConfidencePlot,
+    HistogramPlot,
+    Plot,
+    ReliabilityPlot,
+)
+from credence.report.wording import count, printable, shortened
+
+INCHES_PER_ROW = 0.24
+POINTS_PER_INCH = 72
+# Margins in inches, so that they stay the same whatever a figure's height.
+LEFT, RIGHT, BOTTOM, TOP, LEGEND = 0.55, 0.12, 0.48, 0.1, 0.24
+INCHES_PER_CHARACTER = 0.072
+GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
+DECIMALS = re.compile(r"([.][0-9]{2})[0-9]+")
+
+
+def draw(plot: Plot) -> Figure:
+    """Return the drawing of a plot.
+
+    Parameters
+    ----------
+    plot : Plot
+        The numbers.
+    """
+    with mpl.rc_context(style.SETTINGS):
+        if isinstance(plot, ConfidencePlot):
+            return _draw_confidence(plot)
+        if isinstance(plot, ReliabilityPlot):
+            return _draw_reliability(plot)
+        if isinstance(plot, ComparisonPlot):
+            return _draw_comparison(plot)
+        return _draw_histogram(plot)
+
+
+def to_svg(plot: Plot, name: str) -> str:
+    """Return the drawing as an SVG element to stand inside a page.
+
+    Its colours are the page's variables, its ids begin with its name, and it
+    loads nothing.
+
+    Parameters
+    ----------
+    plot : Plot
+        The numbers.
+    name : str
+        Unique on the page; letters, digits and hyphens.
+    """
+    with mpl.rc_context(style.SETTINGS), warnings.catch_warnings():
+        # A script that DejaVu lacks is measured as boxes, and shown by the browser's own font.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        buffer = io.StringIO()
+        no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        FigureCanvasSVG(draw(plot)).print_svg(buffer, metadata=no_metadata)
+    return _embed(buffer.getvalue(), name)
+
+
+def _two_decimals(match: re.Match[str]) -> str:
+    numbers = DECIMALS.sub(r"\1", match[2])
+    return f' {match[1]}="{numbers}"'
+
+
+def _embed(svg: str, name: str) -> str:
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)
+    svg = re.sub(r' (width|height)="[0-9.]+pt"', "", svg, count=2)
+    svg = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font-size: \1", svg)
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
+    svg = GEOMETRY.sub(_two_decimals, svg)
+    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
+    svg = re.sub(
+        r' id="([^"]*)"',
+        lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "",
+        svg,
+    )
+    svg = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", svg)
+    for colour, variable in style.THEME_VARIABLES.items():
+        svg = svg.replace(colour, variable)
+    svg = re.sub(r"\n\s*", "\n", svg)
+    return svg.strip().replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
+
+
+def _new(height_in: float, left: float = LEFT, legend: float = LEGEND) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(style.WIDTH_IN, height_in))
+    axes = figure.add_axes(_box(height_in, left, BOTTOM, height_in - BOTTOM - TOP - legend))
+    return figure, axes
+
+
+def _box(
+    height_in: float, left: float, bottom: float, tall: float
+) -> tuple[float, float, float, float]:
+    return (
+        left / style.WIDTH_IN,
+        bottom / height_in,
+        (style.WIDTH_IN - left - RIGHT) / style.WIDTH_IN,
+        tall / height_in,
+    )
+
+
+def _legend(figure: Figure, axes: Any, n_columns: int = 3) -> None:
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="upper center",
+        ncols=n_columns,
+        borderaxespad=0.1,
+        columnspacing=1.2,
+        handlelength=1.6,
+        handletextpad=0.5,
+    )
+
+
+def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
+    share, lower, upper = (np.array(v) for v in (bins.share, bins.lower, bins.upper))
+    drawn = ~np.isnan(share)
+    below = np.nan_to_num((share - lower)[drawn])
+    above = np.nan_to_num((upper - share)[drawn])
+    axes.errorbar(np.asarray(x)[drawn], share[drawn], yerr=(below, above), **how)
+
+
+def _draw_confidence(plot: ConfidencePlot) -> Figure:
+    height, below = 3.9, 0.72
+    is_many = len(plot.curves) > 1
+    names = [curve.method for curve in plot.curves]
+    n_columns = _columns_of(names) if is_many else 3
+    legend = LEGEND * (-(-len(names) // n_columns) if is_many else 1)
+    figure = Figure(figsize=(style.WIDTH_IN, height))
+    gap = 0.1
+    bottom = BOTTOM + below + gap
+    axes = figure.add_axes(_box(height, LEFT, bottom, height - bottom - TOP - legend))
+    counts = figure.add_axes(_box(height, LEFT, BOTTOM, below), sharex=axes)
+    edges = np.array(plot.histogram.shares.edges)
+    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+    axes.bar(
+        middle,
+        np.nan_to_num(np.array(plot.histogram.shares.share)),
+        width=width * 0.94,
+        color=style.MUTED,
+        alpha=0.22,
+        linewidth=0,
+        label=None if is_many else "share right in bin",
+    )
+    if not is_many:
+        _whiskers(
+            axes,
+            middle,
+            plot.histogram.shares,
+            fmt="none",
+            ecolor=style.MUTED,
+            elinewidth=0.8,
+            capsize=1.5,
+        )
+        axes.axhline(
+            plot.share, color=style.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="class only"
+        )
+    for number in range(len(plot.curves)):
+        _draw_curve(axes, plot, number, is_many)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlim(0, edges[-1])
+    axes.set_ylabel("confidence")
+    axes.tick_params(labelbottom=False)
+    _draw_counts(counts, plot)
+    counts.set_xlabel("score of the predicted class")
+    _legend(figure, axes, n_columns)
+    return figure
+
+
+def _draw_curve(axes: Any, plot: ConfidencePlot, number: int, is_many: bool) -> None:
+    curve = plot.curves[number]
+    colour = style.colour_of(number)
+    score, value = np.array(curve.score), np.array(curve.value)
+    label = printable(curve.method) if is_many else "confidence"
+    if not curve.is_function:
+        axes.plot(score, value, color=colour, marker=".", linestyle="-", label=label)
+        return
+    seen = (score >= plot.score_min) & (score <= plot.score_max)
+    lower, upper = np.array(curve.lower), np.array(curve.upper)
+    if not is_many and not np.isnan(lower[seen]).all():
+        axes.fill_between(score[seen], lower[seen], upper[seen], color=colour, alpha=0.25, lw=0)
+    axes.plot(score[seen], value[seen], color=colour, linestyle=style.line_of(number), label=label)
+    if not is_many:
+        for beyond in (score <= plot.score_min, score >= plot.score_max):
+            axes.plot(score[beyond], value[beyond], color=colour, linestyle=":", linewidth=1.0)
+
+
+def _draw_counts(axes: Any, plot: ConfidencePlot) -> None:
+    """Draw the densities of right predictions upwards and of wrong ones downwards."""
+    edges = np.array(plot.histogram.edges)
+    right = np.array(plot.histogram.n_correct, dtype=np.float64)
+    wrong = np.array(plot.histogram.n_wrong, dtype=np.float64)
+    pairs = ((right, 1.0, style.RIGHT, "right"), (wrong, -1.0, style.WRONG, "wrong"))
+    for counts, sign, colour, word in pairs:
+        total = float(counts.sum())
+        density = counts / max(float(counts.max()), 1.0) * sign
+        axes.stairs(density, edges, fill=True, color=colour, alpha=0.55, linewidth=0)
+        axes.text(
+            0.01,
+            0.93 if sign > 0 else 0.07,
+            f"{count(int(total))} {word}",
+            transform=axes.transAxes,
+            verticalalignment="top" if sign > 0 else "bottom",
+            fontsize=style.SMALL,
+        )
+    axes.axhline(0, color=style.MUTED, linewidth=0.6)
+    axes.set_ylim(-1.08, 1.08)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+
+
+def _draw_reliability(plot: ReliabilityPlot) -> Figure:
+    figure, axes = _new(3.9)
+    axes.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1.0, label="perfect")
+    shift = 0.012
+    for number, (name, bins) in enumerate(zip(plot.names, plot.bins, strict=True)):
+        offset = (number - (len(plot.bins) - 1) / 2) * shift
+        colour = style.colour_of(number)
+        _whiskers(
+            axes,
+            np.array(bins.mean) + offset,
+            bins,
+            fmt=style.marker_of(number),
+            color=colour,
+            markersize=4.5,
+            markerfacecolor=colour if number == 0 else style.PAPER,
+            elinewidth=1.0,
+            capsize=2,
+            label=printable(name),
+        )
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel("confidence (mean of bin)")
+    axes.set_ylabel("share right")
+    _legend(figure, axes)
+    return figure
+
+
+def _columns_of(names: list[str]) -> int:
+    """Return how many names fit side by side."""
+    longest = max(len(name) for name in names) + 6
+    wide = style.WIDTH_IN - RIGHT - LEFT / 2
+    return max(1, min(len(names), int(wide / (longest * INCHES_PER_CHARACTER))))
+
+
+def _draw_comparison(plot: ComparisonPlot) -> Figure:
+    rows = [shortened(printable(row)) for row in plot.rows]
+    left = 0.2 + INCHES_PER_CHARACTER * max(len(row) for row in rows)
+    n_columns = _columns_of([shortened(name) for name in plot.methods])
+    legend = LEGEND * (-(-len(plot.methods) // n_columns))
+    per_row = max(INCHES_PER_ROW, 0.075 * len(plot.methods) + 0.06)
+    height = BOTTOM + TOP + legend + per_row * len(rows)
+    figure, axes = _new(height, left, legend)
+    place = np.arange(len(rows), dtype=np.float64)
+    step = 0.8 / len(plot.methods)
+    for number, method in enumerate(plot.methods):
+        value, lower, upper = (
+            np.array(numbers[number]) for numbers in (plot.value, plot.lower, plot.upper)
+        )
+        drawn = ~np.isnan(value)
+        error = np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn])
+        axes.errorbar(
+            value[drawn],
+            place[drawn] + (number - (len(plot.methods) - 1) / 2) * step,
+            xerr=error,
+            fmt=style.marker_of(number),
+            color=style.colour_of(number),
+            markersize=4,
+            elinewidth=1.0,
+            label=shortened(printable(method)),
+        )
+    for boundary in place[:-1] + 0.5:
+        axes.axhline(boundary, color=style.GRID, linewidth=0.6)
+    axes.set_yticks(place, rows)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if np.nanmin(plot.value) < 0 else 0.0)
+    axes.set_xlabel(plot.axis)
+    _legend(figure, axes, n_columns)
+    return figure
+
+
+def _draw_histogram(plot: HistogramPlot) -> Figure:
+    figure, axes = _new(2.6, left=0.7, legend=0.0)
+    axes.stairs(plot.counts, plot.edges, fill=True, color=style.RIGHT, alpha=0.7)
+    axes.set_xlim(plot.edges[0], plot.edges[-1])
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel(plot.axis)
+    axes.set_ylabel("proteins")
+    return figure

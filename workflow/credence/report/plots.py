@@ -1,0 +1,95 @@
+"""What figures show, as numbers: records that a drawing is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from credence.findings import Bins, CurveFinding, ScoreHistogram
+
+
+@dataclass(frozen=True)
+class ConfidencePlot:
+    """Confidence over the score, above the histogram of right and wrong.
+
+    Parameters
+    ----------
+    curves : tuple of CurveFinding
+        The first with its interval; further ones as lines.
+    histogram : ScoreHistogram
+        Shares right per bin, and the counts beneath.
+    share : float
+        The class-only confidence.
+    score_min, score_max : float
+        The scores seen in calibration.
+    scale : float
+        Right end of the axis.
+    """
+
+    curves: tuple[CurveFinding, ...]
+    histogram: ScoreHistogram
+    share: float
+    score_min: float
+    score_max: float
+    scale: float
+
+
+@dataclass(frozen=True)
+class ReliabilityPlot:
+    """Share right over confidence.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What each set of bins is; shown where there are two or more.
+    bins : tuple of Bins
+        Points with their intervals.
+    """
+
+    names: tuple[str, ...]
+    bins: tuple[Bins, ...]
+
+
+@dataclass(frozen=True)
+class ComparisonPlot:
+    """One number per row and method, with intervals.
+
+    Parameters
+    ----------
+    axis : str
+        What the numbers are.
+    rows : tuple of str
+        One per line, from the top.
+    methods : tuple of str
+        The series.
+    value, lower, upper : tuple of tuple of float
+        By method, then by row; NaN where there is none.
+    """
+
+    axis: str
+    rows: tuple[str, ...]
+    methods: tuple[str, ...]
+    value: tuple[tuple[float, ...], ...]
+    lower: tuple[tuple[float, ...], ...]
+    upper: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class HistogramPlot:
+    """Counts in bins.
+
+    Parameters
+    ----------
+    axis : str
+        What is binned.
+    edges : tuple of float
+        Ends of the bins.
+    counts : tuple of int
+        Per bin.
+    """
+
+    axis: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+Plot = ConfidencePlot | ReliabilityPlot | ComparisonPlot | HistogramPlot

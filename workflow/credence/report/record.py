@@ -1,0 +1,53 @@
+"""The page as data: what `report.json` holds."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from credence.findings import Findings, to_record
+from credence.report.blocks import Figure
+from credence.report.sections.registry import sections_of
+
+SCHEMA = "credence/report/1"
+
+
+def report_record(findings: Findings) -> dict[str, Any]:
+    """Return the page's sections as JSON data, figures by what they say.
+
+    The numbers that figures draw are in the findings.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+    return {
+        "schema": SCHEMA,
+        "run": findings.provenance.run,
+        "title": findings.provenance.title,
+        "is_simulated": findings.provenance.is_simulated,
+        "credence_version": findings.provenance.credence_version,
+        "sections": [block_record(section) for section in sections_of(findings)],
+    }
+
+
+def block_record(block: Any) -> Any:
+    """Return a block, or a part of one, as JSON data that names its kind.
+
+    Parameters
+    ----------
+    block : object
+        A section, a block or one of its fields.
+    """
+    if isinstance(block, tuple):
+        return [block_record(part) for part in block]
+    if not is_dataclass(block):
+        return to_record(block)
+    names = [entry.name for entry in fields(block)]
+    if isinstance(block, Figure):
+        names.remove("plot")
+    return {
+        "kind": type(block).__name__,
+        **{name: block_record(getattr(block, name)) for name in names},
+    }

@@ -1,0 +1,123 @@
+"""Findings by name, for sections that need one number of many."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from credence.findings import (
+    ClassCount,
+    CurveFinding,
+    Findings,
+    MetricValue,
+    Reliability,
+    ScoreHistogram,
+)
+from credence.report.wording import of
+
+NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
+
+
+@dataclass(frozen=True)
+class Point:
+    """A curve at one score.
+
+    Parameters
+    ----------
+    score, value, lower, upper, support : float
+        As in :class:`credence.findings.CurveFinding`.
+    """
+
+    score: float
+    value: float
+    lower: float
+    upper: float
+    support: float
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Ways into findings.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+
+    findings: Findings
+
+    @cached_property
+    def metrics(self) -> dict[tuple[str, str | None, str, str], MetricValue]:
+        """Metrics by method, class, sample and metric."""
+        return {
+            (entry.method, entry.class_name, entry.sample, entry.metric): entry
+            for entry in self.findings.results.metrics
+        }
+
+    @cached_property
+    def curves(self) -> dict[tuple[str, str], CurveFinding]:
+        """Curves by method and class."""
+        return {(entry.method, entry.class_name): entry for entry in self.findings.results.curves}
+
+    @cached_property
+    def histograms(self) -> dict[str, ScoreHistogram]:
+        """Histograms of scores by class."""
+        return {entry.class_name: entry for entry in self.findings.results.histograms}
+
+    @cached_property
+    def reliability(self) -> dict[tuple[str, str | None, str], Reliability]:
+        """Reliability by method, class and sample."""
+        return {
+            (entry.method, entry.class_name, entry.sample): entry
+            for entry in self.findings.results.reliability
+        }
+
+    @cached_property
+    def needed(self) -> dict[tuple[str, str], dict[float, float]]:
+        """Least scores by method and class, then by the confidence asked for."""
+        found: dict[tuple[str, str], dict[float, float]] = {}
+        for entry in self.findings.results.scores_needed:
+            found.setdefault((entry.method, entry.class_name), {})[entry.confidence] = entry.score
+        return found
+
+    @property
+    def knows_relatives(self) -> bool:
+        """Whether some proteins share a cluster."""
+        return self.findings.results.n_clusters < self.findings.results.n_samples
+
+    def evidence(self, entry: ClassCount) -> str:
+        """Return how many proteins and families a class's numbers rest on."""
+        proteins = of(entry.n_predicted, "protein")
+        if not self.knows_relatives:
+            return f"{proteins} (no relatives known)"
+        return f"{proteins} in {of(entry.n_clusters, 'family', 'families')}"
+
+    def nice_scores(self) -> tuple[float, ...]:
+        """Return round scores of which tables give the confidence."""
+        return tuple(round(share * self.findings.results.scale, 10) for share in NICE_SHARES)
+
+    def telling_score(self, entry: ClassCount) -> float:
+        """Return the round score that is nearest to the class's median, if seen."""
+        seen = [
+            score for score in self.nice_scores() if entry.score_min <= score <= entry.score_max
+        ]
+        if not seen:
+            return entry.score_median
+        return min(seen, key=lambda score: abs(score - entry.score_median))
+
+    def at(self, method: str, class_name: str, score: float) -> Point | None:
+        """Return a curve at a score, linear between its points; None without one."""
+        curve = self.curves.get((method, class_name))
+        if curve is None or not curve.is_function or math.isnan(score):
+            return None
+
+        def read(values: tuple[float, ...]) -> float:
+            return float(np.interp(score, curve.score, values))
+
+        return Point(
+            score, read(curve.value), read(curve.lower), read(curve.upper), read(curve.support)
+        )

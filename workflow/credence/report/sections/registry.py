@@ -1,0 +1,39 @@
+"""All sections of the page, in reading order. One line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from credence.findings import Findings
+from credence.report.blocks import Section
+from credence.report.sections import (
+    by_class,
+    glossary,
+    methods,
+    notices,
+    overview,
+    trust,
+    use_sets,
+)
+
+SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
+    overview.section,
+    trust.section,
+    by_class.section,
+    methods.section,
+    use_sets.section,
+    notices.section,
+    glossary.section,
+)
+
+
+def sections_of(findings: Findings) -> tuple[Section, ...]:
+    """Return the sections that have something to show.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+    built = (build(findings) for build in SECTIONS)
+    return tuple(section for section in built if section is not None)

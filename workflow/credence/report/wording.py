@@ -1,0 +1,143 @@
+"""Numbers in words: one place where the page's figures of speech are made."""
+
+from __future__ import annotations
+
+import math
+import re
+
+NOTHING = "–"
+REPLACEMENT = "\ufffd"
+MOST_SHORT = 24  # characters of a class name inside a figure
+
+
+def share(value: float) -> str:
+    """Return a probability with two decimals, or three near the ends.
+
+    A number that is not 0 or 1 is never written as if it were.
+
+    Examples
+    --------
+    >>> share(0.934), share(0.9962), share(0.9999), share(1.0), share(float("nan"))
+    ('0.93', '0.996', '>0.999', '1.00', '–')
+    >>> share(0.0001)
+    '<0.001'
+    """
+    if math.isnan(value):
+        return NOTHING
+    if 0.0 < value < 0.0005:
+        return "<0.001"
+    if 0.9995 <= value < 1.0:
+        return ">0.999"
+    if 0.0 < value < 0.095 / 10 or 0.985 < value < 1.0:
+        return f"{value:.3f}"
+    return f"{value:.2f}"
+
+
+def interval(lower: float, upper: float) -> str:
+    """Return the ends of an interval in brackets, or nothing.
+
+    Examples
+    --------
+    >>> interval(0.9, 0.95), interval(float("nan"), 1.0)
+    ('(0.90–0.95)', '')
+    """
+    if math.isnan(lower) or math.isnan(upper):
+        return ""
+    return f"({share(lower)}–{share(upper)})"
+
+
+def with_interval(value: float, lower: float, upper: float) -> str:
+    """Return a probability with its interval.
+
+    Examples
+    --------
+    >>> with_interval(0.93, 0.9, 0.95)
+    '0.93 (0.90–0.95)'
+    """
+    return f"{share(value)} {interval(lower, upper)}".rstrip()
+
+
+def loss(value: float, lower: float, upper: float) -> str:
+    """Return a metric's value with three decimals and its interval.
+
+    Examples
+    --------
+    >>> loss(0.1234, 0.1, 0.2), loss(float("nan"), 0.1, 0.2)
+    ('0.123 (0.100 to 0.200)', '–')
+    """
+    if math.isnan(value):
+        return NOTHING
+    if math.isnan(lower) or math.isnan(upper):
+        return f"{value:.3f}"
+    return f"{value:.3f} ({lower:.3f} to {upper:.3f})".replace("-", "−")
+
+
+def score(value: float, scale: float) -> str:
+    """Return a score with as many decimals as its scale asks for.
+
+    Examples
+    --------
+    >>> score(7.0, 10.0), score(7.25, 10.0), score(0.725, 1.0), score(float("nan"), 1.0)
+    ('7', '7.25', '0.725', '–')
+    """
+    if math.isnan(value):
+        return NOTHING
+    decimals = max(0, 3 - math.floor(math.log10(scale)))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def count(value: int) -> str:
+    """Return a whole number with commas between thousands.
+
+    Examples
+    --------
+    >>> count(46801)
+    '46,801'
+    """
+    return f"{value:,}"
+
+
+def of(number: int, singular: str, many: str = "") -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> of(1, "protein"), of(1200, "family", "families")
+    ('1 protein', '1,200 families')
+    """
+    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
+
+
+def shortened(name: str) -> str:
+    """Return a name that fits into a figure.
+
+    Examples
+    --------
+    >>> shortened("Portal"), shortened("a very long name of a rare class")
+    ('Portal', 'a very long name of a r…')
+    """
+    return name if len(name) <= MOST_SHORT else name[: MOST_SHORT - 1].rstrip() + "…"
+
+
+def slug(name: str, number: int) -> str:
+    """Return an anchor of letters, digits and hyphens; the number makes it unique.
+
+    Examples
+    --------
+    >>> slug("Tail shaft", 7), slug("<script>", 1)
+    ('7-tail-shaft', '1-script')
+    """
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"{number}-{words[:40]}".rstrip("-")
+
+
+def printable(text: str) -> str:
+    """Return the text with control characters shown as replacement characters.
+
+    Examples
+    --------
+    >>> printable("a" + chr(0) + "b") == "a" + REPLACEMENT + "b"
+    True
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else REPLACEMENT for c in text)
