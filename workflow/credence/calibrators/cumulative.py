@@ -11,7 +11,8 @@ from scipy.special import xlogy
 
 from credence.calibrators.binning import Masses, masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.intervals import bootstrap_band
+from credence.calibrators.intervals import band_of, guarded, knots_of
+from credence.calibrators.mass_draws import MassDraws, cluster_masses, draw_masses, places_of
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
@@ -115,8 +116,31 @@ class Cumulative:
         return curve_at(masses, self.cutoff(masses))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the interval of the shares, from a bootstrap over clusters."""
-        return bootstrap_band(self, sample, curve, options)
+        """Return the interval of the shares, from a bootstrap over clusters.
+
+        The cutoff is chosen anew in every draw.
+        """
+        assert isinstance(curve, CumulativeCurve)
+        places = places_of(sample)
+        draws = draw_masses(sample, places.of_row, len(places.lowest), options.n_draws)
+        knots = knots_of(sample)
+        if curve.cutoff > -np.inf:
+            around = [np.nextafter(curve.cutoff, -np.inf), curve.cutoff]
+            knots = np.unique(np.concatenate([knots, around]))
+        at = np.minimum(np.searchsorted(places.lowest, knots), len(places.lowest) - 1)
+        values = draw_values(draws, self.draw_cutoffs(draws), at)
+        is_above = knots >= curve.cutoff
+        starts = np.where(is_above, at, 0)
+        stops = np.searchsorted(places.lowest, np.where(is_above, np.inf, curve.cutoff))
+        place = np.arange(len(places.lowest))
+        window = (place >= starts[:, None]) & (place < stops[:, None])
+        n_near = cluster_masses(sample, places).effective_number(window.astype(np.float64))
+        drawn = guarded(values, n_near, options.n_draws)
+        return band_of(knots, drawn, curve.value(knots), options)
+
+    def draw_cutoffs(self, draws: MassDraws) -> Integers:
+        """Return the first place above the cutoff in each draw; 0 for no cutoff."""
+        return np.zeros(draws.right.shape[1], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -136,6 +160,11 @@ class CumulativePlus(Cumulative):
     def cutoff(self, masses: Masses) -> float:
         """Return the weighted median of the positives' scores."""
         return weighted_median(masses.score, masses.total)
+
+    def draw_cutoffs(self, draws: MassDraws) -> Integers:
+        """Return the place of the weighted median in each draw."""
+        reached = np.cumsum(draws.right + draws.wrong, axis=0)
+        return np.asarray((reached < HALF * reached[-1]).sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -159,10 +188,14 @@ class CumulativeOptimal(Cumulative):
         best = int(np.argmax(losses <= losses.min() * (1.0 + ROUNDING)))
         return -np.inf if best == 0 else float(masses.score[best])
 
+    def draw_cutoffs(self, draws: MassDraws) -> Integers:
+        """Return the place of the cutoff with the least loss in each draw."""
+        return np.asarray(cutoff_losses(draws).argmin(axis=0))
 
-def running_sums(masses: Masses) -> tuple[Floats, Floats]:
+
+def running_sums(masses: Masses | MassDraws) -> tuple[Floats, Floats]:
     """Return the weight right and wrong at each score or better."""
-    return np.cumsum(masses.right[::-1])[::-1], np.cumsum(masses.wrong[::-1])[::-1]
+    return np.cumsum(masses.right[::-1], axis=0)[::-1], np.cumsum(masses.wrong[::-1], axis=0)[::-1]
 
 
 def running_shares(masses: Masses) -> Floats:
@@ -197,27 +230,50 @@ def weighted_median(score: Floats, weight: Floats) -> float:
     return float(score[position])
 
 
-def cutoff_losses(masses: Masses) -> Floats:
+def cutoff_losses(masses: Masses | MassDraws) -> Floats:
     """Return the NLL in the sample for a cutoff at each distinct score.
 
     The first entry, a cutoff at the lowest score, is the same as none.
 
     Parameters
     ----------
-    masses : Masses
-        Where the weight lies.
+    masses : Masses or MassDraws
+        Where the weight lies, scores along the first axis.
     """
     right, wrong = running_sums(masses)
     above = -xlogy(masses.right, right / (right + wrong))
     above -= xlogy(masses.wrong, wrong / (right + wrong))
-    loss_above = np.cumsum(above[::-1])[::-1]
-    right_below = np.cumsum(masses.right) - masses.right
-    wrong_below = np.cumsum(masses.wrong) - masses.wrong
+    loss_above = np.cumsum(above[::-1], axis=0)[::-1]
+    right_below = np.cumsum(masses.right, axis=0) - masses.right
+    wrong_below = np.cumsum(masses.wrong, axis=0) - masses.wrong
     total_below = right_below + wrong_below
     divisor = np.where(total_below > 0, total_below, 1.0)
     loss_below = -xlogy(right_below, right_below / divisor)
     loss_below -= xlogy(wrong_below, wrong_below / divisor)
     return np.asarray(loss_above + loss_below)
+
+
+def draw_values(draws: MassDraws, cutoff: Integers, at: Integers) -> Floats:
+    """Return the curve of every draw at some places.
+
+    Parameters
+    ----------
+    draws : MassDraws
+        Drawn weights.
+    cutoff : array of int, shape (n_draws,)
+        First place above the cutoff of each draw.
+    at : array of int, shape (n_knots,)
+        Places to evaluate.
+    """
+    right, wrong = running_sums(draws)
+    above = right[at] / (right[at] + wrong[at])
+    each = np.arange(len(cutoff))
+    right_below = right[0] - right[cutoff, each]
+    total_below = right_below + wrong[0] - wrong[cutoff, each]
+    share = right[0] / (right[0] + wrong[0])
+    is_empty = cutoff == 0
+    below = np.where(is_empty, share, right_below / np.where(is_empty, 1.0, total_below))
+    return np.where(at[:, None] >= cutoff, above, below)
 
 
 def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:

@@ -10,7 +10,8 @@ import numpy as np
 
 from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.intervals import bootstrap_band
+from credence.calibrators.intervals import band_of, guarded
+from credence.calibrators.mass_draws import Places, cluster_masses, draw_masses
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
@@ -92,8 +93,12 @@ def bin_of(upper_edge: Floats, score: Floats) -> Integers:
     >>> bin_of(np.array([1.0, 2.0]), np.array([0.0, 1.0, 1.5, 2.0, 9.0])).tolist()
     [0, 0, 1, 1, 2]
     """
-    reach = EDGE_TOLERANCE * np.abs(upper_edge)
-    return np.searchsorted(upper_edge + reach, score, side="left").astype(np.int64)
+    return np.searchsorted(inner_edges(upper_edge), score, side="left").astype(np.int64)
+
+
+def inner_edges(upper_edge: Floats) -> Floats:
+    """Return the last score of each bin: its edge, with room for rounding."""
+    return np.asarray(upper_edge + EDGE_TOLERANCE * np.abs(upper_edge))
 
 
 @dataclass(frozen=True)
@@ -143,8 +148,30 @@ class Histogram:
         return Steps(upper_edge, share, is_empty)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the interval of each bin's share, from a bootstrap over clusters."""
-        return bootstrap_band(self, sample, curve, options)
+        """Return the interval of each bin's share, from a bootstrap over clusters.
+
+        Bins of equal weight keep their edges in all draws.
+        """
+        assert isinstance(curve, Steps)
+        n_bins = len(curve.share)
+        bin_ = curve.bin_of(sample.score)
+        draws = draw_masses(sample, bin_, n_bins, options.n_draws)
+        total = draws.right + draws.wrong
+        share = draws.right.sum(axis=0) / total.sum(axis=0)
+        is_empty = total == 0
+        values = np.where(is_empty, share, draws.right / np.where(is_empty, 1.0, total))
+        # Each bin rests on itself, an empty one on all of them.
+        window = np.where(curve.is_empty[:, None], 1.0, np.eye(n_bins))
+        number = np.arange(n_bins, dtype=np.float64)
+        places = Places(bin_, number, number)
+        n_near = cluster_masses(sample, places).effective_number(window)
+        last = inner_edges(curve.upper_edge)
+        knots = np.sort(np.concatenate([last, np.nextafter(last, np.inf)]))
+        bin_of_knot = np.repeat(np.arange(n_bins), 2)[1:-1]
+        if n_bins == 1:
+            knots, bin_of_knot = np.zeros(1), np.zeros(1, dtype=np.int64)
+        drawn = guarded(values, n_near, options.n_draws)[bin_of_knot]
+        return band_of(knots, drawn, curve.share[bin_of_knot], options)
 
 
 def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:

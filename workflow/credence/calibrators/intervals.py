@@ -3,22 +3,29 @@
 Every draw gives each cluster an exponential weight, refits, and the interval is
 read from the quantiles of the draws. A guard at the ends of [0, 1] keeps a
 share of exactly 0 or 1 from having no width: each draw adds half a
-pseudo-cluster of right and half a one of wrong predictions (Gamma(½) weights).
+pseudo-cluster of right and half a one of wrong predictions (Gamma(½) weights),
+and does so at every score, in units of the clusters that the curve rests on
+there: a stretch of scores with only right predictions has a width too.
 For the class-only share with no relatives that makes the draws a sample of
 Jeffreys' posterior Beta(TP + ½, FP + ½) exactly.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import special
 
 from credence.calibrators.draws import cluster_weights, keys_of, uniform
+from credence.calibrators.mass_draws import cluster_masses, gaussian_window, places_of
 from credence.calibrators.protocol import Band, ClassSample, Curve, CurveMethod, FitOptions
 from credence.predictions import Floats
 
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
-N_KNOTS = 129  # knots of a band: a step of 1/128 of the range of scores
+N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
+N_RANK_KNOTS = 64  # and at evenly spaced ranks
+WINDOW = 0.05  # of the scale: what counts as near a score where a method has no window
 
 
 def tail_levels(options: FitOptions) -> tuple[float, float]:
@@ -91,8 +98,55 @@ def share_interval(sample: ClassSample, options: FitOptions) -> tuple[float, flo
 
 
 def knots_of(sample: ClassSample) -> Floats:
-    """Return evenly spaced knots over the range of the positives' scores."""
-    return np.linspace(sample.score.min(), sample.score.max(), N_KNOTS)
+    """Return knots over the range of the positives' scores, denser where they are.
+
+    Half of the knots are evenly spaced, half are quantiles of the scores.
+
+    Parameters
+    ----------
+    sample : ClassSample
+        The positives of a class, at least one.
+    """
+    score = np.sort(sample.score)
+    even = np.linspace(score[0], score[-1], N_EVEN_KNOTS)
+    rank = np.linspace(0, len(score) - 1, N_RANK_KNOTS).astype(np.int64)
+    return np.unique(np.concatenate([even, score[rank]]))
+
+
+def guarded(values: Floats, n_near: Floats, n_draws: int) -> Floats:
+    """Return draws of a curve, each with pseudo-clusters added at every knot.
+
+    Parameters
+    ----------
+    values : array of float, shape (n_knots, n_draws)
+        Draws of the curve.
+    n_near : array of float, shape (n_knots,)
+        Effective number of clusters that the curve rests on at each knot.
+    n_draws : int
+        Number of draws.
+    """
+    right, wrong = guard_draws(n_draws)
+    near = n_near[:, None]
+    return np.asarray((values * near + right) / (near + right + wrong))
+
+
+def band_of(knots: Floats, draws: Floats, centre: Floats, options: FitOptions) -> Band:
+    """Return the quantiles of draws as a band that contains the curve.
+
+    Parameters
+    ----------
+    knots : array of float
+        Scores, ascending.
+    draws : array of float, shape (n_knots, n_draws)
+        Draws of the curve at the knots.
+    centre : array of float
+        The curve there.
+    options : FitOptions
+        Level of the interval.
+    """
+    low, high = np.quantile(draws, tail_levels(options), axis=1)
+    low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
 
 
 def bootstrap_band(
@@ -112,21 +166,12 @@ def bootstrap_band(
         Level and number of draws.
     """
     knots = knots_of(sample)
-    values = np.empty((options.n_draws, len(knots)))
+    values = np.empty((len(knots), options.n_draws))
     for draw in range(options.n_draws):
         drawn = cluster_weights(sample.cluster_key, draw)[sample.cluster]
-        refitted = method.fit_curve(
-            ClassSample(
-                sample.score,
-                sample.is_correct,
-                sample.weight * drawn,
-                sample.cluster,
-                sample.cluster_key,
-                sample.scale,
-                sample.resolution,
-            )
-        )
-        values[draw] = refitted.value(knots)
-    low, high = np.quantile(values, tail_levels(options), axis=0)
-    centre = curve.value(knots)
-    return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
+        refitted = method.fit_curve(replace(sample, weight=sample.weight * drawn))
+        values[:, draw] = refitted.value(knots)
+    places = places_of(sample)
+    window = gaussian_window(knots, places.score, WINDOW * sample.scale)
+    n_near = cluster_masses(sample, places).effective_number(window)
+    return band_of(knots, guarded(values, n_near, options.n_draws), curve.value(knots), options)

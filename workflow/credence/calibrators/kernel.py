@@ -9,16 +9,24 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from credence.calibrators.bandwidth import MON, steady_bandwidth
+from credence.calibrators.bandwidth import GREATEST, MON, steady_bandwidth
 from credence.calibrators.binning import Masses, Nodes, masses_of, nodes_of
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.intervals import bootstrap_band
+from credence.calibrators.intervals import band_of, guarded, knots_of
+from credence.calibrators.kernel_band import debiased_values, draw_bandwidths
 from credence.calibrators.kernel_sums import local_sums
+from credence.calibrators.mass_draws import (
+    cluster_masses,
+    draw_masses,
+    gaussian_window,
+    places_of,
+)
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
     Curve,
     FitOptions,
+    Law,
     Method,
     Need,
     Record,
@@ -33,6 +41,7 @@ TOLERANCE = 1e-7  # of the stored curve against the sums, at the points looked a
 PROBES = (0.25, 0.5, 0.75)  # where between two knots the stored curve is checked
 MOST_HALVINGS = 40
 HALF = 0.5
+LAW_BANDWIDTH = 0.5  # the trove law holds at any fixed bandwidth; this one is tested
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +240,27 @@ class Kernel:
         return KernelRatio(right, wrong, bandwidth, self.prior_weight, masses.share)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the pointwise interval, from a bootstrap over clusters."""
-        return bootstrap_band(self, sample, curve, options)
+        """Return the pointwise interval, from a bootstrap over clusters.
+
+        The bandwidth is chosen anew in every draw, and each draw's own estimate
+        of its bias is taken away, so that the interval is for the true
+        confidence and not only for its smoothed image.
+        """
+        assert isinstance(curve, KernelCurve)
+        places = places_of(sample)
+        draws = draw_masses(sample, places.of_row, len(places.score), options.n_draws)
+        bandwidth = np.full(options.n_draws, curve.bandwidth)
+        if self.bandwidth in MON:
+            bandwidth = draw_bandwidths(
+                places.score, draws, sample.scale, sample.resolution, MON[str(self.bandwidth)]
+            )
+        knots = knots_of(sample)
+        values = debiased_values(knots, places.score, draws, bandwidth)
+        width = curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST * sample.scale
+        window = gaussian_window(knots, places.score, width)
+        n_near = cluster_masses(sample, places).effective_number(window)
+        drawn = guarded(values, n_near, options.n_draws)
+        return band_of(knots, drawn, curve.value(knots), options)
 
 
 def reflected(nodes: Nodes, scale: float) -> Nodes:
@@ -296,5 +324,9 @@ METHOD = Method(
     needs=Need.TOP_SCORE,
     build=build_classwise("kernel"),
     read=reader_of("kernel", KernelCurve.from_record),
+    conditional_laws={
+        Law.REPEAT_IS_WEIGHT: Kernel(prior_weight=0.0),
+        Law.TROVE: Kernel(bandwidth=LAW_BANDWIDTH, prior_weight=0.0),
+    },
     additive=True,
 )

@@ -192,7 +192,9 @@ class Method:
     read : callable
         ``read(record)`` gives the calibration back.
     laws : frozenset of Law
-        Beyond those that all methods promise.
+        Beyond those that all methods promise, for the default settings.
+    conditional_laws : mapping of Law to settings
+        Laws that hold for other settings than the default, and such settings.
     additive : bool
         Whether the fit is a ratio of sums over proteins, so that it can be
         updated and re-weighted exactly.
@@ -209,6 +211,7 @@ class Method:
     build: Callable[[Any, FitOptions], Calibrator]
     read: Callable[[Mapping[str, Any]], Calibration]
     laws: frozenset[Law] = frozenset()
+    conditional_laws: Mapping[Law, Any] = field(default_factory=dict)
     additive: bool = False
     gives_vector: bool = False
 

@@ -1,0 +1,67 @@
+"""Small drawn worlds for the tests of calibrators."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from credence.predictions import Labelled, Predictions, from_scores, label
+
+CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other")
+SCALE = 10.0
+
+
+def draw_world(seed: int, n_samples: int = 400, n_clusters: int = 120) -> Labelled:
+    """Return labelled predictions of a classifier that is too sure of itself."""
+    rng = np.random.default_rng(seed)
+    n_classes = len(CLASS_NAMES)
+    true_class = rng.choice(n_classes, n_samples, p=[0.3, 0.2, 0.2, 0.3])
+    logits = rng.normal(size=(n_samples, n_classes)) * 1.5
+    logits[np.arange(n_samples), true_class] += 2.0
+    scores = np.exp(logits * 1.5)
+    scores *= SCALE / scores.sum(axis=1, keepdims=True)
+    # Two decimals, as PhANNs prints them; the last digits keep rows free of ties.
+    scores = np.round(scores, 2) + np.arange(n_classes) * 1e-4
+    ids = np.array([f"protein_{row}" for row in range(n_samples)], dtype=object)
+    cluster = np.array([f"family_{code}" for code in rng.integers(n_clusters, size=n_samples)])
+    weight = rng.choice([0.5, 1.0, 2.0], n_samples)
+    predictions = from_scores(ids, CLASS_NAMES, scores, SCALE, 0.01)
+    return label(predictions, true_class.astype(np.int64), weight, cluster.astype(object))
+
+
+def scaled(predictions: Predictions, factor: float) -> Predictions:
+    """Return the same predictions in another unit of score."""
+    assert predictions.scores is not None
+    return from_scores(
+        predictions.ids,
+        predictions.class_names,
+        predictions.scores * factor,
+        predictions.scale * factor,
+        predictions.resolution * factor,
+    )
+
+
+def with_classes_in_order(labelled: Labelled, order: list[int]) -> Labelled:
+    """Return the same proteins with the classes in another order."""
+    predictions = labelled.predictions
+    assert predictions.scores is not None
+    names = tuple(predictions.class_names[class_] for class_ in order)
+    permuted = from_scores(
+        predictions.ids,
+        names,
+        predictions.scores[:, order],
+        predictions.scale,
+        predictions.resolution,
+    )
+    place = np.argsort(order)
+    return label(permuted, place[labelled.true_class], labelled.weight, labelled.cluster)
+
+
+@pytest.fixture(scope="session")
+def worlds() -> SimpleNamespace:
+    """Return the functions above, which test modules cannot import."""
+    return SimpleNamespace(
+        draw=draw_world, scaled=scaled, with_classes_in_order=with_classes_in_order
+    )

@@ -1,0 +1,188 @@
+"""What every method of the registry promises; no method is named here."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from credence.calibrators.protocol import FitOptions, Method, SettingRule, setting_rules
+from credence.calibrators.registry import BY_NAME, METHODS, read_calibration
+from credence.confidence import Confidence, Note
+from credence.predictions import Labelled, label
+
+OPTIONS = FitOptions(n_draws=20)
+EXACT = 1e-12  # METHODS section 2: the laws hold to this
+ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
+
+every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+
+
+@pytest.fixture(scope="module")
+def world(worlds: SimpleNamespace) -> Labelled:
+    return worlds.draw(seed=7)
+
+
+@pytest.fixture(scope="module")
+def fitted(world: Labelled) -> dict[str, tuple[object, Confidence]]:
+    found = {}
+    for method in METHODS:
+        calibration = method.build(method.settings(), OPTIONS).fit(world)
+        found[method.name] = (calibration, calibration.confidence(world.predictions))
+    return found
+
+
+def assert_same(first: Confidence, second: Confidence, tolerance: float = EXACT) -> None:
+    for name in ("value", "lower", "upper", "support"):
+        np.testing.assert_allclose(
+            getattr(first, name), getattr(second, name), rtol=0, atol=tolerance, err_msg=name
+        )
+    np.testing.assert_array_equal(first.note, second.note)
+
+
+def test_names_are_unique_and_look_alike() -> None:
+    assert len(BY_NAME) == len(METHODS)
+    for name in BY_NAME:
+        assert name.isidentifier() and name == name.lower()
+
+
+@every_method
+def test_every_setting_has_a_rule_that_allows_its_default(method: Method) -> None:
+    for default, rule in setting_rules(method.settings).values():
+        assert isinstance(rule, SettingRule) and rule.text
+        if isinstance(default, str):
+            assert default in rule.choices
+        elif not isinstance(default, bool):
+            assert rule.low is None or default >= rule.low
+            assert rule.high is None or default <= rule.high
+
+
+@every_method
+def test_every_entry_says_what_it_is_and_where_it_is_from(method: Method) -> None:
+    assert method.summary.endswith(".") and len(method.summary) < 100
+    assert method.reference
+
+
+@every_method
+def test_value_lies_within_its_interval_and_all_within_0_and_1(
+    method: Method, fitted: dict[str, tuple[object, Confidence]]
+) -> None:
+    _, confidence = fitted[method.name]
+    known = np.isfinite(confidence.value)
+    assert known.mean() > 0.9
+    assert (confidence.lower[known] >= 0).all() and (confidence.upper[known] <= 1).all()
+    assert (confidence.lower[known] <= confidence.value[known]).all()
+    assert (confidence.value[known] <= confidence.upper[known]).all()
+    assert (confidence.support >= 0).all()
+
+
+@every_method
+def test_an_interval_has_width_wherever_a_class_was_seen(
+    method: Method, fitted: dict[str, tuple[object, Confidence]]
+) -> None:
+    _, confidence = fitted[method.name]
+    known = np.isfinite(confidence.lower) & np.isfinite(confidence.value)
+    assert (confidence.upper[known] > confidence.lower[known]).all()
+
+
+@every_method
+def test_a_record_gives_the_calibration_back_bit_for_bit(
+    method: Method, world: Labelled, fitted: dict[str, tuple[object, Confidence]]
+) -> None:
+    calibration, confidence = fitted[method.name]
+    text = json.dumps(calibration.to_record())  # type: ignore[attr-defined]
+    again = read_calibration(json.loads(text))
+    assert json.dumps(again.to_record()) == text
+    reread = again.confidence(world.predictions)
+    for name in ("value", "lower", "upper", "support", "note"):
+        np.testing.assert_array_equal(getattr(confidence, name), getattr(reread, name))
+
+
+@every_method
+def test_fitting_and_asking_leave_their_inputs_as_they_were(
+    method: Method, world: Labelled
+) -> None:
+    arrays = [world.true_class, world.weight, world.predictions.scores]
+    arrays += [world.predictions.top_score, world.predictions.predicted_class]
+    before = [np.array(values) for values in arrays]
+    options = FitOptions(n_draws=2)
+    calibration = method.build(method.settings(), options).fit(world)
+    calibration.confidence(world.predictions)
+    for values, copy in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(values, copy)
+
+
+@every_method
+def test_the_order_of_rows_is_nothing(
+    method: Method, world: Labelled, fitted: dict[str, tuple[object, Confidence]]
+) -> None:
+    _, confidence = fitted[method.name]
+    order = np.random.default_rng(3).permutation(world.n_samples)
+    calibration = method.build(method.settings(), OPTIONS).fit(world.take(order))
+    tolerance = EXACT if method.additive else ITERATED
+    assert_same(confidence, calibration.confidence(world.predictions), tolerance)
+
+
+@every_method
+def test_confidences_do_not_depend_on_the_other_rows_asked_about(
+    method: Method, world: Labelled, fitted: dict[str, tuple[object, Confidence]]
+) -> None:
+    calibration, confidence = fitted[method.name]
+    rows = np.arange(0, world.n_samples, 3)
+    some = calibration.confidence(world.predictions.take(rows))  # type: ignore[attr-defined]
+    np.testing.assert_allclose(some.value, confidence.value[rows], rtol=0, atol=EXACT)
+
+
+@every_method
+def test_no_interval_is_given_when_none_is_asked_for(method: Method, world: Labelled) -> None:
+    calibration = method.build(method.settings(), FitOptions(n_draws=0)).fit(world)
+    confidence = calibration.confidence(world.predictions)
+    assert np.isnan(confidence.lower).all() and np.isnan(confidence.upper).all()
+
+
+@every_method
+def test_a_class_never_predicted_gives_nan_and_its_reason(method: Method, world: Labelled) -> None:
+    kept = world.predictions.predicted_class != 2
+    calibration = method.build(method.settings(), FitOptions(n_draws=0)).fit(world.take(kept))
+    confidence = calibration.confidence(world.predictions)
+    assert np.isnan(confidence.value[~kept]).all()
+    assert (confidence.note[~kept] == Note.UNSEEN_CLASS).all()
+    assert np.isfinite(confidence.value[kept]).all()
+
+
+@every_method
+@pytest.mark.parametrize("n_positives", [1, 2, 3])
+def test_a_scarce_class_gives_its_share_with_jeffreys_prior(
+    method: Method, world: Labelled, n_positives: int
+) -> None:
+    in_class = np.flatnonzero(world.predictions.predicted_class == 1)
+    others = np.flatnonzero(world.predictions.predicted_class != 1)
+    few = world.take(np.concatenate([others, in_class[:n_positives]]))
+    few = label(few.predictions, few.true_class, np.ones(few.n_samples), few.cluster)
+    confidence = method.build(method.settings(), OPTIONS).fit(few).confidence(world.predictions)
+    n_correct = int(world.is_correct[in_class[:n_positives]].sum())
+    expected = (n_correct + 0.5) / (n_positives + 1)
+    np.testing.assert_allclose(confidence.value[in_class], expected, rtol=0, atol=EXACT)
+    assert (confidence.note[in_class] & Note.SCARCE).all()
+    assert (confidence.lower[in_class] < expected).all()
+    assert (confidence.upper[in_class] > expected).all()
+
+
+@every_method
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_one_sided_class_is_never_certain(
+    method: Method, world: Labelled, is_right: bool
+) -> None:
+    predicted = world.predictions.predicted_class
+    kept = (predicted != 1) | (world.is_correct == is_right)
+    confidence = (
+        method.build(method.settings(), OPTIONS)
+        .fit(world.take(kept))
+        .confidence(world.predictions)
+    )
+    rows = predicted == 1
+    assert (confidence.note[rows] & Note.ONE_SIDED).all()
+    assert ((confidence.value[rows] > 0) & (confidence.value[rows] < 1)).all()
+    assert (confidence.upper[rows] > confidence.lower[rows]).all()
