@@ -37,6 +37,11 @@ def promises(law: Law) -> Any:
     )
 
 
+def tolerance(method: Method) -> float:
+    """Return how far rounding may move a confidence."""
+    return EXACT if method.additive else ITERATED
+
+
 def fit(method: Method, method_settings: Any, labelled: Labelled, asked: Labelled) -> Confidence:
     calibration = method.build(method_settings, OPTIONS).fit(labelled)
     return calibration.confidence(asked.predictions)
