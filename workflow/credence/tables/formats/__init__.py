@@ -1,1 +1,1 @@
-"""Input formats, one file each."""
+"""Formats of score tables: a registry and one file each."""

@@ -1,0 +1,183 @@
+"""Which column of a header plays which role, or what is wrong with the header."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from credence.problems import nearest
+from credence.tables.formats.format import Columns, Format, Lookup, Spelling
+from credence.tables.problem_list import ProblemList
+
+SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions of the columns that matter.
+
+    Parameters
+    ----------
+    header : tuple of str
+        All names, for messages.
+    class_names : tuple of str
+        In the order of the scores; empty where the tool gives only the best.
+    classes : tuple of int
+        Column of each class.
+    id, true_class, predicted_class, score, network : int, optional
+        Column of each role.
+    """
+
+    header: tuple[str, ...]
+    class_names: tuple[str, ...] = ()
+    classes: tuple[int, ...] = ()
+    id: int | None = None
+    true_class: int | None = None
+    predicted_class: int | None = None
+    score: int | None = None
+    network: int | None = None
+
+
+def lay_out(
+    header: tuple[str, ...],
+    line: int | None,
+    format_: Format,
+    columns: Columns,
+    spelling: Spelling | None,
+    problems: ProblemList,
+) -> Layout:
+    """Return the layout of a header; what is wrong with it goes to `problems`.
+
+    Parameters
+    ----------
+    header : tuple of str
+        Names of the columns.
+    line : int, optional
+        Where the header stands.
+    format_ : Format
+        Named by the user.
+    columns : Columns
+        The format's own, or the user's where the format lets the user name them.
+    spelling : Spelling, optional
+        Of the classes demanded; None: whichever classes the header has.
+    problems : ProblemList
+        Takes what is wrong.
+    """
+    _check_names(header, line, columns, problems)
+    places = {name: place for place, name in reversed(list(enumerate(header)))}
+    found: dict[str, int | None] = {}
+    for role in SINGLE_ROLES:
+        name = getattr(columns, role)
+        found[role] = None if name is None else places.get(name)
+        if name is not None and found[role] is None and role not in columns.optional:
+            problems.add(
+                f"the column {name!r} is missing ({role.replace('_', ' ')}).",
+                nearest(name, header),
+                line,
+            )
+    taken = {place for place in found.values() if place is not None}
+    has_vector = format_.vector and found["score"] is None
+    candidates: list[int] = []
+    if has_vector:
+        candidates = _class_columns(header, line, columns, taken, problems)
+        # The contract table of a tool that gives a class and nothing more.
+        if not candidates and "score" in columns.optional:
+            has_vector = found["predicted_class"] is None
+    class_names = tuple(
+        format_.class_name(header[place].removesuffix(columns.class_suffix))
+        for place in candidates
+    )
+    if spelling is not None and has_vector:
+        candidates, class_names = _demanded(
+            header, line, candidates, class_names, spelling, problems
+        )
+    elif has_vector and len(candidates) < 2 and not problems.problems:
+        problems.add(
+            f"the table has {_counted(len(candidates))}.",
+            "Give a table with a column for each of at least two classes.",
+            line,
+        )
+    return Layout(header, class_names, tuple(candidates), **found)
+
+
+def _counted(n_classes: int) -> str:
+    return "only one class column" if n_classes == 1 else "no class column"
+
+
+def _check_names(
+    header: Sequence[str], line: int | None, columns: Columns, problems: ProblemList
+) -> None:
+    """Report names that stand twice and columns without a name."""
+    for name, count in Counter(header).items():
+        if count > 1:
+            problems.add(
+                f"{count} columns have the name {name!r}.",
+                "Give each column its own name.",
+                line,
+            )
+    if "" in header and "" not in (columns.id, *columns.ignored):
+        problems.add(
+            f"column {list(header).index('') + 1} has no name.", "Name it or remove it.", line
+        )
+
+
+def _class_columns(
+    header: Sequence[str],
+    line: int | None,
+    columns: Columns,
+    taken: set[int],
+    problems: ProblemList,
+) -> list[int]:
+    """Return the columns of the classes, in the order of the table or the user."""
+    if columns.classes is not None:
+        places = {name: place for place, name in enumerate(header)}
+        for name in columns.classes:
+            if name not in places:
+                problems.add(f"the class column {name!r} is missing.", nearest(name, header), line)
+        return [places[name] for name in columns.classes if name in places]
+    return [
+        place
+        for place, name in enumerate(header)
+        if place not in taken and name not in columns.ignored and name
+        if name.endswith(columns.class_suffix)
+    ]
+
+
+def _demanded(
+    header: Sequence[str],
+    line: int | None,
+    candidates: list[int],
+    class_names: tuple[str, ...],
+    spelling: Spelling,
+    problems: ProblemList,
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the columns of the classes demanded, in their order."""
+    lookup = Lookup(spelling)
+    by_class: dict[int, int] = {}
+    extra = []
+    for place, name in zip(candidates, class_names, strict=True):
+        index = lookup[name]
+        if index < 0 or index in by_class:
+            extra.append(place)
+        else:
+            by_class[index] = place
+    for index, name in enumerate(spelling.class_names):
+        if index not in by_class:
+            problems.add(
+                f"the column of class {name!r} is missing.",
+                nearest(name, [header[place] for place in extra] or list(header)),
+                line,
+            )
+    for place in extra:
+        problems.add(
+            f"{header[place]!r} is none of the classes expected.",
+            nearest(header[place], spelling.class_names),
+            line,
+            header[place],
+        )
+    known = [index for index in range(len(spelling.class_names)) if index in by_class]
+    return (
+        [by_class[index] for index in known],
+        tuple(spelling.class_names[index] for index in known),
+    )

@@ -1,0 +1,273 @@
+"""One pass over a score table: from a path to checked parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.problems import InputError
+from credence.tables.arrays import ArrayTable
+from credence.tables.formats.format import Columns, Gathering, Lookup, Spelling
+from credence.tables.layout import Layout, lay_out
+from credence.tables.metadata import Metadata, read_metadata
+from credence.tables.numbers import Step
+from credence.tables.problem_list import ProblemList
+from credence.tables.rows import Rows, read_rows
+from credence.tables.source import (
+    DELIMITER_NAMES,
+    ParquetTable,
+    Table,
+    TextTable,
+    open_table,
+)
+from credence.tables.spec import TableSpec, columns_of, format_of
+from credence.tables.validation import Checker, Rules
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows, checked and free of their texts.
+
+    Parameters
+    ----------
+    lines : array of int
+        Line of each row.
+    ids : array of str
+        Names of the proteins.
+    numbers : array of float, shape (n_rows, n_columns)
+        Scores of the classes, or the top score, or nothing.
+    predicted, truth : array of int, optional
+        Codes of classes, -1 where there is none.
+    network : array of str, optional
+        Which network a row is of.
+    is_unscored : array of bool
+        Rows without any score.
+    """
+
+    lines: Integers
+    ids: Strings
+    numbers: Floats
+    predicted: Integers | None
+    truth: Integers | None
+    network: Strings | None
+    is_unscored: Booleans
+
+
+class Scan:
+    """A table whose header is understood and whose rows are ready to be read.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    spec : TableSpec
+        As the user states it.
+    """
+
+    def __init__(self, path: Path, spec: TableSpec) -> None:
+        where = str(path)
+        self.path, self.spec, self.where = path, spec, where
+        self.format = format_of(spec, where)
+        columns = columns_of(spec, self.format, where)
+        self.table: Table = (
+            ArrayTable(path) if self.format.arrays else open_table(path, self.format)
+        )
+        self.metadata = (
+            read_metadata(self.table.metadata)
+            if isinstance(self.table, ParquetTable)
+            else Metadata()
+        )
+        self.problems = ProblemList(where)
+        self.layout = self._lay_out(columns)
+        self.pooling = self.metadata.pooling or spec.pooling
+        self.scale = self._scale()
+        self.sum_to_scale = self._sum_to_scale()
+        self.lookup = self._lookup()
+        self.problems.raise_any()
+        self.has_truth = False
+        self.checker: Checker | None = None
+
+    @property
+    def has_networks(self) -> bool:
+        """Whether a row is what one network says of a protein."""
+        return self.layout.network is not None
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Classes, in order; complete once all rows have been seen."""
+        if self.layout.class_names:
+            return self.layout.class_names
+        if isinstance(self.lookup, Gathering):
+            return tuple(sorted(self.lookup.names))
+        return self.spec.class_names or ()
+
+    def _lay_out(self, columns: Columns) -> Layout:
+        names = self.spec.class_names
+        spelling = (
+            None if names is None else Spelling(names, self.format.spell, self.spec.synonyms)
+        )
+        found = ProblemList(self.where)
+        line = self.table.header_line
+        layout = lay_out(self.table.header, line, self.format, columns, spelling, found)
+        if found.problems and isinstance(self.table, TextTable):
+            self._explain_delimiter(self.table, columns, spelling)
+        self.problems.problems.extend(found.problems)
+        return layout
+
+    def _explain_delimiter(
+        self, table: TextTable, columns: Columns, spelling: Spelling | None
+    ) -> None:
+        """Raise if the header makes sense with another character between cells."""
+        for delimiter, name in DELIMITER_NAMES.items():
+            if delimiter == table.delimiter:
+                continue
+            try:
+                other = TextTable(self.path, delimiter, self.format)
+            except InputError:
+                continue
+            found = ProblemList(self.where)
+            line = other.header_line
+            lay_out(other.header, line, self.format, columns, spelling, found)
+            if not found.problems:
+                expected = DELIMITER_NAMES[table.delimiter]
+                found.add(
+                    f"the cells are separated by {name}, not by {expected}.",
+                    _separator_remedy(delimiter, expected),
+                    line,
+                )
+                raise found.error()
+
+    def _scale(self) -> float:
+        stated, written = self.spec.scale, self.metadata.scale
+        if written is not None and stated is not None and written != stated:
+            self.problems.add(
+                f"the table was written with the scale {written:g}, {stated:g} is stated.",
+                "Leave the scale out, or correct it.",
+            )
+        if self.has_networks:
+            return stated or written or 1.0
+        scale = stated or written or self.format.scale
+        if scale is None:
+            if self.layout.score is None and not self.layout.classes:
+                return 1.0
+            self.problems.add(
+                "the scale is not known.", "State what a row sums to (scale: 1, for example)."
+            )
+            return 1.0
+        return scale
+
+    def _sum_to_scale(self) -> bool:
+        if self.spec.sum_to_scale is not None:
+            return self.spec.sum_to_scale
+        if self.metadata.is_distribution is not None:
+            return self.metadata.is_distribution
+        return self.format.sum_to_scale
+
+    def _lookup(self) -> Lookup | Gathering:
+        names = self.layout.class_names or self.spec.class_names
+        if names is None:
+            return Gathering(self.spec.synonyms)
+        for text, name in self.spec.synonyms.items():
+            if name not in names and self.spec.class_names is None:
+                self.problems.add(
+                    f"the synonym {text!r} stands for {name!r}, which is no class of the table.",
+                    "Correct it.",
+                )
+        return Lookup(Spelling(tuple(names), self.format.spell, self.spec.synonyms))
+
+    def step(self) -> Step:
+        """Return the step between the scores seen so far."""
+        step = self.table.step(1.0 if self.has_networks else self.scale)
+        if self.metadata.resolution is not None and not self.has_networks:
+            return Step(self.metadata.resolution, step.relative)
+        return step
+
+    def _checker(self, problems: ProblemList) -> Checker:
+        rules = Rules(
+            format=self.format,
+            layout=self.layout,
+            scale=self.scale,
+            sum_to_scale=self.sum_to_scale,
+            row_scale=1.0 if self.has_networks else self.scale,
+            lookup=self.lookup,
+            known=self.layout.class_names or self.spec.class_names or (),
+        )
+        return Checker(rules, problems, self.step)
+
+    def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[Rows]:
+        first_row = 1
+        for chunk in self.table.chunks(n_rows, problems):
+            yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
+            first_row += len(chunk.lines)
+
+    def checked(self, n_rows: int) -> Iterator[Part]:
+        """Yield the parts of the table; at its end raise every problem found.
+
+        Parameters
+        ----------
+        n_rows : int
+            At most so many rows to a part.
+        """
+        problems = ProblemList(self.where)
+        checker = self._checker(problems)
+        try:
+            for rows in self._rows(n_rows, problems):
+                predicted, truth = checker.see(rows)
+                yield _part(rows, predicted, truth)
+            checker.finish(lambda: self._ids(n_rows))
+            self._check_classes(checker, problems)
+        except InputError as error:
+            if error.problems[0] not in problems.problems:
+                problems.problems.extend(error.problems)
+        problems.raise_any()
+        self.has_truth = checker.has_truth
+
+    def again(self, n_rows: int) -> Iterator[Part]:
+        """Yield the parts of a table that has been checked."""
+        problems = ProblemList(self.where)
+        checker = self._checker(problems)
+        for rows in self._rows(n_rows, problems):
+            predicted, truth = checker.see(rows)
+            yield _part(rows, predicted, truth)
+        problems.raise_any()  # the file has changed since it was checked
+
+    def _ids(self, n_rows: int) -> Iterator[tuple[int, str]]:
+        for rows in self._rows(n_rows, ProblemList(self.where)):
+            keys = rows.ids
+            if rows.network is not None:
+                pairs = zip(rows.ids, rows.network, strict=True)
+                keys = [f"{name} (network {network})" for name, network in pairs]
+            yield from zip(rows.lines.tolist(), keys, strict=True)
+
+    def _check_classes(self, checker: Checker, problems: ProblemList) -> None:
+        n_classes = len(self.class_names)
+        if checker.n_rows > checker.n_unscored and n_classes < 2 and not problems.problems:
+            problems.add(
+                f"the table shows only one class, {self.class_names[0]!r}.",
+                "Name all classes that the tool knows, or give a table with at least two.",
+            )
+
+
+def _separator_remedy(delimiter: str, expected: str) -> str:
+    if delimiter == "\t":
+        return "Let the name of the file end in .tsv."
+    return f"Save the table with {expected} between its cells."
+
+
+def _part(rows: Rows, predicted: Integers | None, truth: Integers | None) -> Part:
+    def strings(texts: list[str]) -> Strings:
+        return np.array(texts, dtype=object)
+
+    return Part(
+        lines=rows.lines,
+        ids=strings(rows.ids),
+        numbers=rows.numbers,
+        predicted=predicted,
+        truth=truth,
+        network=None if rows.network is None else strings(rows.network),
+        is_unscored=rows.is_unscored,
+    )

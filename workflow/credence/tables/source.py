@@ -1,0 +1,293 @@
+"""A table as chunks of rows, whether it comes as text or as Parquet.
+
+A chunk answers with texts and numbers by column and knows the line of each
+row; what the cells mean is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from credence.predictions import Floats, Integers
+from credence.problems import refuse
+from credence.tables.formats.format import Format
+from credence.tables.numbers import Grid, Numbers, Step
+from credence.tables.problem_list import ProblemList
+from credence.tables.text import RowReader, plain_suffix, require_file
+
+PARQUET_ENDINGS = (".parquet", ".pq")
+DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
+# Relative rounding of floats, by their width in bits.
+FLOAT_EPSILON = {
+    16: float(np.finfo(np.float16).eps),
+    32: float(np.finfo(np.float32).eps),
+    64: float(np.finfo(np.float64).eps),
+}
+
+
+class Chunk(Protocol):
+    """Some rows of a table, one after the other."""
+
+    lines: Integers
+
+    def texts(self, column: int) -> list[str]:
+        """Return the texts of a column; '' where a cell is empty."""
+        ...
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Return the numbers of some columns; not finite where there is none."""
+        ...
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of one cell, as a message quotes it."""
+        ...
+
+
+class Table(Protocol):
+    """A header and chunks of rows."""
+
+    where: str
+    header: tuple[str, ...]
+    header_line: int | None
+
+    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
+        """Yield all rows, from the start each time; problems go to the list."""
+        ...
+
+    def step(self, scale: float) -> Step:
+        """Return the step of the numbers seen so far."""
+        ...
+
+
+class TextChunk:
+    """Rows of a text table, all as long as the header.
+
+    Parameters
+    ----------
+    rows : list of list of str
+        The cells.
+    lines : array of int
+        Line on which each row begins.
+    parsed : Numbers
+        Of the whole table, so that each text is parsed once.
+    """
+
+    def __init__(self, rows: list[list[str]], lines: Integers, parsed: Numbers) -> None:
+        self.rows = rows
+        self.lines = lines
+        self._parsed = parsed
+
+    def texts(self, column: int) -> list[str]:
+        """Return the texts of a column."""
+        return [row[column] for row in self.rows]
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Return the numbers of some columns; NaN where a text is none."""
+        if len(columns) == 1:
+            texts: Iterator[str] = map(itemgetter(columns[0]), self.rows)
+        else:
+            texts = chain.from_iterable(map(itemgetter(*columns), self.rows))
+        parse = self._parsed.__getitem__
+        count = len(self.rows) * len(columns)
+        return np.fromiter(map(parse, texts), np.float64, count).reshape(-1, len(columns))
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of one cell."""
+        return self.rows[row][column]
+
+
+class TextTable:
+    """A CSV or TSV file, plain or packed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    delimiter : str
+        Between cells.
+    format_ : Format
+        Says whether cells may be quoted and how the header begins.
+    """
+
+    def __init__(self, path: Path, delimiter: str, format_: Format) -> None:
+        self.path = path
+        self.where = str(path)
+        self.delimiter = delimiter
+        self.format = format_
+        self._parsed = Numbers()
+        first = next(iter(self._rows()), None)
+        if first is None:
+            raise refuse(self.where, "there is no header.", "Give a table with a header and rows.")
+        self.header_line: int | None = first[0]
+        self.header = tuple(first[1])
+
+    def _rows(self) -> RowReader:
+        return RowReader(self.path, self.delimiter, self.format.quoted, self.format.header_start)
+
+    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
+        """Yield chunks of at most `n_rows` rows; a row of another length is a problem."""
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        width = len(self.header)
+        numbered = iter(self._rows())
+        next(numbered)
+        for line, row in numbered:
+            if len(row) != width:
+                problems.add(
+                    f"the row has {len(row)} cells, the header has {width}.",
+                    "Give each row as many cells as the header.",
+                    line,
+                )
+                continue
+            rows.append(row)
+            lines.append(line)
+            if len(rows) == n_rows:
+                yield TextChunk(rows, np.array(lines, dtype=np.int64), self._parsed)
+                rows, lines = [], []
+        if rows:
+            yield TextChunk(rows, np.array(lines, dtype=np.int64), self._parsed)
+
+    def step(self, scale: float) -> Step:
+        """Return the step of the decimals seen so far."""
+        return self._parsed.step(scale)
+
+
+class ArrowChunk:
+    """Rows of a Parquet table.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        The columns.
+    first_row : int
+        Number of the first row, from 1.
+    parsed : Numbers
+        For columns that hold numbers as text.
+    grid : Grid
+        Of the whole table.
+    where : str
+        The file.
+    """
+
+    def __init__(
+        self, batch: Any, first_row: int, parsed: Numbers, grid: Grid, where: str
+    ) -> None:
+        self._batch = batch
+        self.lines = np.arange(first_row, first_row + batch.num_rows, dtype=np.int64)
+        self._parsed = parsed
+        self._grid = grid
+        self._where = where
+
+    def texts(self, column: int) -> list[str]:
+        """Return the texts of a column; '' for a null."""
+        values = self._batch.column(column)
+        try:
+            texts = values.cast(pa.string()).to_pylist()
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise refuse(
+                self._where,
+                f"the column holds values of type {values.type}, which are no text.",
+                "Give a column of text.",
+                column=self._batch.schema.names[column],
+            ) from error
+        return ["" if text is None else text for text in texts]
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Return the numbers of some columns; NaN for a null."""
+        values = np.empty((self._batch.num_rows, len(columns)))
+        for place, column in enumerate(columns):
+            array = self._batch.column(column)
+            kind = array.type
+            if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind):
+                numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+                values[:, place] = numbers
+                width = kind.bit_width if pa.types.is_floating(kind) else 64
+                self._grid.see(values[:, place], FLOAT_EPSILON[width])
+            else:
+                parse = self._parsed.__getitem__
+                values[:, place] = [parse(text) for text in self.texts(column)]
+                self._grid.see(values[:, place], FLOAT_EPSILON[64])
+        return values
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of one cell; '' for a null."""
+        value = self._batch.column(column)[row].as_py()
+        return "" if value is None else str(value)
+
+
+class ParquetTable:
+    """A Parquet file, read batch by batch.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    header_line: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        require_file(path)
+        self.path = path
+        self.where = str(path)
+        self._parsed = Numbers()
+        self._grid = Grid()
+        try:
+            with pq.ParquetFile(path) as file:
+                self.header = tuple(file.schema_arrow.names)
+                self.metadata: dict[bytes, bytes] = dict(file.schema_arrow.metadata or {})
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> Exception:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        return refuse(
+            self.where,
+            f"the file cannot be read as Parquet ({reason.rstrip('.')}).",
+            "Copy or make it again.",
+        )
+
+    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
+        """Yield chunks of at most `n_rows` rows."""
+        first_row = 1
+        try:
+            with pq.ParquetFile(self.path) as file:
+                for batch in file.iter_batches(batch_size=n_rows):
+                    if batch.num_rows == 0:
+                        continue
+                    yield ArrowChunk(batch, first_row, self._parsed, self._grid, self.where)
+                    first_row += batch.num_rows
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise self._damaged(error) from error
+
+    def step(self, scale: float) -> Step:
+        """Return the step of the numbers seen so far."""
+        return self._grid.step(scale)
+
+
+def delimiter_of(path: Path, format_: Format) -> str:
+    """Return what stands between cells: by the file's ending, else the format's own."""
+    return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(plain_suffix(path), format_.delimiter)
+
+
+def open_table(path: Path, format_: Format) -> TextTable | ParquetTable:
+    """Return a table that is ready to be read; the header is read already.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV (plain, gz, zst) or Parquet, by its ending.
+    format_ : Format
+        Named by the user.
+    """
+    if path.suffix in PARQUET_ENDINGS:
+        return ParquetTable(path)
+    return TextTable(path, delimiter_of(path, format_), format_)

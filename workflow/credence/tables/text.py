@@ -1,0 +1,275 @@
+"""Rows of a text table, each with the line on which it begins.
+
+Lines are counted as an editor shows them: comments, blank lines and line
+breaks inside quotation marks count too. Everything that would make a reader
+misread the file (a byte order mark, Windows line ends, bytes that are no
+UTF-8, a file that is cut short) is refused by name with the command that
+mends it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from credence.problems import InputError, refuse
+
+BLOCK_BYTES = 1 << 20
+MOST_BYTES_IN_LINE = 1 << 24  # a line so long is no row of a table
+TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".labels")
+PACKINGS = (".gz", ".zst")
+
+# How files that are no plain text begin, what they are, what to do.
+MAGIC: tuple[tuple[bytes, str, str], ...] = (
+    (b"\x1f\x8b", "the file is packed with gzip.", "Let its name end in .gz."),
+    (b"\x28\xb5\x2f\xfd", "the file is packed with zstd.", "Let its name end in .zst."),
+    (b"PAR1", "the file is a Parquet table.", "Let its name end in .parquet."),
+    (
+        b"PK\x03\x04",
+        "the file is a zip archive, as Excel workbooks and npz arrays are.",
+        "Save a workbook as CSV; let the name of arrays end in .npz.",
+    ),
+)
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def packing(path: Path) -> str:
+    """Return '.gz', '.zst' or '' by the ending of the name."""
+    return path.suffix if path.suffix in PACKINGS else ""
+
+
+def plain_suffix(path: Path) -> str:
+    """Return the ending under the packing: '.csv' of `a.csv.gz`."""
+    return Path(path.stem).suffix if packing(path) else path.suffix
+
+
+def mend_with(command: str, path: Path) -> str:
+    """Return the shell command that mends a file with a filter.
+
+    Parameters
+    ----------
+    command : str
+        A filter from standard input to standard output.
+    path : Path
+        The file; packed ones are unpacked and packed again.
+    """
+    mended = path.with_name("mended_" + path.name)
+    tools = {".gz": ("gzip -dc", "| gzip "), ".zst": ("zstd -dc", "| zstd ")}
+    if packing(path):
+        unpack, pack = tools[packing(path)]
+        return f"Run: {unpack} {path} | {command} {pack}> {mended}"
+    return f"Run: {command} < {path} > {mended}"
+
+
+def require_file(path: Path) -> None:
+    """Raise unless the path is a file that can be read.
+
+    Parameters
+    ----------
+    path : Path
+        As the user gave it.
+    """
+    where = str(path)
+    try:
+        if path.is_dir():
+            raise refuse(where, "this is a folder.", "Give the path of a table in it.")
+        if not path.exists():
+            raise refuse(where, "the file does not exist.", "Correct the path.")
+        with path.open("rb"):
+            pass
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise refuse(
+            where, f"the file cannot be read ({reason}).", "Give a file that you may read."
+        ) from error
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Return the unpacked bytes of a file as a stream."""
+    if packing(path) == ".gz":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    if packing(path) == ".zst":
+        return cast(BinaryIO, pa.input_stream(str(path), compression="zstd"))
+    return path.open("rb")
+
+
+def blocks_of(path: Path) -> Iterator[bytes]:
+    """Yield the unpacked bytes of a file, or raise what is wrong with the packing.
+
+    Parameters
+    ----------
+    path : Path
+        Packed or plain, by its ending.
+    """
+    require_file(path)
+    where = str(path)
+    n_bytes = 0
+    try:
+        with open_bytes(path) as stream:
+            while block := stream.read(BLOCK_BYTES):
+                n_bytes += len(block)
+                yield block
+    except EOFError as error:
+        raise _cut_short(where) from error
+    except (OSError, zlib.error) as error:
+        if "Truncated" in str(error):
+            raise _cut_short(where) from error
+        raise refuse(
+            where,
+            f"the file cannot be unpacked ({error}).",
+            "Copy or make it again; if it is not packed, take the last ending off its name.",
+        ) from error
+    if n_bytes == 0:
+        raise refuse(where, "the file is empty.", "Give a table with a header and rows.")
+
+
+def _cut_short(where: str) -> InputError:
+    return refuse(
+        where, "the packed file ends in the middle: it is cut short.", "Copy or make it again."
+    )
+
+
+def _check_start(path: Path, block: bytes) -> None:
+    """Raise if the first bytes are those of something other than UTF-8 text."""
+    where = str(path)
+    for magic, what, remedy in MAGIC:
+        if block.startswith(magic):
+            raise refuse(where, what, remedy)
+    if block.startswith(UTF16_MARKS):
+        raise refuse(
+            where, "the text is UTF-16.", mend_with("iconv -f UTF-16 -t UTF-8", path), line=1
+        )
+    if block.startswith(UTF8_MARK):
+        raise refuse(
+            where,
+            "the file begins with a byte order mark, which would become part of the first name.",
+            mend_with("tail -c +4", path),
+            line=1,
+        )
+
+
+def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
+    """Raise if a block of whole lines has a carriage return or a NUL byte."""
+    where = str(path)
+
+    def line_of(sign: bytes) -> int:
+        return n_lines_before + block[: block.index(sign)].count(b"\n") + 1
+
+    if b"\r" in block:
+        if b"\r\n" in block:
+            raise refuse(
+                where,
+                "lines end in a carriage return, as Windows writes them.",
+                mend_with(r"tr -d '\r'", path),
+                line=line_of(b"\r"),
+            )
+        raise refuse(
+            where,
+            "there is a carriage return.",
+            mend_with(r"tr '\r' '\n'", path),
+            line=line_of(b"\r"),
+        )
+    if b"\0" in block:
+        raise refuse(
+            where,
+            "there is a NUL byte: the file is damaged or no text.",
+            "Copy or make it again.",
+            line=line_of(b"\0"),
+        )
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    r"""Yield the lines of a text file, each with its `\n`.
+
+    Parameters
+    ----------
+    path : Path
+        UTF-8 text, plain or packed.
+    """
+    n_lines = 0
+    rest = b""
+    for block in chain(blocks_of(path), (b"",)):
+        if n_lines == 0 and not rest:
+            _check_start(path, block)
+        whole, newline, rest = (rest + block).rpartition(b"\n") if block else (rest, b"", b"")
+        if len(rest) > MOST_BYTES_IN_LINE:
+            n_before = n_lines + (whole + newline).count(b"\n")
+            raise refuse(
+                str(path),
+                f"the line is longer than {MOST_BYTES_IN_LINE:,} bytes.",
+                "Give a table with a line for each protein.",
+                line=n_before + 1,
+            )
+        if not whole and not newline:
+            continue
+        _check_bytes(path, whole, n_lines)
+        try:
+            lines = whole.decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            line = n_lines + whole[: error.start].count(b"\n") + 1
+            raise refuse(
+                str(path),
+                f"the byte 0x{whole[error.start]:02x} is no UTF-8.",
+                mend_with("iconv -f ISO-8859-1 -t UTF-8", path),
+                line=line,
+            ) from error
+        n_lines += len(lines)
+        yield from [line + "\n" for line in lines]
+
+
+class RowReader:
+    """Yields rows with the line on which each begins; blank lines are no rows.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    delimiter : str
+        Between cells.
+    quoted : bool
+        Whether cells may stand in quotation marks.
+    header_start : str
+        How the header begins where it looks like a comment.
+    """
+
+    def __init__(self, path: Path, delimiter: str, quoted: bool, header_start: str = "") -> None:
+        self.where = str(path)
+        lines = lines_of(path)
+        n_skipped = 0
+        first = next(lines, "")
+        while first.startswith("#") and not (header_start and first.startswith(header_start)):
+            first = next(lines, "")
+            n_skipped += 1
+        self._n_skipped = n_skipped
+        self._reader = csv.reader(
+            chain((first,), lines) if first else iter(()),
+            delimiter=delimiter,
+            quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+            strict=True,
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        reader = self._reader
+        offset = self._n_skipped + 1
+        begins = offset
+        try:
+            for row in reader:
+                if row:
+                    yield begins, row
+                begins = reader.line_num + offset
+        except csv.Error as error:
+            if "field limit" in str(error):
+                what = f"a cell is longer than {csv.field_size_limit():,} characters."
+                remedy = "Close the quotation mark that opens in this row, or remove the cell."
+            else:
+                what = f"the quotation marks of the row that begins here do not pair ({error})."
+                remedy = 'Close them, or write a quotation mark inside a quoted cell as "".'
+            raise refuse(self.where, what, remedy, line=begins) from error
