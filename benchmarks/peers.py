@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
 from benchmarks.data import halves, real_table
+
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.registry import METHODS
 from credence.calibrators.spec import parse_stage
@@ -230,7 +230,9 @@ def compare(labelled: Labelled) -> list[Row]:
             rows.append(Row(library, name, nan, nan, nan, nan, nan, reason))
             continue
         rows.append(
-            Row(library, name, middle - start, end - middle, *errors(confidence, second.is_correct))
+            Row(
+                library, name, middle - start, end - middle, *errors(confidence, second.is_correct)
+            )
         )
     return rows
 

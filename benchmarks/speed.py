@@ -1,0 +1,157 @@
+"""Seconds and memory: the kernel's bandwidth, every method, large tables."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from benchmarks.data import repeated
+from benchmarks.direct import direct_bandwidth
+from benchmarks.run import HERE, peak_gigabytes, table
+
+from credence.calibrators.classwise import class_samples
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.registry import METHODS
+from credence.calibrators.spec import parse_stage
+from credence.predictions import Labelled
+from credence.simulate import WorldSettings, draw_labelled
+
+N_PAPER = 46_801  # size of the calibration paper's test set
+N_ANNOTATED = 1_000_000
+LARGE = (100_000, 1_000_000, 10_000_000)
+LARGE_SPECS = ("kernel", "cumulative", "tswa")
+POINT_ESTIMATES = FitOptions(n_draws=0)
+
+
+def paper_sized() -> Labelled:
+    """Return a simulated set of the size of the paper's."""
+    return draw_labelled(WorldSettings(n_calibration=N_PAPER), np.random.default_rng(7))
+
+
+def fit_seconds(spec: str, labelled: Labelled, repeats: int = 1) -> float:
+    """Return the least time of a fit."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        parse_stage(spec, "benchmarks").build(POINT_ESTIMATES).fit(labelled)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def bandwidth() -> str:
+    """Return the fast bandwidth search beside the direct-sum scan."""
+    from credence.calibrators.binning import masses_of
+    from credence.calibrators.kernel import MON, steady_bandwidth
+
+    labelled = paper_sized()
+    samples = class_samples(labelled)
+    rows, slow_total, fast_total = [], 0.0, 0.0
+    for name, sample in zip(labelled.predictions.class_names, samples, strict=True):
+        start = time.perf_counter()
+        masses = masses_of(sample)
+        fast = steady_bandwidth(masses, sample.scale, sample.resolution, MON["mon2"])
+        middle = time.perf_counter()
+        slow = direct_bandwidth(sample, MON["mon2"])
+        end = time.perf_counter()
+        slow_total, fast_total = slow_total + end - middle, fast_total + middle - start
+        rows.append(
+            [name, len(sample.score), f"{fast:.4f}", f"{slow:.4f}", f"{middle - start:.4f}",
+             f"{end - middle:.2f}", f"{(end - middle) / (middle - start):.0f}"]
+        )  # fmt: skip
+    rows.append(["all", labelled.n_samples, "", "", f"{fast_total:.4f}", f"{slow_total:.2f}",
+                 f"{slow_total / fast_total:.0f}"])  # fmt: skip
+    header = ["class", "n", "b_mon2", "direct b_mon2", "seconds", "direct seconds", "ratio"]
+    return (
+        "The direct scan tries 0.005, 0.010, … and stops at the first bandwidth that passes, "
+        "summing over all samples at 300 points.\n\n" + table(header, rows)
+    )
+
+
+def methods() -> str:
+    """Return the seconds of every method at the paper's size."""
+    labelled = paper_sized()
+    rows, total = [], 0.0
+    for method in METHODS:
+        seconds = fit_seconds(method.name, labelled)
+        total += seconds if method.name != "auto" else 0.0
+        rows.append([f"`{method.name}`", f"{seconds:.3f}"])
+    rows.append(["all but `auto`, which fits the others many times", f"{total:.2f}"])
+    note = f"{N_PAPER:,} rows × 11 classes; peak memory {peak_gigabytes():.2f} GiB.\n\n"
+    return note + table(["method", "seconds"], rows)
+
+
+def one_large(spec: str, n_samples: int) -> None:
+    """Print seconds and peak memory of one fit, in a process of its own."""
+    labelled = repeated(paper_sized(), n_samples)
+    before = peak_gigabytes()
+    seconds = fit_seconds(spec, labelled)
+    print(f"{seconds:.2f} {before:.2f} {peak_gigabytes():.2f}")
+
+
+def large() -> str:
+    """Return seconds and memory at growing sizes, and time per row."""
+    rows = []
+    for spec in LARGE_SPECS:
+        for n_samples in LARGE:
+            code = f"from benchmarks.speed import one_large; one_large({spec!r}, {n_samples})"
+            done = subprocess.run(
+                [sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True
+            )
+            if done.returncode:
+                rows.append([f"`{spec}`", f"{n_samples:,}", "failed", "", ""])
+                continue
+            seconds, before, peak = done.stdout.split()
+            per_row = f"{1e6 * float(seconds) / n_samples:.2f}"
+            rows.append([f"`{spec}`", f"{n_samples:,}", seconds, per_row, f"{before} → {peak}"])
+    header = ["method", "rows", "fit s", "µs a row", "GiB: table in memory → peak"]
+    return table(header, rows)
+
+
+def measured(command: list[str], folder: Path) -> tuple[float, str]:
+    """Return the seconds and the peak memory of a command, or how it failed."""
+    start = time.perf_counter()
+    with (folder / "said.txt").open("wb") as said:
+        process = subprocess.Popen(command, cwd=folder, stdout=said, stderr=said)
+        _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    if status != 0:
+        return seconds, f"failed: {(folder / 'said.txt').read_text().splitlines()[-1:]}"
+    return seconds, f"{usage.ru_maxrss / 1024**2:.2f}"
+
+
+def annotate(folder: Path) -> str:
+    """Return seconds and memory of `credence check` and `credence annotate`."""
+    labelled = draw_labelled(WorldSettings(n_calibration=N_PAPER), np.random.default_rng(7))
+    names = list(labelled.predictions.class_names)
+    scores = labelled.predictions.scores
+    small = pd.DataFrame(scores, columns=names)
+    small.insert(0, "id", [f"p{row}" for row in range(len(small))])
+    truth = np.array(names, dtype=object)[labelled.true_class]
+    small.insert(1, "true_class", truth)
+    small.to_csv(folder / "calibration.tsv", sep="\t", index=False)
+    rows = np.random.default_rng(1).integers(0, N_PAPER, N_ANNOTATED)
+    big = pd.DataFrame(scores[rows], columns=names)
+    big.insert(0, "id", [f"q{row}" for row in range(N_ANNOTATED)])
+    big.insert(1, "true_class", "")
+    big.to_parquet(folder / "use.parquet", index=False)
+    credence = [sys.executable, "-m", "credence"]
+    commands = {
+        "fit": ["fit", "calibration.tsv", "--format", "credence", "--scale", "10", "--method",
+                "kernel", "--out", "c.json"],
+        "check": ["check", "use.parquet", "--format", "credence", "--scale", "10"],
+        "annotate": ["annotate", "use.parquet", "--format", "credence", "--calibration",
+                     "c.json", "--out", "conf.tsv"],
+        "annotate to Parquet": ["annotate", "use.parquet", "--format", "credence",
+                                "--calibration", "c.json", "--out", "conf.parquet"],
+    }  # fmt: skip
+    lines = []
+    for name, arguments in commands.items():
+        seconds, peak = measured([*credence, *arguments], folder)
+        lines.append([f"`credence {name}`", f"{seconds:.1f}", peak])
+    note = f"{N_ANNOTATED:,} × 11 Parquet rows (`fit`: {N_PAPER:,} rows with intervals).\n\n"
+    return note + table(["command", "seconds", "peak GiB"], lines)
