@@ -1,0 +1,124 @@
+"""Whole clusters packed into groups, and what each protein is used for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.predictions import Booleans, Integers, Strings
+from credence.splits.filling import fill
+from credence.splits.folds import clusters_per_stratum
+
+TRAINING = "training"
+CALIBRATION = "calibration"
+TEST = "test"
+SET_ASIDE = "set_aside"
+NO_GROUP = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """What each protein is used for, in the order of the proteins.
+
+    Parameters
+    ----------
+    group : array of str
+        '1', '2', … or 'test'; '' for training proteins and those set aside.
+    role : array of str
+        training, calibration, test or set_aside (METHODS section 4).
+    reason : array of str
+        Why a protein was set aside; '' for the others.
+    scarce : dict
+        Class → number of its clusters, where there are fewer than groups, so
+        that some group has none of it.
+    """
+
+    group: Strings
+    role: Strings
+    reason: Strings
+    scarce: dict[Any, int]
+
+
+def pack(
+    ids: Strings,
+    cluster: Strings,
+    class_: NDArray[Any],
+    n_groups: int,
+    *,
+    is_training: Booleans | None = None,
+    test_group: bool = False,
+) -> Packing:
+    """Return the group and the role of each protein.
+
+    Groups hold whole clusters, with every class's share near its share overall,
+    counted in proteins. They depend on ids, clusters and classes, not on the
+    order of rows. A protein that shares its cluster with a training protein is
+    set aside, and the reason names that relative.
+
+    Parameters
+    ----------
+    ids, cluster : array of str, shape (n_proteins,)
+        Names, unique, and the cluster of each.
+    class_ : array, shape (n_proteins,)
+        What is to be spread evenly: the true class; ignored for training proteins.
+    n_groups : int
+        Number of groups, the test group included.
+    is_training : array of bool, optional
+        Whether the classifier learnt from the protein.
+    test_group : bool
+        Whether the last group only judges; otherwise all calibrate.
+
+    Examples
+    --------
+    >>> names = np.array(["a", "b", "c", "d"], dtype=object)
+    >>> cluster = np.array(["a", "a", "c", "d"], dtype=object)
+    >>> packing = pack(names, cluster, np.array([0, 0, 0, 1]), 2)
+    >>> packing.group.tolist()
+    ['1', '1', '2', '2']
+    >>> learnt = np.array([True, False, False, False])
+    >>> pack(names, cluster, np.array([0, 0, 0, 1]), 2, is_training=learnt).reason[1]
+    "relative of training protein 'a'"
+    """
+    n_proteins = len(ids)
+    learnt = np.zeros(n_proteins, dtype=np.bool_) if is_training is None else is_training
+    group = np.full(n_proteins, NO_GROUP, dtype=object)
+    role = np.full(n_proteins, CALIBRATION, dtype=object)
+    reason = np.full(n_proteins, "", dtype=object)
+    role[learnt] = TRAINING
+    relative = _training_relatives(ids, cluster, learnt)
+    for row in np.flatnonzero(~learnt):
+        if cluster[row] in relative:
+            role[row] = SET_ASIDE
+            reason[row] = f"relative of training protein {relative[cluster[row]]!r}"
+    rows = np.flatnonzero(role == CALIBRATION)
+    bins = _bins(cluster[rows], class_[rows], n_groups)
+    group[rows] = np.array([str(number + 1) for number in range(n_groups)], dtype=object)[bins]
+    if test_group:
+        is_test = np.zeros(n_proteins, dtype=np.bool_)
+        is_test[rows] = bins == n_groups - 1
+        group[is_test], role[is_test] = TEST, TEST
+    scarce = {
+        value: count
+        for value, count in clusters_per_stratum(cluster[rows], class_[rows]).items()
+        if count < n_groups
+    }
+    return Packing(group, role, reason, scarce)
+
+
+def _training_relatives(ids: Strings, cluster: Strings, learnt: Booleans) -> dict[str, str]:
+    """Return cluster → the first of its training proteins by id."""
+    relative: dict[str, str] = {}
+    for row in np.flatnonzero(learnt):
+        name = cluster[row]
+        relative[name] = min(relative.get(name, ids[row]), ids[row])
+    return relative
+
+
+def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int) -> Integers:
+    names, codes = np.unique(cluster.astype(str), return_inverse=True)
+    _, strata = np.unique(class_, return_inverse=True)
+    by_name = np.arange(len(names))
+    return fill(codes.astype(np.int64), strata.astype(np.int64), n_groups, by_name)[codes]
