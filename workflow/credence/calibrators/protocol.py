@@ -145,8 +145,8 @@ class CurveMethod(Protocol):
         """Return the curve; `sample` holds right and wrong predictions."""
         ...
 
-    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the pointwise interval around `curve`."""
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band | None:
+        """Return the pointwise interval around `curve`; None where it has none."""
         ...
 
 

@@ -11,23 +11,35 @@ from typing import Any
 
 from credence.calibrators import (
     auto,
+    beta,
     class_only,
     composition,
     cumulative,
     histogram,
+    isotonic,
     kernel,
     logistic,
     matrix,
+    platt,
+    spline,
     temperature,
+    uncalibrated,
+    venn_abers,
 )
 from credence.calibrators.protocol import Calibration, Method
 
 SINGLE: tuple[Method, ...] = (
+    uncalibrated.METHOD,
     class_only.METHOD,
     temperature.STS,
     temperature.CSTS,
     temperature.TSWA,
     temperature.CSTSWA,
+    platt.METHOD,
+    beta.METHOD,
+    spline.METHOD,
+    isotonic.METHOD,
+    venn_abers.METHOD,
     histogram.METHOD,
     cumulative.PLAIN,
     cumulative.PLUS,

@@ -1,0 +1,202 @@
+"""Intervals for never-falling curves, by inverting a likelihood-ratio test.
+
+The bootstrap is inconsistent for isotonic regression (Kosorok 2008, doi
+10.1214/193940307000000518; Sen, Banerjee & Woodroofe 2010, doi 10.1214/09-AOS777).
+The likelihood ratio of "the curve passes through p at score S" has a limit that
+depends on nothing unknown, so its inversion needs no bandwidth and no slope.
+Relatives enter through the design effect that divides the ratio.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+from scipy.optimize import isotonic_regression
+
+from credence.calibrators.logit_curve import band_knots, merged
+from credence.calibrators.protocol import Band, ClassSample, FitOptions
+from credence.calibrators.sandwich import twins_of
+from credence.predictions import Booleans, Floats, Integers
+
+N_BISECTIONS = 30  # halvings of [0, 1]: to 1e-9
+
+# Quantiles of the limit 𝔻 of Banerjee & Wellner 2001, doi 10.1214/aos/1015345959,
+# as verification/banerjee_wellner.py draws them.
+LIMIT_LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995])
+LIMIT_QUANTILES = np.array([0.277, 0.975, 1.595, 2.255, 2.940, 3.876, 4.582])
+
+
+def limit_quantile(level: float) -> float:
+    """Return the quantile of the likelihood ratio's limit.
+
+    Parameters
+    ----------
+    level : float
+        Coverage of the interval.
+    """
+    # Tails of 𝔻 fall about exponentially: straight lines in -log(1 - level).
+    return float(np.interp(-np.log1p(-level), -np.log1p(-LIMIT_LEVELS), LIMIT_QUANTILES))
+
+
+def dispersion(sample: ClassSample, fitted: Floats) -> float:
+    """Return by how much the log-likelihood of the rows overstates what they tell.
+
+    The design effect, at least 1: the variance of the clusters' sums of residuals
+    over what it would be, were clusters' members strangers; times what a row
+    weighs. Rows of one cluster with the same score count as one row.
+
+    Parameters
+    ----------
+    sample : ClassSample
+        Right and wrong predictions of a class.
+    fitted : array of float
+        The curve at each of them.
+    """
+    residual = sample.weight * (sample.is_correct - fitted)
+    twin = twins_of(sample.cluster, np.zeros(len(fitted), dtype=np.int64), sample.score)
+    by_twin = np.bincount(twin, weights=residual)
+    by_cluster = np.bincount(sample.cluster, weights=residual)
+    alone = float((by_twin**2).sum())
+    together = float((by_cluster**2).sum())
+    effect = max(together / alone, 1.0) if alone > 0 else 1.0
+    spread = fitted * (1.0 - fitted)
+    implied = np.bincount(twin, weights=sample.weight * np.sqrt(spread))
+    information = float((sample.weight * spread).sum())
+    if information > 0:
+        return effect * float((implied**2).sum()) / information
+    mass = np.bincount(sample.cluster, weights=sample.weight)
+    return float((mass**2).sum() / mass.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Runs of scores that share one fitted value.
+
+    Parameters
+    ----------
+    value, weight, weight_correct : array of float
+        Per block, values ascending.
+    """
+
+    value: Floats
+    weight: Floats
+    weight_correct: Floats
+
+    def log_fit(self, value: Floats) -> Floats:
+        """Return the log-likelihood of other values, shape (..., n_blocks)."""
+        wrong = self.weight - self.weight_correct
+        logs = special.xlogy(self.weight_correct, value) + special.xlogy(wrong, 1.0 - value)
+        return np.asarray(logs.sum(axis=-1))
+
+    def joined(self, other: Blocks) -> Blocks:
+        """Return these blocks and then the others."""
+        return Blocks(
+            np.concatenate([self.value, other.value]),
+            np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.weight_correct, other.weight_correct]),
+        )
+
+    def part(self, rows: slice) -> Blocks:
+        """Return the blocks chosen."""
+        return Blocks(self.value[rows], self.weight[rows], self.weight_correct[rows])
+
+
+def pooled(weight: Floats, weight_correct: Floats) -> tuple[Blocks, Integers]:
+    """Return the blocks of the isotonic fit, and where each begins and the last ends.
+
+    Parameters
+    ----------
+    weight, weight_correct : array of float
+        Per distinct score, ascending.
+    """
+    if len(weight) == 0:
+        return Blocks(weight, weight, weight), np.zeros(1, dtype=np.int64)
+    fit = isotonic_regression(weight_correct / weight, weights=weight)
+    starts = fit.blocks[:-1]
+    blocks = Blocks(
+        np.clip(fit.x[starts], 0.0, 1.0),
+        np.add.reduceat(weight, starts),
+        np.add.reduceat(weight_correct, starts),
+    )
+    return blocks, np.asarray(fit.blocks, dtype=np.int64)
+
+
+def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
+    """Return the pointwise interval of the isotonic curve on knots.
+
+    Parameters
+    ----------
+    sample : ClassSample
+        Right and wrong predictions of a class.
+    options : FitOptions
+        Says the level.
+    """
+    score, weight, weight_correct = merged(sample)
+    blocks, bounds = pooled(weight, weight_correct)
+    greatest = float(blocks.log_fit(blocks.value))
+    fitted = np.repeat(blocks.value, np.diff(bounds))
+    place = np.searchsorted(score, sample.score)
+    allowed = limit_quantile(options.level) * dispersion(sample, fitted[place]) / 2.0
+    knots = band_knots(sample)
+    first = np.searchsorted(score, knots, side="left")  # the first score at or above
+    last = np.searchsorted(score, knots, side="right") - 1  # the last at or below
+    ends = np.empty((len(knots), 2))
+    for position, (left, right) in enumerate(zip(last.tolist(), first.tolist(), strict=True)):
+        if position and left == last[position - 1] and right == first[position - 1]:
+            ends[position] = ends[position - 1]
+            continue
+        # On a score its own rows are held at p; in a gap there are none of those.
+        upto, onward = (left, right + 1) if left == right else (left + 1, right)
+        own = Blocks(*(part[upto:onward] for part in (fitted, weight, weight_correct)))
+        before = int(np.searchsorted(bounds, upto, side="left")) - 1
+        after = int(np.searchsorted(bounds, onward, side="right")) - 1
+        # Blocks away from the knot stay what they are; only its own is cut in two.
+        begin = int(bounds[max(before, 0)])
+        finish = int(bounds[min(after + 1, len(bounds) - 1)])
+        cut = slice(begin, upto), slice(onward, finish)
+        head = blocks.part(slice(0, max(before, 0))).joined(
+            pooled(weight[cut[0]], weight_correct[cut[0]])[0]
+        )
+        tail = pooled(weight[cut[1]], weight_correct[cut[1]])[0].joined(
+            blocks.part(slice(after + 1, None))
+        )
+        ends[position] = invert(
+            head, own, tail, greatest - allowed, (float(fitted[left]), float(fitted[right]))
+        )
+    return Band(knots, ends[:, 0], ends[:, 1])
+
+
+def invert(
+    head: Blocks, own: Blocks, tail: Blocks, least: float, fitted: tuple[float, float]
+) -> Floats:
+    """Return the least and greatest p whose log-likelihood is not below `least`.
+
+    Parameters
+    ----------
+    head, own, tail : Blocks
+        Scores below the knot, whose values may not pass p; at it, where they are
+        p; and above it, where they are no less.
+    least : float
+        Log-likelihood that is still acceptable.
+    fitted : tuple of float
+        The fit below and above the knot; between them nothing is lost.
+    """
+
+    def is_allowed(value: Floats) -> Booleans:
+        column = value[:, None]
+        fit = head.log_fit(np.minimum(head.value, column))
+        fit = fit + own.log_fit(np.broadcast_to(column, (len(value), len(own.value))))
+        fit = fit + tail.log_fit(np.maximum(tail.value, column))
+        return np.asarray(fit >= least)
+
+    inside = np.array(fitted)
+    outside = np.array([0.0, 1.0])
+    reaches_end = is_allowed(outside)
+    for _ in range(N_BISECTIONS):
+        middle = (inside + outside) / 2.0
+        fits = is_allowed(middle)
+        inside = np.where(fits, middle, inside)
+        outside = np.where(fits, outside, middle)
+    return np.where(reaches_end, [0.0, 1.0], inside)

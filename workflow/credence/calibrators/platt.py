@@ -1,0 +1,114 @@
+"""Platt scaling per class: a logistic curve in the score or in its logit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.logit_curve import LogitCurve, fit_logit, logit_band, logit_reader
+from credence.calibrators.protocol import (
+    Band,
+    ClassSample,
+    Curve,
+    FitOptions,
+    Law,
+    Method,
+    Need,
+    Record,
+    setting,
+)
+from credence.calibrators.score_logs import log_parts, share_bounds
+from credence.predictions import Floats
+
+
+@dataclass(frozen=True)
+class Line:
+    """Columns 1 and the score, or 1 and its logit.
+
+    Parameters
+    ----------
+    scale : float
+        What a row of scores sums to.
+    is_logit : bool
+        Whether the logit is taken.
+    low, high : float
+        Least and greatest share of the scale whose logit is taken.
+    """
+
+    scale: float
+    is_logit: bool
+    low: float
+    high: float
+
+    def columns(self, score: Floats) -> Floats:
+        """Return the columns at each score."""
+        if not self.is_logit:
+            return np.stack([np.ones(len(score)), score / self.scale], axis=1)
+        log_share, log_rest = log_parts(score, self.scale, self.low, self.high)
+        return np.stack([np.ones(len(score)), log_share - log_rest], axis=1)
+
+    def to_record(self) -> Record:
+        """Return the basis as JSON data."""
+        return {
+            "scale": self.scale,
+            "is_logit": self.is_logit,
+            "low": self.low,
+            "high": self.high,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Line:
+        """Return the basis of a record."""
+        return cls(
+            float(record["scale"]),
+            bool(record["is_logit"]),
+            float(record["low"]),
+            float(record["high"]),
+        )
+
+
+@dataclass(frozen=True)
+class Platt:
+    """Settings of Platt scaling.
+
+    Notes
+    -----
+    log p/(1 - p) = c + d x, x = S/M or its logit, floored at half the table's
+    step. *Departs from the paper:* Jeffreys' prior on (c, d) in place of Platt's
+    smoothed targets; see docs/decisions/0210-parametric-curves.md.
+
+    References
+    ----------
+    .. [1] Platt 1999, Probabilistic outputs for support vector machines
+    .. [2] Firth 1993, doi 10.1093/biomet/80.1.27
+    """
+
+    on: str = setting(
+        "score", "What the log-odds are linear in: the score, or its logit.", ("score", "logit")
+    )
+
+    def fit_curve(self, sample: ClassSample) -> LogitCurve:
+        """Return the logistic curve of one class."""
+        low, high = share_bounds(sample.resolution, sample.scale)
+        return fit_logit(sample, Line(sample.scale, self.on == "logit", low, high))
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        """Return the cluster-robust interval around the curve."""
+        assert isinstance(curve, LogitCurve)
+        return logit_band(sample, curve, options)
+
+
+METHOD = Method(
+    name="platt",
+    summary="A logistic curve in the score, or in its logit, per class.",
+    reference="Platt 1999; Firth 1993, doi 10.1093/biomet/80.1.27",
+    settings=Platt,
+    needs=Need.TOP_SCORE,
+    build=build_classwise("platt"),
+    read=reader_of("platt", logit_reader(Line.from_record)),
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+)
