@@ -6,6 +6,7 @@ margin between them; members and networks vary a little about that.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,9 +119,9 @@ def draw_scores(
         softmax = network_softmax(law, shared, families.size[start:stop], child)
         rows = slice(int(end[start]), int(end[stop]))
         source = _source_rows(families.is_duplicate[rows])
-        scores[rows] = softmax.sum(axis=1, dtype=np.float64)[source]
+        scores[rows] = softmax.sum(axis=1, dtype=np.float64).T[source]
         if networks is not None:
-            networks[rows] = softmax[source]
+            networks[rows] = softmax.T[source]
     return scores, networks
 
 
@@ -187,7 +188,7 @@ def margin_law(true_class: Integers, favoured: Integers) -> tuple[Floats, Floats
 def network_softmax(
     law: ScoreLaw, shared: FamilyScores, size: Integers, rng: np.random.Generator
 ) -> Singles:
-    """Return each network's softmax of each member, shape (n_members, n_networks, n_classes).
+    """Return each network's softmax of each member, shape (n_classes, n_networks, n_members).
 
     Parameters
     ----------
@@ -201,26 +202,74 @@ def network_softmax(
         Source of randomness.
     """
     n_families, n_members = len(size), int(size.sum())
+    rest = draw_noise(rng, constants.SPREAD_REST, N_CLASSES, n_families)
+    logits = family_logits(shared, rest)
+    if n_members == n_families:
+        values = draw_noise(rng, SPREAD_NETWORK_SINGLE, N_CLASSES, N_NETWORKS, n_families)
+        values += logits[:, None, :]
+    else:
+        spread = constants.SPREAD_NETWORK_FAMILY
+        common = draw_noise(rng, spread, N_CLASSES, N_NETWORKS, n_families)
+        common += logits[:, None, :]
+        spread = constants.SPREAD_NETWORK_MEMBER
+        values = draw_noise(rng, spread, N_CLASSES, N_NETWORKS, n_members)
+        values += np.repeat(common, size, axis=2)
+    values += draw_noise(rng, constants.SPREAD_MEMBER, N_CLASSES, n_members)[:, None, :]
+    return softmax_in_place(law, values)
 
-    def normal(*shape: int) -> Singles:
-        return rng.standard_normal(shape, dtype=np.float32)
 
-    rows = np.arange(n_families)
-    logits = normal(n_families, N_CLASSES) * np.float32(constants.SPREAD_REST)
-    logits -= (shared.margin + constants.REST_BEHIND).astype(np.float32)[:, None]
-    logits[rows, shared.rival] = -shared.margin
-    logits[rows, shared.favoured] = 0.0
-    common = normal(n_families, N_NETWORKS, N_CLASSES)
-    common *= np.float32(constants.SPREAD_NETWORK_FAMILY)
-    common += logits[:, None, :]
-    common += law.bias.astype(np.float32)
-    family = np.repeat(rows, size)
-    values = normal(n_members, N_NETWORKS, N_CLASSES)
-    values *= np.float32(constants.SPREAD_NETWORK_MEMBER)
-    values += common[family]
-    values += (normal(n_members, N_CLASSES) * np.float32(constants.SPREAD_MEMBER))[:, None, :]
+# One protein a family: the networks' two sums of normals are one, of the same law.
+SPREAD_NETWORK_SINGLE = math.hypot(
+    constants.SPREAD_NETWORK_FAMILY, constants.SPREAD_NETWORK_MEMBER
+)
+
+
+def draw_noise(rng: np.random.Generator, spread: float, *shape: int) -> Singles:
+    """Return normal deviates.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of randomness.
+    spread : float
+        Standard deviation.
+    *shape : int
+        Shape of the array.
+    """
+    return rng.standard_normal(shape, dtype=np.float32) * np.float32(spread)
+
+
+def family_logits(shared: FamilyScores, rest: Singles) -> Singles:
+    """Return the logits that a family's members share, shape (n_classes, n_families).
+
+    Parameters
+    ----------
+    shared : FamilyScores
+        Favoured class, rival and margin.
+    rest : array, shape (n_classes, n_families)
+        Deviates of the other classes.
+    """
+    columns = np.arange(rest.shape[1])
+    logits = rest - (shared.margin + constants.REST_BEHIND).astype(np.float32)
+    logits[shared.rival, columns] = -shared.margin
+    logits[shared.favoured, columns] = 0.0
+    return logits
+
+
+def softmax_in_place(law: ScoreLaw, values: Singles) -> Singles:
+    """Return the networks' softmaxes of logits, which are overwritten.
+
+    Parameters
+    ----------
+    law : ScoreLaw
+        Gives the networks' lasting leanings and sharpness.
+    values : array, shape (n_classes, n_networks, n_members)
+        Logits. Members come last, since sums over classes and networks are
+        then sums of long rows.
+    """
+    values += law.bias.T.astype(np.float32)[:, :, None]
     values *= law.sharpness.astype(np.float32)[:, None]
-    values -= values.max(axis=2, keepdims=True)
+    # The favoured class's logit is about 0 and no other far above: no overflow.
     np.exp(values, out=values)
-    values /= values.sum(axis=2, keepdims=True)
+    values /= values.sum(axis=0)
     return values
