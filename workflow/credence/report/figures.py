@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from credence.findings import Bins
 from credence.report import style
@@ -23,11 +24,14 @@ from credence.report.plots import (
 )
 from credence.report.wording import count, printable, shortened
 
+Floats = NDArray[np.float64]
+
 INCHES_PER_ROW = 0.24
 POINTS_PER_INCH = 72
 # Margins in inches, so that they stay the same whatever a figure's height.
 LEFT, RIGHT, BOTTOM, TOP, LEGEND = 0.55, 0.12, 0.48, 0.1, 0.24
 INCHES_PER_CHARACTER = 0.072
+MOST_TIMES_MEDIAN = 2.0  # numbers further out than this are drawn as arrows
 GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
 DECIMALS = re.compile(r"([.][0-9]{2})[0-9]+")
 
@@ -259,6 +263,43 @@ def _columns_of(names: list[str]) -> int:
     return max(1, min(len(names), int(wide / (longest * INCHES_PER_CHARACTER))))
 
 
+def _end_of_axis(value: Floats, upper: Floats) -> float:
+    """Return where the axis ends, so that one bad number does not squeeze the rest."""
+    of_rows = [np.median(row[~np.isnan(row)]) for row in value.T if not np.isnan(row).all()]
+    ends = np.where(np.isnan(upper), value, upper)
+    return float(min(np.nanmax(ends) * 1.03, MOST_TIMES_MEDIAN * max(of_rows)))
+
+
+def _draw_series(axes: Any, plot: ComparisonPlot, number: int, place: Floats, end: float) -> None:
+    """Draw one method; numbers beyond the axis as arrows that name them."""
+    value, lower, upper = (
+        np.array(numbers[number]) for numbers in (plot.value, plot.lower, plot.upper)
+    )
+    colour = style.colour_of(number)
+    height = place + (number - (len(plot.methods) - 1) / 2) * 0.8 / len(plot.methods)
+    drawn = value <= end
+    axes.errorbar(
+        value[drawn],
+        height[drawn],
+        xerr=np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn]),
+        fmt=style.marker_of(number),
+        color=colour,
+        markersize=4,
+        elinewidth=1.0,
+        label=shortened(printable(plot.methods[number])),
+    )
+    for row in np.flatnonzero(value > end):
+        axes.plot(end * 0.985, height[row], marker=">", color=colour, markersize=4)
+        axes.text(
+            end * 0.96,
+            height[row],
+            f"{value[row]:.2f}",
+            ha="right",
+            va="center",
+            fontsize=style.SMALL - 1,
+        )
+
+
 def _draw_comparison(plot: ComparisonPlot) -> Figure:
     rows = [shortened(printable(row)) for row in plot.rows]
     left = 0.2 + INCHES_PER_CHARACTER * max(len(row) for row in rows)
@@ -268,30 +309,16 @@ def _draw_comparison(plot: ComparisonPlot) -> Figure:
     height = BOTTOM + TOP + legend + per_row * len(rows)
     figure, axes = _new(height, left, legend)
     place = np.arange(len(rows), dtype=np.float64)
-    step = 0.8 / len(plot.methods)
-    for number, method in enumerate(plot.methods):
-        value, lower, upper = (
-            np.array(numbers[number]) for numbers in (plot.value, plot.lower, plot.upper)
-        )
-        drawn = ~np.isnan(value)
-        error = np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn])
-        axes.errorbar(
-            value[drawn],
-            place[drawn] + (number - (len(plot.methods) - 1) / 2) * step,
-            xerr=error,
-            fmt=style.marker_of(number),
-            color=style.colour_of(number),
-            markersize=4,
-            elinewidth=1.0,
-            label=shortened(printable(method)),
-        )
+    end = _end_of_axis(np.array(plot.value), np.array(plot.upper))
+    for number in range(len(plot.methods)):
+        _draw_series(axes, plot, number, place, end)
     for boundary in place[:-1] + 0.5:
         axes.axhline(boundary, color=style.GRID, linewidth=0.6)
     axes.set_yticks(place, rows)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(left=min(0.0, axes.get_xlim()[0]) if np.nanmin(plot.value) < 0 else 0.0)
+    axes.set_xlim(0.0, end)
     axes.set_xlabel(plot.axis)
     _legend(figure, axes, n_columns)
     return figure

@@ -6,6 +6,7 @@ import math
 import re
 
 NOTHING = "–"
+KEPT = "\u00a0"  # a space at which no line breaks
 REPLACEMENT = "\ufffd"
 MOST_SHORT = 24  # characters of a class name inside a figure
 
@@ -68,7 +69,7 @@ def loss(value: float, lower: float, upper: float) -> str:
     if math.isnan(value):
         return NOTHING
     if math.isnan(lower) or math.isnan(upper):
-        return f"{value:.3f}"
+        return f"{value:.3f}".replace("-", "−")
     return f"{value:.3f} ({lower:.3f} to {upper:.3f})".replace("-", "−")
 
 
@@ -140,4 +141,4 @@ def printable(text: str) -> str:
     >>> printable("a" + chr(0) + "b") == "a" + REPLACEMENT + "b"
     True
     """
-    return "".join(c if c.isprintable() or c in "\n\t" else REPLACEMENT for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" + KEPT else REPLACEMENT for c in text)

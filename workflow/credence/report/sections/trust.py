@@ -7,7 +7,7 @@ import math
 from credence.findings import ClassCount, Findings
 from credence.report.blocks import Block, Column, Paragraph, Section, Table
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, loss, score, slug, with_interval
+from credence.report.wording import KEPT, NOTHING, count, loss, score, slug, with_interval
 
 
 def section(findings: Findings) -> Section:
@@ -42,7 +42,7 @@ def _summary(lookup: Lookup) -> Table:
         Column("share right", explained="Of all predictions of the class, whatever the score"),
         *(
             Column(
-                f"score for {100 * level:g} %",
+                f"score for {100 * level:g}{KEPT}%",
                 explained="The least score from which on the interval's lower end stays above",
             )
             for level in asked
