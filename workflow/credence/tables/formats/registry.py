@@ -6,13 +6,39 @@ Command line, configuration check, tests and documentation all read this list.
 from __future__ import annotations
 
 from credence.problems import Problem, nearest
-from credence.tables.formats import credence, phanns, phanns_labelled
+from credence.tables.formats import (
+    credence,
+    deeplocpro,
+    deepvp,
+    networks_npz,
+    phanns,
+    phanns3,
+    phanns3_labelled,
+    phanns_labelled,
+    phavip,
+    phold,
+    phynteny,
+    signalp6,
+    top_score,
+    wide,
+)
 from credence.tables.formats.format import Format
 
 FORMATS: tuple[Format, ...] = (
     phanns_labelled.FORMAT,
     phanns.FORMAT,
+    phanns3.FORMAT,
+    phanns3_labelled.FORMAT,
+    deeplocpro.FORMAT,
+    signalp6.FORMAT,
+    deepvp.FORMAT,
+    phold.FORMAT,
+    phavip.FORMAT,
+    phynteny.FORMAT,
+    networks_npz.FORMAT,
     credence.FORMAT,
+    wide.FORMAT,
+    top_score.FORMAT,
 )
 
 BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
