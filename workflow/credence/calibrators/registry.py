@@ -23,6 +23,7 @@ from credence.calibrators import (
     platt,
     spline,
     temperature,
+    trees,
     uncalibrated,
     venn_abers,
 )
@@ -47,6 +48,7 @@ SINGLE: tuple[Method, ...] = (
     kernel.METHOD,
     logistic.METHOD,
     matrix.METHOD,
+    trees.METHOD,
 )
 
 METHODS: tuple[Method, ...] = (*SINGLE, auto.method_over(SINGLE))

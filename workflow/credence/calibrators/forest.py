@@ -1,0 +1,276 @@
+"""Boosted trees as plain arrays: grown by scikit-learn, stored and read as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from credence.calibrators.protocol import Record
+from credence.predictions import Booleans, Floats, Integers
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown.
+
+    Parameters
+    ----------
+    n_trees : int
+        Trees, each grown on what the ones before leave.
+    learning_rate : float
+        Part of each tree's step that is taken.
+    n_leaves : int
+        Most leaves of a tree.
+    depth : int
+        Most splits from a tree's root to a leaf.
+    least_leaf_share : float
+        Least part of the rows in a leaf.
+    ridge : float
+        On the values of the leaves.
+    """
+
+    n_trees: int = 60
+    learning_rate: float = 0.2
+    n_leaves: int = 8
+    depth: int = 4
+    least_leaf_share: float = 0.01
+    ridge: float = 1.0
+
+
+LEAST_LEAF_ROWS = 5  # however few rows there are in all
+N_BINS = 64  # of a feature: finer splits tell noise
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees, node after node, their roots first in each.
+
+    Parameters
+    ----------
+    base : float
+        Log odds before the first tree.
+    root : array of int, shape (n_trees,)
+        Where each tree begins.
+    depth : int
+        Most splits from a root to a leaf.
+    feature : array of int, shape (n_nodes,)
+        What a node looks at; 0 in a leaf.
+    threshold : array of float, shape (n_nodes,)
+        A row with a value up to this goes left; infinite in a leaf.
+    left, right : array of int, shape (n_nodes,)
+        The next node; a leaf is its own.
+    missing_left : array of bool, shape (n_nodes,)
+        Whether a row without a value goes left.
+    value : array of float, shape (n_nodes,)
+        What a leaf adds to the log odds; 0 elsewhere.
+    """
+
+    base: float
+    root: Integers
+    depth: int
+    feature: Integers
+    threshold: Floats
+    left: Integers
+    right: Integers
+    missing_left: Booleans
+    value: Floats
+
+    def each(self, features: Floats) -> Floats:
+        """Return what every tree adds to every row, shape (n_samples, n_trees)."""
+        rows = np.arange(len(features))
+        added = np.empty((len(features), len(self.root)))
+        may_miss = bool(np.isnan(features).any())
+        for tree, root in enumerate(self.root):
+            node = np.full(len(features), root)
+            for _ in range(self.depth):
+                seen = features[rows, self.feature[node]]
+                goes_left = seen <= self.threshold[node]
+                if may_miss:
+                    goes_left |= np.isnan(seen) & self.missing_left[node]
+                node = np.where(goes_left, self.left[node], self.right[node])
+            added[:, tree] = self.value[node]
+        return added
+
+    def log_odds(self, features: Floats) -> Floats:
+        """Return the log odds of each row, the trees added up in their order."""
+        if len(self.root) == 0:
+            return np.full(len(features), self.base)
+        return np.asarray(self.base + np.cumsum(self.each(features), axis=1)[:, -1])
+
+    def to_record(self) -> Record:
+        """Return the trees as JSON data; leaves have no threshold."""
+        is_leaf = np.isinf(self.threshold)
+        return {
+            "base": self.base,
+            "root": self.root.tolist(),
+            "depth": self.depth,
+            "feature": self.feature.tolist(),
+            "threshold": [
+                None if leaf else value
+                for leaf, value in zip(is_leaf, self.threshold.tolist(), strict=True)
+            ],
+            "left": self.left.tolist(),
+            "right": self.right.tolist(),
+            "missing_left": self.missing_left.astype(int).tolist(),
+            "value": self.value.tolist(),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Forest:
+        """Return the trees of a record."""
+        threshold = [np.inf if value is None else value for value in record["threshold"]]
+        return cls(
+            float(record["base"]),
+            np.array(record["root"], dtype=np.int64),
+            int(record["depth"]),
+            np.array(record["feature"], dtype=np.int64),
+            np.array(threshold, dtype=float),
+            np.array(record["left"], dtype=np.int64),
+            np.array(record["right"], dtype=np.int64),
+            np.array(record["missing_left"], dtype=np.bool_),
+            np.array(record["value"], dtype=float),
+        )
+
+
+def grow(
+    features: Floats, is_correct: Booleans, weight: Floats, rising: Integers, growth: Growth
+) -> Forest:
+    """Return the trees grown on these rows; none where all outcomes are alike.
+
+    Parameters
+    ----------
+    features : array of float, shape (n_samples, n_features)
+        What trees split on; NaN where it is not known.
+    is_correct : array of bool, shape (n_samples,)
+        Outcomes.
+    weight : array of float, shape (n_samples,)
+        Positive weights.
+    rising : array of int, shape (n_features,)
+        1 where the log odds may not fall with the feature, else 0.
+    growth : Growth
+        How trees are grown.
+    """
+    if is_correct.all() or not is_correct.any():
+        right = float(weight[is_correct].sum())
+        return plant(float(np.log((right + 0.5) / (weight.sum() - right + 0.5))), [])
+    rows_in_leaf = int(np.ceil(growth.least_leaf_share * len(features)))
+    edges = [bin_edges(column) for column in features.T]
+    codes = np.column_stack(
+        [to_codes(column, edge) for column, edge in zip(features.T, edges, strict=True)]
+    )
+    model = HistGradientBoostingClassifier(
+        max_iter=growth.n_trees,
+        learning_rate=growth.learning_rate,
+        max_leaf_nodes=growth.n_leaves,
+        max_depth=growth.depth,
+        min_samples_leaf=max(LEAST_LEAF_ROWS, rows_in_leaf),
+        l2_regularization=growth.ridge,
+        monotonic_cst=rising,
+        early_stopping=False,
+        random_state=0,
+    )
+    # One thread: the order of a sum must not depend on how many cores there are.
+    with threadpool_limits(limits=1):
+        model.fit(codes, is_correct, sample_weight=weight)
+    return on_values(forest_of(model), edges)
+
+
+def bin_edges(column: Floats) -> Floats:
+    """Return values between which a tree cannot split; the last is the greatest.
+
+    scikit-learn's own bins take weights into account, a sort for every bin.
+
+    Parameters
+    ----------
+    column : array of float
+        One feature; NaN where it is not known.
+    """
+    known = np.unique(column[~np.isnan(column)])
+    if len(known) <= N_BINS:
+        return known
+    parts = np.arange(1, N_BINS + 1) / N_BINS
+    present = column[~np.isnan(column)]
+    return np.unique(np.quantile(present, parts, method="inverted_cdf"))
+
+
+def to_codes(column: Floats, edges: Floats) -> Floats:
+    """Return the number of the bin of each value, NaN where there is none.
+
+    Examples
+    --------
+    >>> to_codes(np.array([0.1, 0.5, 0.6, np.nan]), np.array([0.5, 0.6])).tolist()
+    [0.0, 0.0, 1.0, nan]
+    """
+    return np.where(np.isnan(column), np.nan, np.searchsorted(edges, column).astype(float))
+
+
+def on_values(forest: Forest, edges: list[Floats]) -> Forest:
+    """Return trees that split on values, of trees that split on their bins.
+
+    Parameters
+    ----------
+    forest : Forest
+        Grown on bins.
+    edges : list of array of float
+        Greatest value of each bin, per feature.
+    """
+    threshold = forest.threshold.copy()
+    for node in np.flatnonzero(np.isfinite(threshold)):
+        threshold[node] = edges[forest.feature[node]][int(threshold[node])]
+    return replace(forest, threshold=threshold)
+
+
+def forest_of(model: HistGradientBoostingClassifier) -> Forest:
+    """Return the trees of a fitted binary booster of scikit-learn as arrays.
+
+    Parameters
+    ----------
+    model : HistGradientBoostingClassifier
+        Fitted on two classes, no categorical features.
+
+    Notes
+    -----
+    scikit-learn shows its trees only in private attributes; a test compares
+    what is made of them with its own predictions.
+    """
+    base = float(np.ravel(model._baseline_prediction)[0])
+    return plant(base, [stage[0].nodes for stage in model._predictors])
+
+
+def plant(base: float, trees: list[Any]) -> Forest:
+    """Return the forest of scikit-learn's node tables.
+
+    Parameters
+    ----------
+    base : float
+        Log odds before the first tree.
+    trees : list of structured arrays
+        Nodes of each tree.
+    """
+    sizes = np.array([len(nodes) for nodes in trees], dtype=np.int64)
+    root = np.cumsum(sizes) - sizes
+    if not trees:
+        none = np.zeros(0, dtype=np.int64)
+        return Forest(
+            base, none, 0, none, np.zeros(0), none, none, np.zeros(0, np.bool_), np.zeros(0)
+        )
+    nodes = np.concatenate(trees)
+    is_leaf = nodes["is_leaf"].astype(np.bool_)
+    own = np.arange(len(nodes))
+    shift = np.repeat(root, sizes)
+    return Forest(
+        base=base,
+        root=root,
+        depth=int(nodes["depth"].max()),
+        feature=np.where(is_leaf, 0, nodes["feature_idx"]).astype(np.int64),
+        threshold=np.where(is_leaf, np.inf, nodes["num_threshold"]),
+        left=np.where(is_leaf, own, nodes["left"] + shift).astype(np.int64),
+        right=np.where(is_leaf, own, nodes["right"] + shift).astype(np.int64),
+        missing_left=nodes["missing_go_to_left"].astype(np.bool_),
+        value=np.where(is_leaf, nodes["value"], 0.0),
+    )

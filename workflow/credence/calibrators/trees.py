@@ -1,0 +1,297 @@
+"""Gradient-boosted trees on the whole score vector, per predicted class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from credence.calibrators.draws import cluster_weights, encode_clusters
+from credence.calibrators.features import (
+    canonical_order,
+    name_order,
+    predicted_rank,
+    rows_of,
+    tree_features,
+)
+from credence.calibrators.forest import Forest, Growth, grow
+from credence.calibrators.joint import build_joint, joint_reader_of
+from credence.calibrators.newton import (
+    cluster_covariance,
+    fit_logistic,
+    log_loss,
+    log_odds_interval,
+    standard_error,
+)
+from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.splits.folds import fold_of
+
+N_FOLDS = 3  # of whole clusters, to choose the number of trees and to recalibrate
+MOST_TREES = 60
+FIXED_TREES = 10  # where there is one cluster alone
+# Ridge of the recalibration towards the trees' own log odds: one protein's worth.
+RECALIBRATION_RIDGE = 1.0
+N_RISING = 2  # top score and margin, of the columns after the log scores
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrees:
+    """The trees of one predicted class, and what they are worth.
+
+    Parameters
+    ----------
+    forest : Forest
+        Grown on all proteins of the class.
+    line : array of float, shape (2,)
+        Intercept and slope of the log odds over the forest's.
+    covariance : array of float, shape (2, 2, 2), optional
+        Of the line, as the clusters show it and as the model implies it.
+    bag : tuple of Forest
+        Grown on redrawn clusters; their spread is the forest's own error.
+    n_clusters : int
+        How many clusters the fit saw.
+    """
+
+    forest: Forest
+    line: Floats
+    covariance: Floats | None
+    bag: tuple[Forest, ...]
+    n_clusters: int
+
+    def evaluate(self, features: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+        """Return value, lower and upper end."""
+        raw = self.forest.log_odds(features)
+        linear = self.line[0] + self.line[1] * raw
+        value = special.expit(linear)
+        if self.covariance is None:
+            return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
+        design = np.column_stack([np.ones(len(raw)), raw])
+        error = standard_error(design, self.covariance)
+        drawn = np.array([forest.log_odds(features) for forest in self.bag])
+        own = self.line[1] * drawn.std(axis=0, ddof=1)
+        return value, *log_odds_interval(linear, np.hypot(error, own), level, self.n_clusters)
+
+    def to_record(self) -> Record:
+        """Return the trees as JSON data."""
+        return {
+            "forest": self.forest.to_record(),
+            "line": self.line.tolist(),
+            "covariance": None if self.covariance is None else self.covariance.tolist(),
+            "bag": [forest.to_record() for forest in self.bag],
+            "n_clusters": self.n_clusters,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> ClassTrees:
+        """Return the trees of a record."""
+        covariance = record["covariance"]
+        return cls(
+            Forest.from_record(record["forest"]),
+            np.array(record["line"], dtype=float),
+            None if covariance is None else np.array(covariance, dtype=float),
+            tuple(Forest.from_record(forest) for forest in record["bag"]),
+            int(record["n_clusters"]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreesModel:
+    """One forest per predicted class.
+
+    Parameters
+    ----------
+    level : float
+        Coverage of the intervals.
+    uses_networks : bool
+        Whether the ensemble's spread was there to learn from.
+    classes : mapping of str to ClassTrees
+        By class name; scarce classes are absent.
+    """
+
+    level: float
+    uses_networks: bool
+    classes: Mapping[str, ClassTrees]
+
+    def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
+        """Return value, lower and upper end; the ends NaN without intervals."""
+        answer = np.full((3, predictions.n_samples), np.nan)
+        features = tree_features(predictions, uses_networks=self.uses_networks)
+        chosen = predicted_rank(predictions)
+        for rank, class_ in enumerate(name_order(predictions.class_names)):
+            fitted = self.classes.get(predictions.class_names[class_])
+            rows = np.flatnonzero(chosen == rank)
+            if fitted is not None and len(rows) > 0:
+                answer[:, rows] = fitted.evaluate(features[rows], self.level)
+        return answer[0], answer[1], answer[2]
+
+    def to_record(self) -> Record:
+        """Return the model as JSON data."""
+        return {
+            "level": self.level,
+            "uses_networks": self.uses_networks,
+            "classes": {name: fitted.to_record() for name, fitted in self.classes.items()},
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> TreesModel:
+        """Return the model of a record."""
+        classes = {name: ClassTrees.from_record(part) for name, part in record["classes"].items()}
+        return cls(float(record["level"]), bool(record["uses_networks"]), classes)
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Settings of the boosted trees.
+
+    Notes
+    -----
+    Conf3, Eq. (10) of [1]_, without a form: trees split on the logs of all
+    scores, the top score, its margin over the runner-up, the row's entropy, and
+    where a table gives the networks of an ensemble on their spread and their
+    vote. The confidence may not fall as top score or margin rise. The number of
+    trees is the one with the least loss on folds of whole clusters, and a line
+    through the log odds that those folds' trees gave to proteins they had not
+    seen takes back what the trees claim too much. The interval adds the error
+    of that line, over clusters, to the spread of forests grown on redrawn
+    clusters. It is pointwise and approximate: trees smooth over what they
+    cannot see, and no interval of theirs knows by how much.
+
+    References
+    ----------
+    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    """
+
+    trees: str | float = setting(
+        "cross-fitted", "Number of trees.", ("cross-fitted",), low=1, high=1000
+    )
+    monotone: bool = setting(True, "Whether top score and margin may only help.")
+    bags: int = setting(8, "Forests on redrawn clusters, for the interval.", low=2, high=100)
+
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> TreesModel:
+        """Return one forest per active class.
+
+        Parameters
+        ----------
+        labelled : Labelled
+            Proteins predicted to be in an active class.
+        is_active : array of bool
+            One entry per class.
+        options : FitOptions
+            Level and whether intervals are wanted.
+        """
+        names = labelled.predictions.class_names
+        uses_networks = labelled.predictions.network_scores is not None
+        classes = {
+            names[class_]: self._fit_class(rows_of(labelled, class_), uses_networks, options)
+            for class_ in name_order(names)
+            if is_active[class_]
+        }
+        return TreesModel(options.level, uses_networks, classes)
+
+    def _fit_class(
+        self, labelled: Labelled, uses_networks: bool, options: FitOptions
+    ) -> ClassTrees:
+        features = tree_features(labelled.predictions, uses_networks=uses_networks)
+        order = canonical_order(features, labelled)
+        labelled, features = labelled.take(order), features[order]
+        cluster, key = encode_clusters(labelled.cluster)
+        rising = np.zeros(features.shape[1], dtype=np.int64)
+        first = labelled.predictions.n_classes
+        rising[first : first + N_RISING] = int(self.monotone)
+
+        def forest(rows: Labelled, seen: Floats, n_trees: int, factor: Floats | float) -> Forest:
+            weight = rows.weight * factor
+            return grow(seen, rows.is_correct, weight, rising, Growth(n_trees=n_trees))
+
+        n_trees, unseen = self._cross_fit(labelled, features, rising)
+        line, covariance = recalibrate(unseen, labelled, cluster)
+        bag: tuple[Forest, ...] = ()
+        if options.n_draws > 0:
+            bag = tuple(
+                forest(labelled, features, n_trees, cluster_weights(key, draw)[cluster])
+                for draw in range(self.bags)
+            )
+        return ClassTrees(
+            forest(labelled, features, n_trees, 1.0),
+            line,
+            covariance if options.n_draws > 0 else None,
+            bag,
+            len(key),
+        )
+
+    def _cross_fit(
+        self, labelled: Labelled, features: Floats, rising: Integers
+    ) -> tuple[int, Floats]:
+        """Return the number of trees and the log odds of rows not seen."""
+        fold = fold_of(labelled.cluster, labelled.is_correct, N_FOLDS)
+        most = MOST_TREES if isinstance(self.trees, str) else int(self.trees)
+        target = labelled.is_correct.astype(float)
+        staged = np.zeros((labelled.n_samples, most + 1))
+        is_judged = np.zeros(labelled.n_samples, dtype=np.bool_)
+        for held_out in range(N_FOLDS):
+            is_out = np.equal(fold, held_out)
+            if not is_out.any() or is_out.all():
+                continue
+            seen = labelled.take(~is_out)
+            grown = grow(
+                features[~is_out], seen.is_correct, seen.weight, rising, Growth(n_trees=most)
+            )
+            added = grown.each(features[is_out])
+            steps = np.zeros((len(added), most + 1))
+            steps[:, 1 : added.shape[1] + 1] = added
+            staged[is_out] = grown.base + np.cumsum(steps, axis=1)
+            is_judged |= is_out
+        if not is_judged.any():
+            n_trees = FIXED_TREES if isinstance(self.trees, str) else most
+            return n_trees, np.full(labelled.n_samples, np.nan)
+        n_trees = most
+        if isinstance(self.trees, str):
+            losses = labelled.weight @ log_loss(staged, target[:, None])
+            n_trees = max(int(losses.argmin()), 1)
+        return n_trees, staged[:, n_trees]
+
+
+def recalibrate(raw: Floats, labelled: Labelled, cluster: Integers) -> tuple[Floats, Floats]:
+    """Return the line from log odds claimed to log odds found, and its covariance.
+
+    Its slope is not negative: log odds that say the wrong thing say nothing.
+
+    Parameters
+    ----------
+    raw : array of float, shape (n_samples,)
+        Log odds of proteins that the trees had not seen; NaN where there are none.
+    labelled : Labelled
+        The same proteins.
+    cluster : array of int, shape (n_samples,)
+        Codes of their clusters.
+    """
+    target, weight = labelled.is_correct.astype(float), labelled.weight
+    centre = np.array([0.0, 1.0])
+    if np.isnan(raw).any():  # one cluster: nothing is known of the trees' worth
+        return np.array([0.0, 1.0]), np.stack([np.eye(2) / RECALIBRATION_RIDGE] * 2)
+    design = np.column_stack([np.ones(len(raw)), raw])
+    penalty = np.full(2, RECALIBRATION_RIDGE)
+    fit = fit_logistic(design, target, weight, penalty, centre)
+    if fit.coefficient[1] < 0:
+        design = np.column_stack([np.ones(len(raw)), np.zeros(len(raw))])
+        fit = fit_logistic(design, target, weight, penalty, np.zeros(2))
+    p = special.expit(design @ fit.coefficient)
+    shown = cluster_covariance(design, weight * (p - target), weight * p * (1.0 - p), cluster, fit)
+    return fit.coefficient, np.stack([shown, np.linalg.inv(fit.hessian)])
+
+
+METHOD = Method(
+    name="trees",
+    summary="Gradient-boosted trees on the score vector, its margins and the ensemble's spread.",
+    reference="Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043; Friedman 2001",
+    settings=Trees,
+    needs=Need.VECTOR,
+    build=build_joint("trees"),
+    read=joint_reader_of("trees", TreesModel.from_record),
+)
