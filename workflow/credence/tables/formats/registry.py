@@ -5,6 +5,8 @@ Command line, configuration check, tests and documentation all read this list.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from credence.problems import Problem, nearest
 from credence.tables.formats import (
     credence,
@@ -23,6 +25,7 @@ from credence.tables.formats import (
     wide,
 )
 from credence.tables.formats.format import Format
+from credence.tables.formats.propose import Proposal, propose
 
 FORMATS: tuple[Format, ...] = (
     phanns_labelled.FORMAT,
@@ -55,3 +58,14 @@ def unknown_format(name: str, where: str) -> Problem:
         The file whose format it should be.
     """
     return Problem(where, f"{name!r} is no format.", nearest(name, list(BY_NAME)))
+
+
+def propose_formats(path: Path) -> list[Proposal]:
+    """Return the formats that a table could be of, the likeliest first, with reasons.
+
+    Parameters
+    ----------
+    path : Path
+        A score table.
+    """
+    return propose(Path(path), FORMATS)

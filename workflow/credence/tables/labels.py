@@ -1,0 +1,215 @@
+"""True classes from elsewhere: a second table, or the headers of a FASTA file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from credence.predictions import UNKNOWN_CLASS, Integers, Strings
+from credence.problems import InputError, Problem, nearest
+from credence.tables.formats.format import Columns, Format, Lookup, Spelling
+from credence.tables.formats.registry import BY_NAME
+from credence.tables.layout import lay_out
+from credence.tables.problem_list import ProblemList
+from credence.tables.samples import Samples
+from credence.tables.source import open_table
+from credence.tables.spec import TableSpec
+
+ROWS_AT_ONCE = 100_000
+LABEL_GROUP = "label"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is said to be true of some proteins, as it is written.
+
+    Parameters
+    ----------
+    where : str
+        The file.
+    column : str, optional
+        Column of the labels, where it is a table.
+    ids : array of str
+        Names of the proteins, unique.
+    texts : array of str
+        Their labels; '' where it is not known.
+    lines : array of int
+        Line of each.
+    """
+
+    where: str
+    column: str | None
+    ids: Strings
+    texts: Strings
+    lines: Integers
+
+
+def read_labels(path: Path, id_column: str = "id", label_column: str = "true_class") -> Labels:
+    """Return the labels of a table, or raise all its problems.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV (plain, .gz, .zst) or Parquet; other columns are left alone.
+    id_column, label_column : str
+        Names of the two columns.
+    """
+    path = Path(path)
+    problems = ProblemList(str(path))
+    # Tables of labels are read like score tables that have no scores.
+    format_ = Format("labels", "", Columns(), delimiter="\t", vector=False)
+    table = open_table(path, format_)
+    columns = Columns(id=id_column, true_class=label_column)
+    layout = lay_out(table.header, table.header_line, format_, columns, None, problems)
+    problems.raise_any()
+    assert layout.id is not None
+    assert layout.true_class is not None
+    ids: list[str] = []
+    texts: list[str] = []
+    lines: list[int] = []
+    for chunk in table.chunks(ROWS_AT_ONCE, problems):
+        ids += chunk.texts(layout.id)
+        texts += chunk.texts(layout.true_class)
+        lines += chunk.lines.tolist()
+    if not ids:
+        problems.add("the table has a header and no rows.", "Give a table with rows.")
+    _check_ids(ids, lines, id_column, problems)
+    problems.raise_any()
+    return _labels(str(path), label_column, ids, texts, lines)
+
+
+def _labels(
+    where: str, column: str | None, ids: Sequence[str], texts: Sequence[str], lines: Sequence[int]
+) -> Labels:
+    return Labels(
+        where,
+        column,
+        np.array(ids, dtype=object),
+        np.array(texts, dtype=object),
+        np.array(lines, dtype=np.int64),
+    )
+
+
+def _check_ids(
+    ids: Sequence[str], lines: Sequence[int], column: str | None, problems: ProblemList
+) -> None:
+    """Report ids that are missing or stand twice."""
+    first: dict[str, int] = {}
+    for name, line in zip(ids, lines, strict=True):
+        if not name.strip():
+            problems.add("the id is missing.", "Name the protein or remove its row.", line, column)
+        elif name in first:
+            problems.add(
+                f"the id {name!r} is in line {first[name]} already.",
+                "Give each protein its own id, or remove one of the rows.",
+                line,
+                column,
+            )
+        else:
+            first[name] = line
+
+
+def labels_from_headers(
+    where: str,
+    ids: Sequence[str] | Strings,
+    headers: Sequence[str] | Strings,
+    lines: Sequence[int] | Integers,
+    pattern: str,
+) -> Labels:
+    """Return the labels that the headers of a FASTA file carry.
+
+    Parameters
+    ----------
+    where : str
+        The FASTA file.
+    ids, headers, lines
+        Name, whole header (without the '>') and line of each protein.
+    pattern : str
+        Regular expression, searched for in each header; its group named
+        ``label`` is the label.
+
+    Examples
+    --------
+    >>> labels_from_headers("a.fasta", ["p1"], ["p1 class=HTJ"], [1], "=(?P<label>.+)").texts
+    array(['HTJ'], dtype=object)
+    """
+    problems = ProblemList(where)
+    try:
+        finder = re.compile(pattern)
+    except re.error as error:
+        problems.add(f"the pattern {pattern!r} is not valid ({error}).", "Correct it.")
+        raise problems.error() from error
+    if LABEL_GROUP not in finder.groupindex:
+        problems.add(
+            f"the pattern {pattern!r} has no group named {LABEL_GROUP}.",
+            "Write it as (?P<label>…).",
+        )
+        raise problems.error()
+    texts = []
+    for name, header, line in zip(ids, headers, lines, strict=True):
+        match = finder.search(header)
+        texts.append((match[LABEL_GROUP] or "") if match else "")
+        if not match:
+            problems.add(
+                f"the header of protein {name!r} does not fit the pattern {pattern!r}.",
+                "Correct the pattern or the header.",
+                int(line),
+            )
+    problems.raise_any()
+    return _labels(where, None, list(ids), texts, list(lines))
+
+
+def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str) -> Samples:
+    """Return samples with their true classes, or raise every id and label that does not fit.
+
+    Parameters
+    ----------
+    samples : Samples
+        What the classifier said.
+    labels : Labels
+        What is true of the same proteins.
+    spec : TableSpec
+        How the score table was read: its spellings and synonyms hold here too.
+    table : str
+        The score table, as the user named it.
+    """
+    predictions = samples.predictions
+    row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
+    names = predictions.class_names
+    lookup = Lookup(Spelling(names, BY_NAME[spec.format].spell, spec.synonyms))
+    truth = np.full(samples.n_samples, UNKNOWN_CLASS, dtype=np.int64)
+    is_labelled = np.zeros(samples.n_samples, dtype=np.bool_)
+    unscored = set(samples.unscored_ids.tolist())
+    problems: list[Problem] = []
+    rows = zip(labels.ids.tolist(), labels.texts.tolist(), labels.lines.tolist(), strict=True)
+    for name, text, line in rows:
+        if name not in row_of:
+            if name not in unscored:
+                problems.append(_stranger(labels, name, line, table))
+            continue
+        row = row_of[name]
+        is_labelled[row] = True
+        truth[row] = lookup[text] if text.strip() else UNKNOWN_CLASS
+        if truth[row] < 0 and text.strip():
+            what = f"{text!r} is no class (protein {name!r})."
+            problems.append(Problem(labels.where, what, nearest(text, names), line, labels.column))
+    for place in np.flatnonzero(~is_labelled):
+        what = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
+        remedy = "Give it one, or remove its row."
+        problems.append(Problem(table, what, remedy, int(samples.lines[place])))
+    if problems:
+        raise InputError(problems)
+    return replace(samples, true_class=truth)
+
+
+def _stranger(labels: Labels, name: str, line: int, table: str) -> Problem:
+    return Problem(
+        labels.where,
+        f"protein {name!r} is not in {table}.",
+        "Correct its name, remove it, or add its scores.",
+        line,
+    )
