@@ -1,5 +1,5 @@
-# In: samples and groups.
-# Out: findings.json and metrics.tsv, each method judged in sample and held out.
+# In: samples and groups, and the calibrations fitted on them.
+# Out: evaluation.json and metrics.tsv, each method judged in sample and held out.
 
 
 rule evaluate:
@@ -7,21 +7,24 @@ rule evaluate:
         samples=rules.check.output.samples,
         groups=rules.split.output[0],
         summary=rules.check.output.summary,
+        calibrations=expand(rules.fit.output[0], method=METHODS),
     output:
-        findings=f"{RESULTS}/findings.json",
+        evaluation=f"{RESULTS}/evaluation.json",
         metrics=f"{RESULTS}/metrics.tsv",
     log:
         f"{RESULTS}/logs/evaluate.log",
     benchmark:
         f"{RESULTS}/benchmarks/evaluate.tsv"
     params:
-        methods=configuration.options("--method", settings.methods),
+        calibrations=lambda wildcards, input: configuration.options(
+            "--calibration", input.calibrations
+        ),
         chosen=settings.method,
         options=settings.fit_options,
         folds=settings.values["evaluation"]["folds"],
         source=SOURCE,
     shell:
         "{sys.executable:q} -m credence evaluate {input.samples:q} --format credence"
-        " --groups {input.groups:q} --check {input.summary:q} {params.methods:q}"
+        " --groups {input.groups:q} --check {input.summary:q} {params.calibrations:q}"
         " --chosen {params.chosen:q} {params.options:q} --folds {params.folds:q}"
-        " --metrics {output.metrics:q} --out {output.findings:q} 2> {log:q}"
+        " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

@@ -1,15 +1,16 @@
 # In: findings, the confidences of the use-sets, the chosen calibration.
-# Out: reports/<run>/: the page and, beside it, its data as files.
+# Out: reports/<run>/: the page and, beside it, its data as files; findings.json.
 
 
 rule report:
     input:
-        findings=rules.evaluate.output.findings,
+        evaluation=rules.evaluate.output.evaluation,
         metrics=rules.evaluate.output.metrics,
         calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
         confidences=expand(rules.annotate.output[0], use_set=USE_SETS),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
     output:
+        findings=f"{RESULTS}/findings.json",
         page=f"{REPORTS}/index.html",
         record=f"{REPORTS}/report.json",
         metrics=f"{REPORTS}/metrics.tsv",
@@ -25,6 +26,7 @@ rule report:
         settings=settings.report_json,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence report {input.findings:q} {params.use_sets:q}"
-        " --settings {params.settings:q} --metrics {input.metrics:q}"
+        "{sys.executable:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
+        " --settings {params.settings:q} --findings {output.findings:q}"
+        " --metrics {input.metrics:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

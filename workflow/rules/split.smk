@@ -27,6 +27,6 @@ rule split:
         ),
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence split {input.samples:q} {params.clusters:q}"
-        " {params.training:q} --match {params.match:q} --groups {params.groups:q}"
-        " {params.test_group:q} --out {output:q} 2> {log:q}"
+        "{sys.executable:q} -m credence split {input.samples:q} --format credence"
+        " {params.clusters:q} {params.training:q} --match {params.match:q}"
+        " --groups {params.groups:q} {params.test_group:q} --out {output:q} 2> {log:q}"

@@ -55,7 +55,7 @@ def _entries(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _method_problems(document: Document) -> Iterator[Problem]:
-    from credence.calibrators.spec import parse_stage
+    from credence.calibrators.spec import parse_method
 
     calibration = document.data.get("calibration")
     if not isinstance(calibration, dict):
@@ -69,7 +69,7 @@ def _method_problems(document: Document) -> Iterator[Problem]:
     for path, text in places:
         if isinstance(text, str):
             try:
-                parse_stage(text, document.where, document.line(path))
+                parse_method(text, document.where, document.line(path))
             except InputError as error:
                 for problem in error.problems:
                     setting = f"{problem.column}: " if problem.column else ""

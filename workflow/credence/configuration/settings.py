@@ -294,11 +294,11 @@ def check(document: Document) -> Configuration:
 
 
 def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
-    from credence.calibrators.spec import parse_stage
+    from credence.calibrators.spec import parse_method
 
     calibration = values["calibration"]
-    chosen = parse_stage(calibration["method"], document.where).text
-    compared = [parse_stage(text, document.where).text for text in calibration["compare"]]
+    chosen = parse_method(calibration["method"], document.where).text
+    compared = [parse_method(text, document.where).text for text in calibration["compare"]]
     methods = tuple(dict.fromkeys([*compared, chosen]))
     calibration_set = _table_set("calibration_set", values["calibration_set"])
     use_sets = tuple(_table_set(entry["name"], entry) for entry in values["use_sets"])

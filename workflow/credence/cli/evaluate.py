@@ -1,0 +1,178 @@
+"""``credence evaluate``: methods judged in sample and held out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from credence.cli.shared import fit_options, out_option, set_options, table_options
+
+if TYPE_CHECKING:
+    from credence.findings import InputFile, MethodFinding, Notice
+    from credence.tables.calibration_file import CalibrationFile
+
+
+@click.command(
+    epilog="Example: credence evaluate demo/calibration.csv --format phanns-labelled "
+    "--calibration c.json --metrics metrics.tsv --out findings.json"
+)
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+@table_options
+@click.option(
+    "--calibration",
+    "calibrations",
+    multiple=True,
+    required=True,
+    help="What credence fit wrote from this table; once for each method.",
+)
+@set_options
+@click.option("--chosen", help="Method of the published confidences; else the first.")
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=10,
+    show_default=True,
+    help="Parts of whole clusters that are left out in turn.",
+)
+@click.option("--check", "summary", help="What credence check wrote of this table.")
+@fit_options
+@click.option("--metrics", help="Also write the metrics as a table.")
+@out_option("The findings, a JSON file; credence report makes a page of it.")
+def command(
+    tables: tuple[str, ...],
+    format_: str | None,
+    spec_json: str,
+    calibrations: tuple[str, ...],
+    groups: str | None,
+    clusters: str | None,
+    weights: str,
+    chosen: str | None,
+    folds: int,
+    summary: str | None,
+    min_positives: float,
+    level: float,
+    draws: int,
+    metrics: str | None,
+    out: str,
+) -> None:
+    """Judge methods on proteins that did not fit them.
+
+    Each method is fitted again without one fold of whole clusters after the
+    other; the numbers called held-out are of proteins left out.
+    """
+    from credence import __version__
+    from credence.calibrators.protocol import FitOptions
+    from credence.calibrators.spec import parse_method
+    from credence.cli.tables import calibration_set, read_set, table_spec
+    from credence.cli.values import json_settings
+    from credence.evaluation import EvaluationOptions, evaluate
+    from credence.evaluation.evaluate import metric_columns
+    from credence.findings import Findings, Provenance
+    from credence.tables.writing import write_json, write_table
+
+    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    samples = read_set(tables, spec)
+    used = calibration_set(samples, tables[0], groups, clusters, weights)
+    files = _read_all(calibrations, samples.predictions, tables[0])
+    chosen = _chosen(chosen, files)
+    quick = FitOptions(min_positives, level, 0)
+    evaluation = evaluate(
+        used.labelled,
+        {name: parse_method(name, "--calibration").build(quick) for name in files},
+        EvaluationOptions(folds, level, draws),
+        {name: file.calibration for name, file in files.items()},
+    )
+    findings = Findings(
+        provenance=Provenance(
+            run="", title="", credence_version=__version__, inputs=_inputs(summary)
+        ),
+        methods=tuple(_method_finding(name) for name in files),
+        chosen=chosen,
+        results=evaluation.results,
+        notices=_set_aside(used.set_aside),
+    )
+    write_json(Path(out), findings.to_record())
+    if metrics is not None:
+        write_table(Path(metrics), metric_columns(evaluation.results))
+    click.echo(f"Wrote {out}: {len(files)} methods, {folds} folds.", err=True)
+
+
+def _read_all(paths: Sequence[str], predictions: Any, where: str) -> dict[str, CalibrationFile]:
+    """Return the calibrations by method; refuse what is not of this table."""
+    from credence.problems import InputError, Problem
+    from credence.tables.calibration_file import read_calibration, require_match
+
+    files: dict[str, CalibrationFile] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            file = read_calibration(Path(path))
+            require_match(file, predictions, where)
+        except InputError as error:
+            problems += error.problems
+            continue
+        if file.method_spec in files:
+            problems.append(
+                Problem(path, f"{file.method_spec!r} was given already.", "Give each method once.")
+            )
+        files[file.method_spec] = file
+    if problems:
+        raise InputError(problems)
+    return files
+
+
+def _chosen(name: str | None, files: Mapping[str, Any]) -> str:
+    from credence.calibrators.spec import parse_method
+    from credence.problems import nearest, refuse
+
+    if name is None:
+        return next(iter(files))
+    text = parse_method(name, "--chosen").text
+    if text not in files:
+        raise refuse("--chosen", f"{text!r} is not among them.", nearest(text, list(files)))
+    return text
+
+
+def _method_finding(name: str) -> MethodFinding:
+    from credence.calibrators.protocol import setting_rules
+    from credence.calibrators.spec import Composition, parse_method
+    from credence.findings import MethodFinding, Setting
+
+    specification = parse_method(name, "--calibration")
+    stages = specification.stages if isinstance(specification, Composition) else (specification,)
+    settings = tuple(
+        Setting(
+            key if len(stages) == 1 else f"{stage.method.name}.{key}",
+            str(getattr(stage.settings, key)),
+        )
+        for stage in stages
+        for key in setting_rules(stage.method.settings)
+    )
+    return MethodFinding(
+        name=specification.text,
+        summary=" Then: ".join(stage.method.summary for stage in stages),
+        reference="; ".join(stage.method.reference for stage in stages),
+        settings=settings,
+    )
+
+
+def _inputs(summary: str | None) -> tuple[InputFile, ...]:
+    from credence.cli.summaries import read_summary
+
+    return () if summary is None else read_summary(Path(summary)).inputs
+
+
+def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:
+    from credence.findings import Notice
+
+    return tuple(
+        Notice(
+            "set aside",
+            f"{count} protein{'' if count == 1 else 's'} of the calibration set "
+            f"{'is' if count == 1 else 'are'} not used: {reason}.",
+        )
+        for reason, count in reasons.items()
+    )

@@ -1,0 +1,88 @@
+"""``credence fit``: from labelled predictions to a calibration file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from credence.cli.shared import fit_options, out_option, set_options, table_options
+
+
+@click.command(
+    epilog="Example: credence fit demo/calibration.csv --format phanns-labelled "
+    "--method kernel --out c.json"
+)
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+@table_options
+@click.option("--labels", help="Table of true classes: id and true_class.")
+@set_options
+@click.option(
+    "--method",
+    default="kernel",
+    show_default=True,
+    help="Method with settings, like kernel(bandwidth=mon4); see: credence methods.",
+)
+@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@fit_options
+@out_option("The calibration, a JSON file.")
+def command(
+    tables: tuple[str, ...],
+    format_: str | None,
+    spec_json: str,
+    labels: str | None,
+    groups: str | None,
+    clusters: str | None,
+    weights: str,
+    method: str,
+    scale: float | None,
+    min_positives: float,
+    level: float,
+    draws: int,
+    out: str,
+) -> None:
+    """Learn confidences from labelled predictions.
+
+    The proteins must be ones that the classifier never saw in training.
+    """
+    from credence.calibrators.protocol import FitOptions
+    from credence.calibrators.spec import parse_method
+    from credence.cli.labels import with_labels
+    from credence.cli.tables import calibration_set, read_set, table_spec
+    from credence.cli.values import json_settings
+    from credence.tables.calibration_file import CalibrationFile, write_calibration
+    from credence.tables.digests import sha256_of
+
+    stage = parse_method(method, "--method")
+    settings = dict(json_settings(spec_json, "--spec"))
+    if scale is not None:
+        settings["scale"] = scale
+    spec = table_spec(tables, format_, settings)
+    samples = read_set(tables, spec)
+    if labels is not None:
+        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    chosen = calibration_set(samples, tables[0], groups, clusters, weights)
+    labelled = chosen.labelled
+    options = FitOptions(min_positives, level, draws)
+    calibration = stage.build(options).fit(labelled)
+    predictions = labelled.predictions
+    inputs = [*tables, *(path for path in (labels, groups, clusters) if path is not None)]
+    write_calibration(
+        Path(out),
+        CalibrationFile(
+            calibration=calibration,
+            method_spec=stage.text,
+            class_names=predictions.class_names,
+            scale=predictions.scale,
+            resolution=predictions.resolution,
+            counts={
+                "n": labelled.n_samples,
+                "n_correct": int(labelled.is_correct.sum()),
+                "n_clusters": len(set(labelled.cluster.tolist())),
+                "n_set_aside": sum(chosen.set_aside.values()),
+                "weights": weights,
+            },
+            inputs={Path(path).name: sha256_of(Path(path)) for path in inputs},
+        ),
+    )
+    click.echo(f"Wrote {out}: {stage.text}, from {labelled.n_samples} proteins.", err=True)

@@ -1,0 +1,154 @@
+"""``credence report``: the page of what a run found, and its data beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from credence.cli.shared import out_option
+
+if TYPE_CHECKING:
+    from credence.findings import Findings, InputFile, Results, UseSet
+
+
+@click.command(epilog="Example: credence report findings.json --out page/index.html")
+@click.argument("found_in", metavar="FINDINGS")
+@click.option(
+    "--use-set",
+    "use_sets",
+    nargs=3,
+    multiple=True,
+    metavar="NAME CONFIDENCES CHECK",
+    help="A use-set: its name, its confidences, and what credence check wrote of it.",
+)
+@click.option("--settings", "settings_json", default="{}", help="What to say of the run, as JSON.")
+@click.option("--findings", "complete", help="Also write the findings, use-sets included.")
+@click.option("--metrics", help="Table of metrics, to put beside the page.")
+@click.option("--calibration", help="Calibration file, to put beside the page.")
+@out_option("The page; report.json is written beside it.")
+def command(
+    found_in: str,
+    use_sets: tuple[tuple[str, str, str], ...],
+    settings_json: str,
+    complete: str | None,
+    metrics: str | None,
+    calibration: str | None,
+    out: str,
+) -> None:
+    """Make one self-contained page of FINDINGS, and report.json with its text.
+
+    FINDINGS is what credence evaluate wrote, or --findings of this command.
+    """
+    from credence.cli.summaries import read_json
+    from credence.cli.values import json_settings
+    from credence.findings import Findings
+    from credence.report import render, report_record
+    from credence.tables.writing import write_json, write_text
+
+    record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
+    found = Findings.from_record(record, found_in)
+    found = _with_run(found, json_settings(settings_json, "--settings"))
+    inputs: list[InputFile] = []
+    summaries: list[UseSet] = []
+    for name, confidences, check in use_sets:
+        summaries.append(_use_set(name, confidences, found))
+        inputs += _inputs_of(name, check)
+    found = replace(
+        found,
+        use_sets=(*found.use_sets, *summaries),
+        provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
+    )
+    page = Path(out)
+    if complete is not None:
+        write_json(Path(complete), found.to_record())
+    write_json(page.parent / "report.json", report_record(found))
+    _copy(metrics, page.parent / "metrics.tsv")
+    _copy(calibration, page.parent / "calibration.json")
+    write_text(page, render(found))
+    click.echo(f"Wrote {page}", err=True)
+
+
+def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
+    from credence.findings import Setting
+
+    provenance = findings.provenance
+    return replace(
+        findings,
+        provenance=replace(
+            provenance,
+            run=settings.get("run", provenance.run),
+            title=settings.get("title", provenance.title) or "Calibrated confidence",
+            is_simulated=settings.get("simulated", provenance.is_simulated),
+            settings=tuple(Setting(*entry) for entry in settings["settings"].items())
+            if "settings" in settings
+            else provenance.settings,
+        ),
+    )
+
+
+def _use_set(name: str, path: str, findings: Findings) -> UseSet:
+    import numpy as np
+
+    from credence.confidence import NOTE_TEXTS, Confidence
+    from credence.evaluation import summarise_use_set
+    from credence.predictions import Predictions
+    from credence.tables.contract import read_confidences
+
+    table = read_confidences(Path(path))
+    codes = {
+        text: sum(int(flag) for flag, part in NOTE_TEXTS.items() if part in text)
+        for text in set(table.note.tolist())
+    }
+    note = np.array([codes[text] for text in table.note], dtype=np.int64)
+    results = findings.results
+    predictions = Predictions(
+        ids=table.ids,
+        class_names=results.class_names,
+        scale=results.scale,
+        resolution=0.0,
+        predicted_class=_class_codes(table.predicted_class, results, path),
+        top_score=table.score,
+    )
+    confidence = Confidence(table.confidence, table.lower, table.upper, table.support, note)
+    method = str(table.method[0]) if len(table.method) else findings.chosen
+    return summarise_use_set(name, method, predictions, confidence)
+
+
+def _class_codes(names: Any, results: Results, path: str) -> Any:
+    import numpy as np
+
+    from credence.problems import InputError, Problem, nearest
+
+    code_of = {name: code for code, name in enumerate(results.class_names)}
+    unknown = sorted({name for name in names if name not in code_of})
+    if unknown:
+        raise InputError(
+            Problem(
+                path,
+                f"{name!r} is no class of these findings.",
+                nearest(name, results.class_names),
+                column="predicted_class",
+            )
+            for name in unknown
+        )
+    return np.array([code_of[name] for name in names], dtype=np.int64)
+
+
+def _inputs_of(name: str, check: str) -> list[InputFile]:
+    from credence.cli.summaries import read_summary
+
+    return [
+        replace(entry, role=f"{name}: {entry.role}") for entry in read_summary(Path(check)).inputs
+    ]
+
+
+def _copy(source: str | None, target: Path) -> None:
+    from credence.tables.writing import open_output
+
+    if source is not None and Path(source).resolve() != target.resolve():
+        with open_output(target) as handle:
+            handle.write(Path(source).read_bytes())
