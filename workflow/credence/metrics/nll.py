@@ -42,8 +42,8 @@ def negative_log_likelihood(confidence: Floats, is_correct: Booleans) -> Floats:
     >>> negative_log_likelihood(confidence, is_correct).round(3).tolist()
     [0.693, 0.223, 1.609]
     """
-    clipped = np.clip(confidence, CLIP, 1.0 - CLIP)
-    return np.where(is_correct, -np.log(clipped), -np.log1p(-clipped))
+    given = np.where(is_correct, confidence, 1.0 - confidence)
+    return np.asarray(-np.log(np.clip(given, CLIP, 1.0 - CLIP)))
 
 
 METRIC = Metric(

@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_stage
+from credence.confidence import Confidence
+from credence.evaluation import EvaluationOptions, evaluate
+from credence.evaluation.blocks import bin_of, bin_ratios, bins_record
+from credence.evaluation.crossfit import cross_fit
+from credence.evaluation.evaluate import metric_columns
+from credence.evaluation.ratios import estimate
+from credence.findings import to_record
+from credence.predictions import Labelled, Predictions, from_scores, label
+
+CLASSES = ("A", "B", "C")
+
+
+def world(n: int = 240, seed: int = 4) -> Labelled:
+    """Return three classes, the last never predicted, in families of about four."""
+    rng = np.random.default_rng(seed)
+    predicted = rng.integers(0, 2, n)
+    best = np.round(rng.uniform(3.5, 10.0, n), 2)
+    scores = np.zeros((n, 3))
+    scores[np.arange(n), predicted] = best
+    scores[np.arange(n), 2] = np.minimum(10.0 - best, best - 0.5)
+    ids = np.array([f"p{k}" for k in range(n)], dtype=object)
+    is_right = rng.random(n) < best / 11.0
+    true_class = np.where(is_right, predicted, 2)
+    cluster = np.array([f"c{k}" for k in rng.integers(0, n // 4, n)], dtype=object)
+    predictions = from_scores(ids, CLASSES, scores, 10.0, 0.01)
+    return label(predictions, true_class, cluster=cluster)
+
+
+def methods(*specs: str) -> dict:
+    options = FitOptions(n_draws=0)
+    return {spec: parse_stage(spec, "test").build(options) for spec in specs}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A calibrator that remembers clusters: right of itself, wrong of others."""
+
+    def fit(self, labelled: Labelled) -> Memory.Calibration:
+        return Memory.Calibration(frozenset(labelled.predictions.ids.tolist()))
+
+    @dataclass(frozen=True)
+    class Calibration:
+        seen: frozenset
+
+        def confidence(self, predictions: Predictions) -> Confidence:
+            value = np.array([0.9 if name in self.seen else 0.1 for name in predictions.ids])
+            zeros = np.zeros(len(value))
+            return Confidence(value, value, value, zeros, zeros.astype(np.int64))
+
+        def to_record(self) -> dict:
+            return {"method": "memory"}
+
+
+def test_held_out_confidences_never_come_from_a_fit_that_saw_the_cluster() -> None:
+    labelled = world()
+
+    @dataclass(frozen=True)
+    class Watcher:
+        def fit(self, learnt_from: Labelled) -> object:
+            seen = set(learnt_from.cluster.tolist())
+            cluster_of = dict(
+                zip(labelled.predictions.ids.tolist(), labelled.cluster.tolist(), strict=True)
+            )
+
+            class Calibration:
+                def confidence(self, predictions: Predictions) -> Confidence:
+                    value = np.array([float(cluster_of[name] in seen) for name in predictions.ids])
+                    return Confidence(value, value, value, value, value.astype(np.int64))
+
+                def to_record(self) -> dict:
+                    return {}
+
+            return Calibration()
+
+    found = evaluate(labelled, {"watcher": Watcher()}, EvaluationOptions(5, n_draws=0))
+    assert (found.held_out["watcher"] == 0.0).all()
+    assert (found.in_sample["watcher"].value == 1.0).all()
+
+
+def test_in_sample_and_held_out_numbers_are_never_mixed() -> None:
+    labelled = world()
+    found = evaluate(labelled, {"memory": Memory()}, EvaluationOptions(5, n_draws=0))
+    is_correct = labelled.is_correct
+    expected = {
+        "in_sample": np.where(is_correct, 0.01, 0.81).mean(),
+        "held_out": np.where(is_correct, 0.81, 0.01).mean(),
+    }
+    got = {
+        entry.sample: entry.value
+        for entry in found.results.metrics
+        if entry.metric == "brier" and entry.class_name is None
+    }
+    assert got == pytest.approx(expected, rel=1e-12)
+
+
+def test_class_only_held_out_is_the_share_of_the_other_folds() -> None:
+    labelled = world()
+    found = evaluate(labelled, methods("class_only"), EvaluationOptions(4, n_draws=0))
+    predicted = labelled.predictions.predicted_class
+    for row in range(0, labelled.n_samples, 17):
+        others = (found.fold != found.fold[row]) & (predicted == predicted[row])
+        share = labelled.is_correct[others].mean()
+        assert found.held_out["class_only"][row] == pytest.approx(share, rel=1e-12)
+
+
+def test_the_numbers_over_all_are_the_classes_weighted_by_their_proteins() -> None:
+    found = evaluate(world(), methods("class_only", "kernel"), EvaluationOptions(4, n_draws=0))
+    for method in ("class_only", "kernel"):
+        rows = [
+            entry
+            for entry in found.results.metrics
+            if (entry.method, entry.sample, entry.metric) == (method, "held_out", "nll")
+        ]
+        total = next(entry for entry in rows if entry.class_name is None)
+        parts = [entry for entry in rows if entry.class_name is not None]
+        assert sum(entry.n for entry in parts) == total.n
+        mean = sum(entry.n * entry.value for entry in parts) / total.n
+        assert total.value == pytest.approx(mean, rel=1e-12)
+
+
+def test_a_paired_difference_is_the_difference_of_the_two_means() -> None:
+    found = evaluate(
+        world(),
+        methods("class_only", "kernel"),
+        EvaluationOptions(4, n_draws=20),
+        reference="kernel",
+    )
+    value = {
+        (entry.method, entry.class_name, entry.sample, entry.metric): entry.value
+        for entry in found.results.metrics
+    }
+    assert {entry.method for entry in found.results.differences} == {"class_only"}
+    for entry in found.results.differences:
+        key = (entry.class_name, entry.sample, entry.metric)
+        expected = value["class_only", *key] - value["kernel", *key]
+        assert entry.value == pytest.approx(expected, abs=1e-12)
+        assert entry.lower <= entry.value <= entry.upper
+
+
+def test_a_class_in_one_fold_only_is_excluded_counted_and_said() -> None:
+    labelled = world()
+    rows = labelled.predictions.predicted_class == 0
+    keep = rows | (np.cumsum(~rows) <= 3)
+    few = labelled.take(keep)
+    alone = np.where(few.predictions.predicted_class == 1, "b", few.cluster).astype(object)
+    few = label(few.predictions, few.true_class, cluster=alone)
+    found = evaluate(few, methods("class_only"), EvaluationOptions(3, n_draws=0))
+    entry = next(
+        entry
+        for entry in found.results.metrics
+        if (entry.class_name, entry.sample, entry.metric) == ("B", "held_out", "nll")
+    )
+    assert (entry.n, entry.n_excluded) == (0, 3)
+    assert math.isnan(entry.value)
+    total = next(
+        entry
+        for entry in found.results.metrics
+        if (entry.class_name, entry.sample, entry.metric) == (None, "held_out", "nll")
+    )
+    assert (total.n, total.n_excluded) == (int(rows.sum()), 3)
+    texts = {notice.kind: notice.text for notice in found.results.notices}
+    assert texts["left out"] == (
+        "class_only gives 3 proteins no held-out confidence, because the class predicted occurs "
+        "in no other fold. They are left out of the held-out numbers."
+    )
+    assert texts["few clusters"] == (
+        "The 3 proteins predicted to be B are of only 1 cluster, fewer than the 3 folds. "
+        "Held-out numbers of this class rest on few independent cases."
+    )
+
+
+def test_a_class_that_is_never_predicted_is_said_and_not_measured() -> None:
+    found = evaluate(world(), methods("class_only"), EvaluationOptions(4, n_draws=0)).results
+    assert {entry.class_name for entry in found.metrics} == {None, "A", "B"}
+    assert [n.text for n in found.notices if n.kind == "unseen class"] == [
+        "No calibration protein is predicted to be C. Predictions of this class get no confidence."
+    ]
+    assert math.isnan(found.classes[2].share)
+
+
+def test_order_of_rows_changes_no_number() -> None:
+    labelled = world()
+    order = np.random.default_rng(0).permutation(labelled.n_samples)
+    options = EvaluationOptions(4, n_draws=20)
+    one = evaluate(labelled, methods("class_only", "kernel"), options).results
+    two = evaluate(labelled.take(order), methods("class_only", "kernel"), options).results
+    for left, right in zip(one.metrics, two.metrics, strict=True):
+        assert (left.value, left.lower, left.upper) == pytest.approx(
+            (right.value, right.lower, right.upper), rel=1e-9, nan_ok=True
+        )
+    for left, right in zip(one.classes, two.classes, strict=True):
+        assert (left.n_true, left.n_correct) == (right.n_true, right.n_correct)
+        assert (left.share, left.lower, left.upper) == pytest.approx(
+            (right.share, right.lower, right.upper), rel=1e-9, nan_ok=True
+        )
+
+
+def test_the_same_set_gives_the_same_bytes() -> None:
+    options = EvaluationOptions(4, n_draws=20)
+    one, two = (evaluate(world(), methods("kernel"), options).results for _ in range(2))
+    assert json.dumps(to_record(one)) == json.dumps(to_record(two))
+
+
+def test_bins_hold_every_protein_once_and_their_shares_are_counted() -> None:
+    labelled = world()
+    found = evaluate(labelled, methods("kernel"), EvaluationOptions(4, n_draws=20))
+    for entry in found.results.reliability:
+        assert sum(entry.bins.n) == sum(
+            metric.n
+            for metric in found.results.metrics
+            if (metric.method, metric.class_name, metric.sample, metric.metric)
+            == (entry.method, entry.class_name, entry.sample, "nll")
+        )
+    everyone = next(
+        entry.bins
+        for entry in found.results.reliability
+        if (entry.class_name, entry.sample) == (None, "held_out")
+    )
+    for k in range(10):
+        value = found.held_out["kernel"]
+        inside = (value > everyone.edges[k]) & (value <= everyone.edges[k + 1])
+        assert everyone.n[k] == inside.sum()
+        if inside.any():
+            assert everyone.share[k] == pytest.approx(labelled.is_correct[inside].mean())
+            assert everyone.mean[k] == pytest.approx(value[inside].mean())
+            assert everyone.lower[k] <= everyone.share[k] <= everyone.upper[k]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(0.0, 0), (1.0, 0), (1.01, 1), (3.0, 2), (9.0, 2), (math.nan, -1)]
+)
+def test_a_bin_is_left_open_and_the_last_takes_what_lies_beyond(
+    value: float, expected: int
+) -> None:
+    assert bin_of(np.array([value]), np.array([0.0, 1.0, 2.0, 3.0])).tolist() == [expected]
+
+
+def test_the_worked_example_of_methods_has_its_shares_and_means() -> None:
+    # METHODS section 3: three equal bins; 0.5/0.8/0.667 against 0.265/0.514/0.837.
+    score = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])
+    right = np.array([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], dtype=bool)
+    edges, weight = np.linspace(0.0, 1.0, 4), np.ones(10)
+    cluster = np.array([f"c{k}" for k in range(10)], dtype=object)
+    estimates = estimate(cluster, bin_ratios(score, edges, right, weight), 0.95, 0)
+    bins = bins_record(score, edges, right, weight, estimates)
+    assert bins.n == (2, 5, 3)
+    assert bins.share == pytest.approx((0.5, 0.8, 0.667), abs=5e-4)
+    assert bins.mean == pytest.approx((0.265, 0.514, 0.837), abs=5e-4)
+
+
+def test_one_cluster_leaves_nothing_to_learn_from() -> None:
+    labelled = world(40)
+    held_out = cross_fit(labelled, methods("class_only"), np.zeros(40, dtype=np.int64))
+    assert np.isnan(held_out["class_only"]).all()
+
+
+def test_the_score_needed_is_where_the_lower_end_stays_above() -> None:
+    labelled = world(400)
+    stage = parse_stage("kernel", "test")
+    calibrations = {"kernel": stage.build(FitOptions(n_draws=40)).fit(labelled)}
+    found = evaluate(
+        labelled, methods("kernel"), EvaluationOptions(4, n_draws=0), calibrations
+    ).results
+    curves = {curve.class_name: curve for curve in found.curves}
+    seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in found.classes}
+    n_checked = 0
+    for entry in found.scores_needed:
+        curve = curves[entry.class_name]
+        score, lower = np.array(curve.score), np.array(curve.lower)
+        low, high = seen[entry.class_name]
+        inside = (score >= low) & (score <= high)
+        if math.isnan(entry.score):
+            assert np.interp(high, score, lower) < entry.confidence
+            continue
+        n_checked += 1
+        assert (lower[inside & (score >= entry.score)] >= entry.confidence).all()
+        before = inside & (score < entry.score)
+        assert not before.any() or lower[before][-1] < entry.confidence
+    assert n_checked > 0
+
+
+def test_top_scores_that_are_absent_leave_out_curves_and_nothing_else() -> None:
+    labelled = world()
+    predictions = labelled.predictions
+    bare = Predictions(
+        predictions.ids, CLASSES, 1.0, 0.0, predictions.predicted_class, is_distribution=False
+    )
+    found = evaluate(
+        label(bare, labelled.true_class, cluster=labelled.cluster),
+        methods("class_only"),
+        EvaluationOptions(4, n_draws=0),
+    ).results
+    assert found.curves == ()
+    assert found.histograms == ()
+    assert len(found.metrics) == 3 * 2 * 3  # all, A, B; two samples; three metrics
+
+
+def test_the_metrics_table_has_the_columns_of_the_contract() -> None:
+    found = evaluate(world(), methods("class_only"), EvaluationOptions(4, n_draws=0)).results
+    columns = metric_columns(found)
+    assert list(columns) == [
+        "method", "class", "sample", "metric", "value", "lower", "upper", "n",
+    ]  # fmt: skip
+    assert columns["class"][0] == "all"
+    assert {len(column) for column in columns.values()} == {len(found.metrics)}

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+
+from credence.confidence import Confidence, Note
+from credence.evaluation import summarise_use_set
+from credence.predictions import from_scores
+
+
+def test_a_use_set_is_counted_by_class_level_and_extremes() -> None:
+    scores = np.array([[9.0, 1.0], [8.0, 2.0], [1.0, 9.0], [2.0, 8.0]])
+    ids = np.array(["p1", "p2", "p3", "p4"], dtype=object)
+    predictions = from_scores(ids, ("A", "B"), scores, 10.0, 0.01)
+    value = np.array([0.96, 0.6, 0.85, np.nan])
+    note = np.array([0, 0, 0, int(Note.UNSEEN_CLASS)])
+    confidence = Confidence(value, value - 0.1, value + 0.01, np.ones(4), note)
+    found = summarise_use_set("sea", "kernel", predictions, confidence)
+    assert (found.n, found.n_unknown) == (4, 1)
+    first, second = found.classes
+    assert (first.n, first.n_unknown, first.n_at_least) == (2, 0, (2, 1, 1, 1))
+    assert (second.n, second.n_unknown, second.n_at_least) == (2, 1, (1, 1, 0, 0))
+    assert abs(first.expected_correct - 1.56) < 1e-12
+    assert [row.id for row in found.highest] == ["p1", "p3", "p2"]
+    assert [row.id for row in found.lowest] == ["p2", "p3", "p1"]
+    assert sum(found.counts) == 3
+    assert [(entry.name, entry.value) for entry in found.notes] == [
+        ("never predicted in calibration: no confidence can be given", "1")
+    ]
+
+
+def test_ties_in_confidence_are_settled_by_id_whatever_the_order_of_rows() -> None:
+    n = 30
+    scores = np.tile([9.0, 1.0], (n, 1))
+    ids = np.array([f"p{k:02}" for k in range(n)], dtype=object)
+    predictions = from_scores(ids, ("A", "B"), scores, 10.0, 0.01)
+    same = np.full(n, 0.7)
+    confidence = Confidence(same, same, same, same, np.zeros(n, dtype=np.int64))
+    expected = [f"p{k:02}" for k in range(10)]
+    for order in (np.arange(n), np.arange(n)[::-1]):
+        found = summarise_use_set("sea", "m", predictions.take(order), confidence)
+        assert [row.id for row in found.highest] == expected
+        assert [row.id for row in found.lowest] == expected
