@@ -13,7 +13,13 @@ from credence.calibrators.bandwidth import GREATEST, MON, steady_bandwidth
 from credence.calibrators.binning import Masses, Nodes, masses_of, nodes_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of, guarded, knots_of
-from credence.calibrators.kernel_band import debiased_values, draw_bandwidths
+from credence.calibrators.kernel_band import (
+    RANK_POWER,
+    debiased_values,
+    draw_bandwidths,
+    rank_lines,
+    ranks_of,
+)
 from credence.calibrators.kernel_sums import local_sums
 from credence.calibrators.mass_draws import (
     cluster_masses,
@@ -254,13 +260,21 @@ class Kernel:
             bandwidth = draw_bandwidths(
                 places.score, draws, sample.scale, sample.resolution, MON[str(self.bandwidth)]
             )
+        clusters = cluster_masses(sample, places)
         knots = knots_of(sample)
+        centre = curve.value(knots)
         values = debiased_values(knots, places.score, draws, bandwidth)
         width = curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST * sample.scale
-        window = gaussian_window(knots, places.score, width)
-        n_near = cluster_masses(sample, places).effective_number(window)
-        drawn = guarded(values, n_near, options.n_draws)
-        return band_of(knots, drawn, curve.value(knots), options)
+        n_near = clusters.effective_number(gaussian_window(knots, places.score, width))
+        smooth = band_of(knots, guarded(values, n_near, options.n_draws), centre, options)
+        rank, at = ranks_of(places.score, clusters.total, knots)
+        n_clusters = float(clusters.effective_number(np.ones((1, len(rank))))[0])
+        width = n_clusters**RANK_POWER
+        values = rank_lines(at, rank, draws, width)
+        n_near = clusters.effective_number(gaussian_window(at, rank, width))
+        steep = band_of(knots, guarded(values, n_near, options.n_draws), centre, options)
+        lower = np.minimum(smooth.lower, steep.lower)
+        return Band(knots, lower, np.maximum(smooth.upper, steep.upper))
 
 
 def reflected(nodes: Nodes, scale: float) -> Nodes:

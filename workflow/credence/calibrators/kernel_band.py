@@ -8,6 +8,12 @@ it did to the true one, nearly ("twicing", Stuetzle & Mittal 1979,
 doi 10.1007/BFb0098499; robust against bias in the sense of Calonico, Cattaneo &
 Farrell 2018, doi 10.1080/01621459.2017.1285776, since each draw repeats the
 correction and so carries its noise).
+
+No such correction sees what is finer than the bandwidth. Where scores pile up
+at the end of the scale, the true confidence can rise within a fraction of it.
+So a second set of draws follows the truth in ranks, by local lines: there the
+scores are evenly spread, and the window is as narrow as their number allows.
+The interval holds the quantiles of both.
 """
 
 from __future__ import annotations
@@ -25,12 +31,14 @@ from credence.calibrators.bandwidth import (
     grid_level,
     grid_points,
 )
-from credence.calibrators.mass_draws import MassDraws, gaussian_window
+from credence.calibrators.mass_draws import HALF, MassDraws, gaussian_window
 from credence.predictions import Floats, Integers
 
 STEP = 1.05  # ratio of the bandwidths tried in the draws
 LATTICE_PER_BANDWIDTH = 8  # the draws' masses are binned to an eighth of a bandwidth
 SCREEN = 6  # a first look at 2⁶ + 1 points refutes most small bandwidths
+RANK_POWER = -1.0 / 3.0  # the window of ranks narrows with this power of the clusters
+LEAST_SPREAD = 1e-9  # of a window's second moment: below it no line can be laid
 REUSE = 1.6  # a lattice serves bandwidths up to this much wider than its own
 
 
@@ -224,3 +232,45 @@ def debiased_values(knots: Floats, score: Floats, draws: MassDraws, bandwidth: F
         twice = outer @ (total * fitted)
         values[:, those] = np.clip((2.0 * once - twice) / (outer @ total), 0.0, 1.0)
     return values
+
+
+def ranks_of(score: Floats, total: Floats, knots: Floats) -> tuple[Floats, Floats]:
+    """Return the mid-ranks, from 0 to 1, of places and of knots.
+
+    Parameters
+    ----------
+    score : array of float
+        Places, ascending.
+    total : array of float
+        Weight at each.
+    knots : array of float
+        Scores.
+    """
+    rank = (np.cumsum(total) - HALF * total) / total.sum()
+    return rank, np.interp(knots, score, rank)
+
+
+def rank_lines(point: Floats, rank: Floats, draws: MassDraws, width: float) -> Floats:
+    """Return the curve of every draw by local lines in ranks.
+
+    Parameters
+    ----------
+    point : array of float, shape (n_knots,)
+        Ranks of the knots.
+    rank : array of float, shape (n_places,)
+        Ranks of the places.
+    draws : MassDraws
+        Drawn weights there.
+    width : float
+        Standard deviation of the Gaussian window, in ranks.
+    """
+    window = gaussian_window(point, rank, width)
+    away = (rank - point[:, None]) / width
+    tilted = window * away
+    total = draws.right + draws.wrong
+    mass, first, second = window @ total, tilted @ total, (tilted * away) @ total
+    right, right_first = window @ draws.right, tilted @ draws.right
+    spread = mass * second - first**2
+    is_line = spread > LEAST_SPREAD * mass**2
+    line = (second * right - first * right_first) / np.where(is_line, spread, 1.0)
+    return np.clip(np.where(is_line, line, right / mass), 0.0, 1.0)
