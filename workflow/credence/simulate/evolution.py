@@ -137,7 +137,7 @@ def codes(sequence: str) -> Residues:
 
 
 def mutated(residues: Residues, identity: float, rng: np.random.Generator) -> Residues:
-    """Return a descendant with substitutions and short indels.
+    """Return a descendant with one substitution or more, and short indels.
 
     Parameters
     ----------
@@ -149,6 +149,8 @@ def mutated(residues: Residues, identity: float, rng: np.random.Generator) -> Re
         Source of randomness.
     """
     changed = np.flatnonzero(rng.random(len(residues)) > identity)
+    if len(changed) == 0:
+        changed = rng.integers(len(residues), size=1)
     child = residues.copy()
     rows = substitution_rows()[residues[changed]]
     child[changed] = (rng.random(len(changed))[:, None] >= rows[:, :-1]).sum(axis=1)
