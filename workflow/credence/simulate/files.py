@@ -8,7 +8,8 @@ import numpy as np
 
 from credence.predictions import Floats, Integers, Strings
 from credence.simulate.law import CLASS_NAMES
-from credence.simulate.world import KINDS, NOTICE, SimulatedSet, World
+from credence.simulate.sets import KINDS, SimulatedSet
+from credence.simulate.world import NOTICE, World
 
 FASTA_WIDTH = 60
 NETWORK_DECIMALS = 4  # as PhANNs' own arrays are stored
