@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +57,7 @@ def command(
     if samples_out is None and out is None and format_ is None and spec_json == "{}":
         propose(targets[0])
     spec = table_spec(targets, format_, json_settings(spec_json, "--spec"))
-    labels = json.loads(json.dumps(json_settings(labels_json, "--labels"))) or None
+    labels = json_settings(labels_json, "--labels") or None
     samples, summary_inputs = read_checked(targets, spec, labels, proteins, match, labelled)
     summary = summarise(samples, summary_inputs)
     if samples_out is not None:
@@ -72,7 +71,7 @@ def command(
 
 
 def propose(table: str) -> None:
-    """Print the formats that fit a table, each with its reason.
+    """Print the formats that fit a table, with reasons, where it is not one.
 
     Parameters
     ----------
@@ -81,7 +80,8 @@ def propose(table: str) -> None:
     """
     from credence.tables.formats.registry import propose_formats
 
-    for proposal in propose_formats(Path(table)):
+    proposals = propose_formats(Path(table))
+    for proposal in proposals if len(proposals) > 1 else ():
         click.echo(f"{table} may be {proposal.format}: {proposal.reason}", err=True)
 
 

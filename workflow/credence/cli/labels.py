@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from credence.cli.proteins import read_proteins
+from credence.problems import refuse
+from credence.tables.labels import attach_labels, labels_from_headers, read_labels
 from credence.tables.samples import Samples
 from credence.tables.spec import TableSpec
 
@@ -34,4 +38,19 @@ def with_labels(
     spec : TableSpec
         How the table was read; its synonyms hold for labels too.
     """
-    raise NotImplementedError
+    if labels.get("pattern") is not None:
+        if proteins is None:
+            raise refuse(
+                "--labels", "a pattern is for FASTA headers.", "Give the file with --proteins."
+            )
+        fasta = read_proteins(proteins, match)
+        found = labels_from_headers(
+            proteins, fasta.ids, fasta.headers, fasta.lines, labels["pattern"]
+        )
+    else:
+        found = read_labels(
+            Path(labels["table"]),
+            labels.get("id_column", "id"),
+            labels.get("label_column", "true_class"),
+        )
+    return attach_labels(samples, found, spec, table)

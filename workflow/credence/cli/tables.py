@@ -86,7 +86,7 @@ def proposed_format(path: Path) -> str:
         raise refuse(
             str(path),
             "no format fits this table.",
-            'Name its columns: --format generic --spec \'{"columns": {"id": …}}\'.',
+            'Name its columns: --format wide --spec \'{"columns": {"id": …}}\'.',
         )
     raise refuse(
         str(path),
