@@ -168,7 +168,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         raise refuse(
             where,
             "its checksum does not fit its content: the file was changed after it was written.",
-            f"Use the file as it was written. {REFIT}",
+            "Use the file as it was written, or fit again with credence fit.",
         )
     record = nulls_to_nan(body["calibration"])
     name = record.get("method")
@@ -310,7 +310,7 @@ def _parse(where: str, text: str) -> dict[str, Any]:
         raise refuse(
             where,
             "the file ends too early." if is_cut else f"this is not JSON ({error.msg}).",
-            f"Copy it again, complete. {REFIT}" if is_cut else REFIT,
+            "Copy it again, complete, or fit again with credence fit." if is_cut else REFIT,
             line=error.lineno,
         ) from None
     except (ValueError, RecursionError) as error:

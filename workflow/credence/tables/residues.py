@@ -6,9 +6,11 @@ import re
 import string
 from collections import defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 
 from credence.predictions import Integers, Strings
 from credence.problems import Problem
+from credence.tables.text import mend_with
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
 NUCLEOTIDES = "ACGTUN"
@@ -32,15 +34,18 @@ class Defect:
     what_many : str
         The same of several records.
     remedy : str
-        An order.
+        An order; empty where a command mends the file.
     pattern : str
         Finds the place in a line of the record; empty for its header.
+    command : str
+        A filter that mends the whole file.
     """
 
     what: str
     what_many: str
     remedy: str
     pattern: str = ""
+    command: str = ""
 
 
 EMPTY = Defect("has no sequence.", "have no sequence.", "Add the sequence or remove the record.")
@@ -52,14 +57,16 @@ DNA = Defect(
 LOWER = Defect(
     "has residues in lower case.",
     "have residues in lower case.",
-    "Write all residues in capitals: awk '/^>/ {print; next} {print toupper($0)}'.",
+    "",
     "[a-z]",
+    "awk '/^>/ {print; next} {print toupper($0)}'",
 )
 STOP = Defect(
     "ends in a stop '*'.",
     "end in a stop '*'.",
-    "Remove it from every record: sed '/^>/! s/\\*$//'.",
+    "",
     r"\*",
+    r"sed '/^>/! s/\*$//'",
 )
 STAR = Defect(
     "has a stop '*' within its sequence.",
@@ -70,8 +77,9 @@ STAR = Defect(
 GAP = Defect(
     "has gaps ('-' or '.').",
     "have gaps ('-' or '.').",
-    "Give unaligned sequences: sed '/^>/! s/[-.]//g'.",
+    "",
     r"[-.]",
+    "sed '/^>/! s/[-.]//g'",
 )
 STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
 
@@ -104,13 +112,14 @@ def residue_problems(
             found[defect].append(row)
     problems = []
     for defect, bad in found.items():
+        remedy = mend_with(defect.command, Path(where)) if defect.command else defect.remedy
         places = [_line_of(defect, int(lines[row]), rows) for row in bad]
         if len(bad) >= LEAST_RECORDS_OF_ONE_KIND and 2 * len(bad) > len(sequences):
             what = f"{len(bad)} of {len(sequences)} records {defect.what_many}"
-            problems.append(Problem(where, what, defect.remedy, places[0]))
+            problems.append(Problem(where, what, remedy, places[0]))
             continue
         problems += [
-            Problem(where, f"protein {ids[row]!r} {defect.what}", defect.remedy, place)
+            Problem(where, f"protein {ids[row]!r} {defect.what}", remedy, place)
             for row, place in zip(bad, places, strict=True)
         ]
     return problems

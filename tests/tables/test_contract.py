@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from credence.confidence import Confidence, Note
+from credence.predictions import Predictions
+from credence.problems import InputError
+from credence.tables import contract
+from credence.tables.contract import (
+    CONFIDENCE_NAMES,
+    Clusters,
+    Composition,
+    Confidences,
+    Groups,
+    Metrics,
+    confidence_columns,
+    read_clusters,
+    read_composition,
+    read_confidences,
+    read_groups,
+    read_metrics,
+    write_contract,
+)
+from credence.tables.writing import TableWriter
+
+CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "contract"
+ENDINGS = [".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]
+NAN = np.nan
+AWKWARD = np.array([0.1 + 0.2, 5e-324, NAN])
+
+
+def texts(*values: str) -> Any:
+    return np.array(values, dtype=object)
+
+
+EXAMPLES: list[tuple[Any, Any]] = [
+    (
+        read_clusters,
+        Clusters(
+            texts("p1", "p 2", 'p"3\t'), texts("p1", "p1", 'p"3\t'), texts("p1", "p1", 'p"3\t'),
+            np.array([1.0, 1 / 3, NAN]), AWKWARD,
+        ),
+    ),
+    (
+        read_groups,
+        Groups(
+            texts("p1", "p2", "p3"), texts("c", "c", "d"), texts("1", "1", ""),
+            texts("calibration", "calibration", "set_aside"), texts("", "", "relative of 'q'"),
+        ),
+    ),
+    (
+        read_confidences,
+        Confidences(
+            texts("p1", "p2", "p3"), texts("HTJ", "HTJ", "Köpfe"), np.array([9.99, NAN, 1e22]),
+            AWKWARD, np.array([0.1, 0.0, NAN]), np.array([1.0, 0.5, NAN]), np.array([3.5, 0, 1e3]),
+            texts("kernel", "kernel", "kernel"), texts("", "a; b", "=1+1"),
+        ),
+    ),
+    (
+        read_metrics,
+        Metrics(
+            texts("kernel", "kernel"), texts("all", "HTJ"), texts("in_sample", "held_out"),
+            texts("nll", "nll"), np.array([0.3, NAN]), np.array([-0.2, NAN]), np.array([0.4, NAN]),
+            np.array([1000, 0]),
+        ),
+    ),
+    (
+        read_composition,
+        Composition(
+            texts("HTJ", "Other"), np.array([0.1, 0.9]), np.array([0.3, NAN]),
+            np.array([0.2, NAN]), np.array([1 / 3, NAN]), np.array([3.0, NAN]),
+        ),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(("read", "table"), EXAMPLES, ids=lambda value: type(value).__name__)
+def test_a_table_comes_back_bit_for_bit(
+    tmp_path: Path, read: Any, table: Any, ending: str
+) -> None:
+    path = tmp_path / f"table{ending}"
+    write_contract(path, table)
+    for name, values in vars(read(path)).items():
+        expected = getattr(table, name)
+        assert values.dtype == expected.dtype, name
+        np.testing.assert_array_equal(values, expected, err_msg=name)
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.tsv")), ids=lambda path: path.name)
+def test_each_defect_is_refused_with_its_whole_message(path: Path) -> None:
+    read = getattr(contract, f"read_{path.name.split('_')[0]}")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    found = str(caught.value).replace(f"{path.parent}/", "")
+    assert found + "\n" == path.with_suffix(".txt").read_text()
+
+
+def test_a_cluster_table_of_ones_own_needs_two_columns(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("cluster,id\nb,p2\na,p1\nb,p3\n")
+    clusters = read_clusters(path)
+    assert clusters.ids.tolist() == ["p2", "p1", "p3"]
+    assert clusters.representative.tolist() == ["p2", "p1", "p2"]
+    assert np.isnan(clusters.identity).all()
+
+
+def test_all_defects_of_a_table_come_together(tmp_path: Path) -> None:
+    path = tmp_path / "m.tsv"
+    path.write_text(
+        "method\tclass\tsample\tmetric\tvalue\tlower\tupper\tn\n"
+        "kernel\tall\theld_out\tnll\tx\t\t\t-1\n\t\theld_out\tnll\t\t\t\t3\n"
+    )
+    with pytest.raises(InputError) as caught:
+        read_metrics(path)
+    assert str(caught.value).replace(f"{tmp_path}/", "").split("\n") == [
+        "m.tsv, line 2, column 'value': 'x' is not a number. Give a number or nothing.",
+        "m.tsv, line 2, column 'n': -1 is out of range. Give a whole number of at least 0.",
+        "m.tsv, line 3, column 'method': the cell is empty. Fill it in.",
+        "m.tsv, line 3, column 'class': the cell is empty. Fill it in.",
+    ]
+
+
+def test_confidences_are_written_chunk_by_chunk(tmp_path: Path) -> None:
+    predictions = Predictions(
+        texts("p1", "p2"), ("HTJ", "Other"), 10.0, 0.01, np.array([1, 0]), np.array([9.5, 3.25])
+    )
+    answer = Confidence(
+        np.array([0.75, NAN]), np.array([0.5, NAN]), np.array([0.875, NAN]), np.array([12.5, 0.0]),
+        np.array([int(Note.NONE), int(Note.UNSEEN_CLASS)]),
+    )  # fmt: skip
+    path = tmp_path / "confidences.tsv"
+    with TableWriter(path, CONFIDENCE_NAMES) as writer:
+        for row in (0, 1):
+            rows = np.array([row])
+            part = Confidence(*(values[rows] for values in vars(answer).values()))
+            writer.write(confidence_columns(predictions.take(rows), part, "kernel"))
+    assert path.read_text() == (
+        "id\tpredicted_class\tscore\tconfidence\tlower\tupper\tsupport\tmethod\tnote\n"
+        "p1\tOther\t9.5\t0.75\t0.5\t0.875\t12.5\tkernel\t\n"
+        "p2\tHTJ\t3.25\t\t\t\t0\tkernel\t"
+        "never predicted in calibration: no confidence can be given\n"
+    )
+    assert np.isnan(read_confidences(path).confidence[1])

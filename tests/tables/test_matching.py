@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credence.problems import InputError
+from credence.tables.matching import match_rows
+
+TABLE = np.array(["a", "b", "c"], dtype=object)
+
+
+def test_rows_are_found_by_id_whatever_their_order() -> None:
+    wanted = np.array(["c", "a"], dtype=object)
+    assert match_rows(wanted, TABLE, wanted_in="s.csv", table_in="c.tsv").tolist() == [2, 0]
+
+
+def test_ids_without_a_row_are_all_named() -> None:
+    wanted = np.array(["x", "a", "y"], dtype=object)
+    with pytest.raises(InputError) as caught:
+        match_rows(wanted, TABLE, wanted_in="s.csv", table_in="c.tsv")
+    assert str(caught.value).split("\n") == [
+        "c.tsv: there is no row for 'x' of s.csv. Add it.",
+        "c.tsv: there is no row for 'y' of s.csv. Add it.",
+    ]
