@@ -1,0 +1,224 @@
+"""The scikit-learn face: estimator checks, columns, groups."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from credence.problems import InputError
+from credence.sklearn import (
+    CredenceCalibrator,
+    TopLabelCalibrator,
+    codes_of,
+    held_out_scores,
+    names_of,
+    spread_rest,
+)
+
+# The prediction stays the classifier's own, and its confidence is the probability
+# that it is right; below one half another class can have more. The check demands
+# that `predict` be the class with the most.
+EXPECTED_FAILURES = {
+    "check_classifiers_train": "a confidence below one half leaves another class with more",
+}
+
+
+@parametrize_with_checks(
+    [TopLabelCalibrator(), TopLabelCalibrator(method="platt")],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learns_own_checks_pass(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def problem() -> tuple[np.ndarray, np.ndarray]:
+    return make_classification(
+        n_samples=600, n_features=6, n_informative=4, n_classes=3, flip_y=0.2, random_state=1
+    )
+
+
+@pytest.mark.parametrize(
+    "estimator", [LogisticRegression(), RandomForestClassifier(n_estimators=20, random_state=0)]
+)
+def test_any_classifier_is_wrapped_and_keeps_its_predictions(estimator, problem) -> None:
+    samples, labels = problem
+    names = np.array(["tail", "collar", "portal"])[labels]
+    wrapped = TopLabelCalibrator(estimator, method="isotonic", resolution=0.05)
+    wrapped.fit(samples[:400], names[:400])
+    alone = clone(estimator).fit(samples[:400], names[:400])
+    predicted = wrapped.predict(samples[400:])
+    np.testing.assert_array_equal(predicted, alone.predict(samples[400:]))
+    probability = wrapped.predict_proba(samples[400:])
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    chosen = probability[np.arange(200), codes_of(predicted, wrapped.classes_)]
+    np.testing.assert_array_equal(chosen, wrapped.predict_confidence(samples[400:]).value)
+
+
+def test_calibration_improves_a_classifier_that_is_too_sure(problem) -> None:
+    samples, labels = problem
+    samples = np.hstack([samples] * 4)  # naive Bayes takes the copies for evidence
+    wrapped = TopLabelCalibrator(GaussianNB(), method="platt")
+    wrapped.fit(samples[:400], labels[:400])
+    is_right = wrapped.predict(samples[400:]) == labels[400:]
+    raw = wrapped.estimator_.predict_proba(samples[400:]).max(axis=1)
+    calibrated = wrapped.predict_confidence(samples[400:]).value
+    assert np.mean((calibrated - is_right) ** 2) < np.mean((raw - is_right) ** 2) - 0.02
+
+
+def test_a_class_absent_from_a_batch_stays_in_its_column(problem) -> None:
+    samples, labels = problem
+    wrapped = TopLabelCalibrator(method="class_only").fit(samples, labels)
+    whole = wrapped.predict_proba(samples)
+    batch = labels != 1
+    np.testing.assert_array_equal(wrapped.predict_proba(samples[batch]), whole[batch])
+    assert wrapped.predict_proba(samples[batch]).shape == (batch.sum(), 3)
+
+
+class Memory(ClassifierMixin, BaseEstimator):
+    """Knows the labels of the rows it has seen, by heart, and nothing else."""
+
+    def fit(self, samples, labels):
+        self.classes_ = np.unique(labels)
+        self.seen_ = {float(row[0]): label for row, label in zip(samples, labels, strict=True)}
+        return self
+
+    def predict_proba(self, samples):
+        answer = np.full((len(samples), len(self.classes_)), 1 / len(self.classes_))
+        for position, row in enumerate(samples):
+            if float(row[0]) in self.seen_:
+                answer[position] = self.classes_ == self.seen_[float(row[0])]
+        return answer
+
+
+def test_groups_stay_together_so_that_no_relative_is_remembered() -> None:
+    labels = np.tile([0, 1], 30)
+    relatives = np.column_stack([np.repeat(np.arange(30), 2), np.zeros(60)])
+    labels = np.repeat(labels[:30], 2)  # both relatives look alike and are alike
+    classes, groups = np.array([0, 1]), names_of(relatives[:, 0], 60)
+    apart = held_out_scores(Memory(), relatives, labels, groups, classes, 5)
+    np.testing.assert_array_equal(apart, 0.5)
+    mixed = held_out_scores(Memory(), relatives, labels, names_of(None, 60), classes, 5)
+    assert (mixed.max(axis=1) == 1.0).any()
+
+
+def test_a_fitted_classifier_can_be_calibrated_on_other_samples(problem) -> None:
+    samples, labels = problem
+    base = LogisticRegression().fit(samples[:300], labels[:300])
+    wrapped = TopLabelCalibrator(base, cv="prefit", method="class_only")
+    wrapped.fit(samples[300:], labels[300:])
+    assert wrapped.estimator_ is base
+    predicted = base.predict(samples[300:])
+    for class_ in (0, 1, 2):
+        rows = predicted == class_
+        share = (labels[300:][rows] == class_).mean()
+        value = wrapped.predict_confidence(samples[300:]).value[rows]
+        np.testing.assert_allclose(value, share, rtol=0, atol=1e-12)
+
+
+def test_it_works_inside_cross_validation(problem) -> None:
+    wrapped = TopLabelCalibrator(method="class_only")
+    assert cross_val_score(wrapped, *problem, cv=3).mean() > 0.5
+
+
+def by_hand() -> tuple[np.ndarray, np.ndarray]:
+    # Predicted a: 12 times, 9 of them right; predicted b: 10 times, 5 right.
+    scores = np.array([[7.0, 2.0, 1.0]] * 12 + [[1.0, 8.0, 1.0]] * 10)
+    labels = np.array(["a"] * 9 + ["b"] * 3 + ["b"] * 5 + ["c"] * 5)
+    return scores, labels
+
+
+def test_a_score_matrix_is_calibrated_by_hand() -> None:
+    scores, labels = by_hand()
+    model = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    probability = model.predict_proba(np.array([[6.0, 1.0, 3.0], [0.0, 10.0, 0.0]]))
+    # 9/12 for a, a quarter split 1 : 3; 5/10 for b, a half split evenly.
+    expected = [[0.75, 0.0625, 0.1875], [0.25, 0.5, 0.25]]
+    np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(scores[[0, -1]]), ["a", "b"])
+
+
+def test_weights_count() -> None:
+    scores, labels = by_hand()
+    weight = np.where(labels == "a", 1.0, 3.0)
+    model = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels, sample_weight=weight)
+    value = model.predict_confidence(scores[:1]).value  # 9 / (9 + 3 · 3)
+    np.testing.assert_allclose(value, 0.5, rtol=0, atol=1e-12)
+
+
+def test_an_interval_comes_with_draws_and_groups_widen_it() -> None:
+    scores, labels = by_hand()
+    alone = CredenceCalibrator("class_only", scale=10.0, n_draws=200).fit(scores, labels)
+    families = np.concatenate([np.arange(12) // 6, np.arange(10) // 5 + 10])
+    related = CredenceCalibrator("class_only", scale=10.0, n_draws=200)
+    related.fit(scores, labels, groups=families)
+    narrow, wide = alone.predict_confidence(scores), related.predict_confidence(scores)
+    assert 0 < (narrow.upper - narrow.lower)[0] < (wide.upper - wide.lower)[0]
+
+
+def test_a_class_never_predicted_gives_nan() -> None:
+    scores, labels = by_hand()
+    model = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    assert np.isnan(model.predict_proba(np.array([[1.0, 1.0, 8.0]]))).all()
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        (
+            np.ones((3, 2)),
+            ["a", "b", "c"],
+            "X has 2 columns for 3 classes: give one column of scores for each, and "
+            "`classes` where y does not hold them all.",
+        ),
+    ],
+)
+def test_a_matrix_of_other_columns_is_refused(scores, labels, message) -> None:
+    with pytest.raises(ValueError) as refusal:
+        CredenceCalibrator().fit(scores, labels)
+    assert str(refusal.value) == message
+
+
+def test_labels_that_no_column_has_are_refused() -> None:
+    with pytest.raises(ValueError) as refusal:
+        CredenceCalibrator(classes=["a", "b"]).fit(np.ones((2, 2)), ["a", "c"])
+    assert str(refusal.value) == "y holds labels that are not among the classes: ['c']."
+
+
+def test_an_unknown_method_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError) as refusal:
+        CredenceCalibrator("kernal").fit(*by_hand())
+    assert str(refusal.value) == "method: 'kernal' is not a method. Did you mean 'kernel'?"
+
+
+def test_scores_that_sum_to_nothing_are_not_given_to_vector_methods() -> None:
+    with pytest.raises(ValueError) as refusal:
+        CredenceCalibrator("logistic", is_distribution=False).fit(*by_hand())
+    assert str(refusal.value) == (
+        "'logistic' needs the score of every class, each row summing to the scale."
+    )
+
+
+def test_the_rest_is_shared_evenly_where_the_others_have_no_score() -> None:
+    answer = spread_rest(np.array([[1.0, 0.0, 0.0]]), np.array([0]), np.array([0.5]))
+    np.testing.assert_array_equal(answer, [[0.5, 0.25, 0.25]])
+
+
+def test_importing_it_loads_neither_the_edge_nor_snakemake() -> None:
+    code = (
+        "import sys, credence.sklearn; "
+        "print([name for name in sys.modules if name.split('.')[0] == 'snakemake' or "
+        "name.startswith(('credence.cli', 'credence.tables', 'credence.report'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

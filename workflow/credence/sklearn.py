@@ -1,0 +1,397 @@
+"""The same calibrators with the face of scikit-learn.
+
+:class:`TopLabelCalibrator` wraps any classifier with `predict_proba`;
+:class:`CredenceCalibrator` starts from a matrix of scores. Both calibrate the
+*predicted* class: the probability that the prediction is right. They open no
+file and need nothing of the workflow.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from credence.calibrators.protocol import FitOptions, Need
+from credence.calibrators.spec import parse_method
+from credence.confidence import Confidence
+from credence.predictions import Floats, Integers, Predictions, Strings, from_scores, label
+from credence.splits.folds import fold_of
+
+
+class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A calibrator of score matrices: a row a sample, a column a class.
+
+    Parameters
+    ----------
+    method : str
+        A method as users write it: ``kernel``, ``kernel(bandwidth=mon4)``,
+        ``logistic -> kernel``, ``auto``.
+    scale : float
+        What a row of scores sums to; the greatest possible score where rows sum
+        to nothing in particular.
+    resolution : float
+        Smallest step between two scores; 0 where it is not known.
+    is_distribution : bool
+        Whether rows sum to `scale`, as methods that see the whole vector demand.
+    classes : sequence, optional
+        Labels of the columns, in their order; the sorted labels of `y` unless
+        given.
+    min_positives, level, n_draws
+        See :class:`credence.calibrators.protocol.FitOptions`; no interval is
+        fitted unless `n_draws` is greater than 0.
+    """
+
+    def __init__(
+        self,
+        method: str = "kernel",
+        *,
+        scale: float = 1.0,
+        resolution: float = 0.0,
+        is_distribution: bool = True,
+        classes: Any = None,
+        min_positives: float = 10.0,
+        level: float = 0.95,
+        n_draws: int = 0,
+    ) -> None:
+        self.method = method
+        self.scale = scale
+        self.resolution = resolution
+        self.is_distribution = is_distribution
+        self.classes = classes
+        self.min_positives = min_positives
+        self.level = level
+        self.n_draws = n_draws
+
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # noqa: N803
+        """Return the calibrator, fitted.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_classes)
+            Scores of samples that the classifier was not trained on.
+        y : array, shape (n_samples,)
+            True labels.
+        groups : array, shape (n_samples,), optional
+            Clusters of relatives; every sample is its own unless given.
+        sample_weight : array, shape (n_samples,), optional
+            Positive weights.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)  # noqa: N806
+        check_classification_targets(y)
+        self.classes_ = np.unique(y) if self.classes is None else np.asarray(self.classes)
+        check_columns(X, y, self.classes_)
+        check_consistent_length(X, y, groups, sample_weight)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        options = FitOptions(self.min_positives, self.level, self.n_draws)
+        labelled = label(
+            self._predictions(X), codes_of(y, self.classes_), weight, names_of(groups, len(X))
+        )
+        method = parse_method(self.method, "method")
+        if method.needs is Need.VECTOR and not self.is_distribution:
+            raise ValueError(f"{method.text!r} needs the {method.needs.value}.")
+        self.calibration_ = method.build(options).fit(labelled)
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        """Return the label of the best score of each row.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_classes)
+            Scores.
+        """
+        X = self._checked(X)  # noqa: N806
+        return self.classes_[X.argmax(axis=1)]
+
+    def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
+        """Return the probability that each prediction is right, and its interval.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_classes)
+            Scores.
+        """
+        return self.calibration_.confidence(self._predictions(self._checked(X)))
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Return a probability for every class; see :func:`spread_rest`.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_classes)
+            Scores.
+        """
+        X = self._checked(X)  # noqa: N806
+        predictions = self._predictions(X)
+        value = self.calibration_.confidence(predictions).value
+        return spread_rest(X, predictions.predicted_class, value)
+
+    def _checked(self, X: Any) -> Floats:  # noqa: N803
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _predictions(self, scores: Floats) -> Predictions:
+        return from_scores(
+            names_of(None, len(scores)),
+            tuple(str(name) for name in self.classes_),
+            scores,
+            self.scale,
+            self.resolution,
+            is_distribution=self.is_distribution,
+        )
+
+
+class TopLabelCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any classifier, with the confidence of its predictions calibrated.
+
+    The calibrator learns from predictions of clones that were fitted without
+    the sample's whole group; the classifier itself is then fitted on all.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        With `predict_proba`; a logistic regression unless given.
+    method : str
+        A method as users write it; see :class:`CredenceCalibrator`.
+    cv : int or "prefit"
+        Number of folds of whole groups, or ``"prefit"`` for an estimator that
+        was fitted on other samples than those given to `fit`.
+    resolution : float
+        Smallest step between two probabilities of the estimator; 0 where it is
+        not known. For the vote of 100 trees, 0.01.
+    min_positives, level, n_draws
+        See :class:`CredenceCalibrator`.
+
+    Notes
+    -----
+    The predicted class stays the classifier's own. Where its confidence is
+    below one half, `predict_proba` can give another class more.
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "kernel",
+        cv: int | str = 5,
+        resolution: float = 0.0,
+        min_positives: float = 10.0,
+        level: float = 0.95,
+        n_draws: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.resolution = resolution
+        self.min_positives = min_positives
+        self.level = level
+        self.n_draws = n_draws
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:  # noqa: N803
+        """Return the classifier, fitted and calibrated.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            Whatever the estimator takes.
+        y : array, shape (n_samples,)
+            True labels.
+        groups : array, shape (n_samples,), optional
+            Clusters of relatives, kept together; every sample is its own unless
+            given.
+        """
+        X, y = validate_data(self, X, y, ensure_min_samples=2)  # noqa: N806
+        check_classification_targets(y)
+        check_consistent_length(X, y, groups)
+        clusters = names_of(groups, len(X))
+        base = LogisticRegression() if self.estimator is None else self.estimator
+        if self.cv == "prefit":
+            check_is_fitted(base)
+            self.estimator_ = base
+            self.classes_ = np.asarray(base.classes_)
+            scores = np.asarray(base.predict_proba(X), dtype=np.float64)
+        else:
+            self.classes_ = np.unique(y)
+            if len(self.classes_) < 2:
+                raise ValueError(
+                    "This classifier needs samples of at least 2 classes in the data, "
+                    f"but the data contains only one class: {self.classes_[0]!r}"
+                )
+            scores = held_out_scores(base, X, y, clusters, self.classes_, int(self.cv))
+            self.estimator_ = clone(base).fit(X, y)
+        self.calibrator_ = CredenceCalibrator(
+            self.method,
+            resolution=self.resolution,
+            classes=self.classes_,
+            min_positives=self.min_positives,
+            level=self.level,
+            n_draws=self.n_draws,
+        ).fit(scores, y, groups=clusters)
+        return self
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        """Return the estimator's own prediction for each row.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            Samples.
+        """
+        scores = self._scores(X)
+        return self.calibrator_.predict(scores)
+
+    def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
+        """Return the probability that each prediction is right, and its interval.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            Samples.
+        """
+        scores = self._scores(X)
+        return self.calibrator_.predict_confidence(scores)
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Return a probability for every class; see :func:`spread_rest`.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            Samples.
+        """
+        scores = self._scores(X)
+        return self.calibrator_.predict_proba(scores)
+
+    def _scores(self, X: Any) -> Floats:  # noqa: N803
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False)  # noqa: N806
+        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+
+
+def spread_rest(scores: Floats, predicted_class: Integers, value: Floats) -> Floats:
+    """Return the confidence at the predicted class, the rest over the others.
+
+    The rest is shared out in proportion to the scores of the other classes,
+    evenly where those are all 0. Only the predicted class is calibrated. A row
+    of NaN is a class that calibration never saw predicted.
+
+    Parameters
+    ----------
+    scores : array of float, shape (n_samples, n_classes)
+        Scores.
+    predicted_class : array of int, shape (n_samples,)
+        Column of each prediction.
+    value : array of float, shape (n_samples,)
+        Its confidence.
+
+    Examples
+    --------
+    >>> spread_rest(np.array([[0.6, 0.3, 0.1]]), np.array([0]), np.array([0.8])).round(3).tolist()
+    [[0.8, 0.15, 0.05]]
+    """
+    rows = np.arange(len(scores))
+    others = np.maximum(scores, 0.0)
+    others[rows, predicted_class] = 0.0
+    is_empty = others.sum(axis=1) == 0
+    others[is_empty] = 1.0
+    others[rows, predicted_class] = 0.0
+    answer: Floats = (1.0 - value)[:, None] * others / others.sum(axis=1, keepdims=True)
+    answer[rows, predicted_class] = value
+    return answer
+
+
+def held_out_scores(
+    estimator: Any,
+    samples: Any,
+    labels: Any,
+    clusters: Strings,
+    classes: Any,
+    n_folds: int,
+) -> Floats:
+    """Return each row's probabilities from a clone that did not see its group.
+
+    A class that a clone never saw keeps its column, with probability 0.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Cloned for every fold.
+    samples, labels : array
+        What the estimator takes.
+    clusters : array of str, shape (n_samples,)
+        Groups that stay together.
+    classes : array, shape (n_classes,)
+        Labels of the columns.
+    n_folds : int
+        Number of folds.
+    """
+    fold = fold_of(clusters, codes_of(labels, classes), n_folds)
+    scores = np.zeros((len(labels), len(classes)))
+    for held_out in np.unique(fold):
+        is_out = np.equal(fold, held_out)
+        if is_out.all():
+            raise ValueError("All samples are of one group: give cv='prefit' or more groups.")
+        fitted = clone(estimator).fit(samples[~is_out], labels[~is_out])
+        columns = codes_of(fitted.classes_, classes)
+        scores[np.ix_(is_out, columns)] = fitted.predict_proba(samples[is_out])
+    return scores
+
+
+def check_columns(scores: Floats, y: Any, classes: Any) -> None:
+    """Raise where the columns of a score matrix are not those of the classes.
+
+    Parameters
+    ----------
+    scores : array of float, shape (n_samples, n_columns)
+        Scores.
+    y : array, shape (n_samples,)
+        True labels.
+    classes : array
+        Labels of the columns.
+    """
+    if scores.shape[1] != len(classes):
+        raise ValueError(
+            f"X has {scores.shape[1]} columns for {len(classes)} classes: give one column of "
+            "scores for each, and `classes` where y does not hold them all."
+        )
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown) > 0:
+        raise ValueError(f"y holds labels that are not among the classes: {unknown.tolist()}.")
+
+
+def codes_of(labels: Any, classes: Any) -> Integers:
+    """Return the position of each label among the classes.
+
+    Parameters
+    ----------
+    labels : array
+        Labels, all among the classes.
+    classes : array
+        Labels, each once, in any order.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["b", "a"]), np.array(["b", "c", "a"])).tolist()
+    [0, 2]
+    """
+    order = np.argsort(classes)
+    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)], dtype=np.int64)
+
+
+def names_of(groups: Any, n_samples: int) -> Strings:
+    """Return the name of each sample's group, a number of its own without groups.
+
+    Parameters
+    ----------
+    groups : array, optional
+        Groups.
+    n_samples : int
+        Number of samples.
+    """
+    names = range(n_samples) if groups is None else groups
+    return np.array([str(name) for name in names], dtype=object)
