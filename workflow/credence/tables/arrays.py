@@ -143,12 +143,14 @@ class ArrayTable:
 def _load(path: Path) -> dict[str, Any]:
     """Return the arrays of a file, or raise what is wrong with it."""
     where = str(path)
+    if not zipfile.is_zipfile(path):
+        raise refuse(
+            where,
+            "the file is no npz archive, or not the whole of one.",
+            "Save the arrays with np.savez.",
+        )
     try:
         with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise refuse(
-                    where, "the file is a single array.", "Save the arrays with np.savez."
-                )
             return {name: file[name] for name in file.files}
     except (
         OSError,
@@ -163,10 +165,10 @@ def _load(path: Path) -> dict[str, Any]:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise refuse(
-            where, f"the arrays cannot be read ({reason}).", "Copy or make the file again."
-        ) from error
+        if "allow_pickle" in str(error):
+            what = "an array holds Python objects, which could run code."
+            raise refuse(where, what, "Save texts as arrays of text (dtype str).") from error
+        raise refuse(where, "the arrays are damaged.", "Copy or make the file again.") from error
 
 
 def _networks(arrays: dict[str, Any], problems: ProblemList) -> Any:

@@ -166,7 +166,7 @@ def _demanded(
         if index not in by_class:
             problems.add(
                 f"the column of class {name!r} is missing.",
-                nearest(name, [header[place] for place in extra] or list(header)),
+                nearest(name, [header[place] for place in extra or candidates]),
                 line,
             )
     for place in extra:

@@ -149,7 +149,7 @@ class Scan:
                 "Leave the scale out, or correct it.",
             )
         if self.has_networks:
-            return stated or written or 1.0
+            return float(stated or written or 1.0)
         scale = stated or written or self.format.scale
         if scale is None:
             if self.layout.score is None and not self.layout.classes:
@@ -158,7 +158,7 @@ class Scan:
                 "the scale is not known.", "State what a row sums to (scale: 1, for example)."
             )
             return 1.0
-        return scale
+        return float(scale)
 
     def _sum_to_scale(self) -> bool:
         if self.spec.sum_to_scale is not None:

@@ -194,8 +194,8 @@ class ArrowChunk:
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise refuse(
                 self._where,
-                f"the column holds values of type {values.type}, which are no text.",
-                "Give a column of text.",
+                f"the column holds values of type {values.type}.",
+                "Give a column of texts or numbers.",
                 column=self._batch.schema.names[column],
             ) from error
         return ["" if text is None else text for text in texts]
@@ -245,13 +245,12 @@ class ParquetTable:
                 self.header = tuple(file.schema_arrow.names)
                 self.metadata: dict[bytes, bytes] = dict(file.schema_arrow.metadata or {})
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(error) from error
+            raise self._damaged() from error
 
-    def _damaged(self, error: Exception) -> Exception:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    def _damaged(self) -> Exception:
         return refuse(
             self.where,
-            f"the file cannot be read as Parquet ({reason.rstrip('.')}).",
+            "the file is no Parquet table, or not the whole of one.",
             "Copy or make it again.",
         )
 
@@ -266,7 +265,7 @@ class ParquetTable:
                     yield ArrowChunk(batch, first_row, self._parsed, self._grid, self.where)
                     first_row += batch.num_rows
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged(error) from error
+            raise self._damaged() from error
 
     def step(self, scale: float) -> Step:
         """Return the step of the numbers seen so far."""

@@ -124,7 +124,7 @@ def blocks_of(path: Path) -> Iterator[bytes]:
             raise _cut_short(where) from error
         raise refuse(
             where,
-            f"the file cannot be unpacked ({error}).",
+            "the file is damaged, or not packed as its name says.",
             "Copy or make it again; if it is not packed, take the last ending off its name.",
         ) from error
     if n_bytes == 0:
@@ -164,19 +164,11 @@ def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
         return n_lines_before + block[: block.index(sign)].count(b"\n") + 1
 
     if b"\r" in block:
-        if b"\r\n" in block:
-            raise refuse(
-                where,
-                "lines end in a carriage return, as Windows writes them.",
-                mend_with(r"tr -d '\r'", path),
-                line=line_of(b"\r"),
-            )
-        raise refuse(
-            where,
-            "there is a carriage return.",
-            mend_with(r"tr '\r' '\n'", path),
-            line=line_of(b"\r"),
-        )
+        if b"\r\n" in block or block.endswith(b"\r"):
+            what = "lines end in a carriage return, as Windows writes them."
+        else:
+            what = "there is a carriage return inside the line."
+        raise refuse(where, what, mend_with(r"tr -d '\r'", path), line=line_of(b"\r"))
     if b"\0" in block:
         raise refuse(
             where,
@@ -270,6 +262,6 @@ class RowReader:
                 what = f"a cell is longer than {csv.field_size_limit():,} characters."
                 remedy = "Close the quotation mark that opens in this row, or remove the cell."
             else:
-                what = f"the quotation marks of the row that begins here do not pair ({error})."
+                what = "the quotation marks of the row that begins here do not pair."
                 remedy = 'Close them, or write a quotation mark inside a quoted cell as "".'
             raise refuse(self.where, what, remedy, line=begins) from error

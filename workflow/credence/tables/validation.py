@@ -129,7 +129,8 @@ class Checker:
         )
 
     def _name(self, column: int | None) -> str | None:
-        return None if column is None else self.rules.layout.header[column]
+        """Return the name of a column; None for the column without a name."""
+        return None if column is None else self.rules.layout.header[column] or None
 
     def _check_ids(self, rows: Rows) -> None:
         column = self._name(self.rules.layout.id)
@@ -168,6 +169,7 @@ class Checker:
         finite = np.where(is_bad | ~scored[:, None], 0.0, numbers)
         scale = self.rules.row_scale
         greatest = scale * (1 + self.rules.format.slack + SINGLE_SLACK)
+        is_outside = (finite < 0) | (finite > greatest)
         for row, place in np.argwhere(finite < 0):
             self._refuse_value(
                 rows, row, place, "is negative", f"Give scores from 0 to {shown(scale)}."
@@ -181,7 +183,7 @@ class Checker:
                 f"Give scores from 0 to {shown(scale)}, or state another scale.",
             )
         if self.rules.sum_to_scale and self.rules.layout.classes:
-            is_whole = scored & ~is_bad.any(axis=1)
+            is_whole = scored & ~(is_bad | is_outside).any(axis=1)
             self._sums.append(np.where(is_whole, finite.sum(axis=1), np.nan))
 
     def _refuse_value(
@@ -322,9 +324,10 @@ class Checker:
         is_off = is_whole & (np.abs(np.where(is_whole, sums, scale) - scale) > tolerance)
         n_off = int(is_off.sum())
         if n_off > 1 and n_off == int(is_whole.sum()):
-            low, high = float(sums[is_off].min()), float(sums[is_off].max())
+            low, high = shown(float(sums[is_off].min())), shown(float(sums[is_off].max()))
+            span = low if low == high else f"{low} to {high}"
             self.problems.add(
-                f"all {n_off} rows sum to {shown(low)} to {shown(high)}, not to {shown(scale)}.",
+                f"all {n_off} rows sum to {span}, not to {shown(scale)}.",
                 "State the scale that the rows sum to, or that they sum to nothing "
                 "in particular (sum_to_scale: false).",
                 int(lines[is_off][0]),
@@ -333,7 +336,7 @@ class Checker:
         for line, total in zip(lines[is_off], sums[is_off], strict=True):
             self.problems.add(
                 f"the scores sum to {shown(total)}, not to {shown(scale)} "
-                f"(give or take {shown(tolerance)} for the decimals).",
+                f"(give or take {tolerance:.3g} for the decimals).",
                 "Correct the scores or remove the row.",
                 int(line),
             )

@@ -1,0 +1,332 @@
+"""Each format reads a small table of its own to the arrays that stand in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.tables.formats.phanns import CLASSES
+from credence.tables.formats.phrogs import CATEGORIES
+from credence.tables.formats.registry import BY_NAME, FORMATS, propose_formats
+from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples
+
+VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
+
+
+@dataclass(frozen=True)
+class Expected:
+    spec: TableSpec
+    ids: list[str]
+    classes: tuple[str, ...]
+    predicted: list[str]
+    top_score: list[float]
+    lines: list[int]
+    truth: list[str] | None = None
+    scale: float = 1.0
+    resolution: float = 0.0001
+    is_distribution: bool = True
+    unscored: list[str] = field(default_factory=list)
+    proposed: bool = True
+
+
+SIGNALS = (
+    "OTHER",
+    "SP(Sec/SPI)",
+    "LIPO(Sec/SPII)",
+    "TAT(Tat/SPI)",
+    "TATLIPO(Tat/SPII)",
+    "PILIN(Sec/SPIII)",
+)
+VIRION = (
+    "Head_Tail_joining",
+    "Collar",
+    "Tail_sheath",
+    "Tail_fiber",
+    "Portal",
+    "Minor_tail",
+    "Major_tail",
+    "Baseplate",
+    "Minor_capsid",
+    "Major_capsid",
+)
+PLACES = (
+    "Cell wall & surface",
+    "Extracellular",
+    "Cytoplasmic",
+    "Cytoplasmic Membrane",
+    "Outer Membrane",
+    "Periplasmic",
+)
+EXPECTED = {
+    "phanns.csv": Expected(
+        TableSpec("phanns"),
+        ["gp1 portal protein", "gp2", "gp2_1"],
+        CLASSES,
+        ["Portal", "Other", "Major capsid"],  # gp2_1 is a tie: the first class counts
+        [9.5, 9.09, 4.99],
+        [2, 3, 4],
+        scale=10.0,
+        resolution=0.01,
+    ),
+    "phanns_single_file.csv": Expected(
+        TableSpec("phanns"),
+        ["gp1", "gp2"],
+        CLASSES,
+        ["Portal", "Other"],
+        [9.5, 9.11],
+        [2, 3],
+        scale=10.0,
+    ),
+    "phanns_labelled.csv": Expected(
+        TableSpec("phanns-labelled"),
+        ["major_capsid_12", "shaft_3", "tail_shaft_3", "HTJ_7", "others_", "other_1"],
+        ("Major capsid", "Tail shaft", "HTJ", "Other"),
+        ["Major capsid", "Tail shaft", "Tail shaft", "HTJ", "Other", "Major capsid"],
+        [7.5, 8.2, 6.7, 9.6, 9.5, 5.0],
+        [2, 3, 4, 5, 6, 7],
+        ["Major capsid", "Tail shaft", "Tail shaft", "HTJ", "Other", "Other"],
+        scale=10.0,
+        resolution=0.01,
+    ),
+    "phanns3.csv": Expected(
+        TableSpec("phanns3"),
+        ["tail protein of a phage", "gp7"],
+        ("Baseplate", "Collar", "HTJ", "Other"),
+        ["Baseplate", "Other"],
+        [0.8123, 0.8],
+        [2, 3],
+    ),
+    "phanns3_labelled.csv": Expected(
+        TableSpec("phanns3-labelled"),
+        ["row_1", "row_2"],
+        ("Baseplate", "Collar", "HTJ", "Other"),
+        ["Baseplate", "Other"],
+        [0.8123, 0.8],
+        [2, 3],
+        ["Baseplate", "HTJ"],
+    ),
+    "deeplocpro.csv": Expected(
+        TableSpec("deeplocpro"),
+        ["sp|P1|ONE", "sp|P2|TWO"],
+        PLACES,
+        ["Cytoplasmic", "Outer Membrane"],
+        [0.9, 0.8],
+        [2, 3],
+    ),
+    "signalp6.txt": Expected(
+        TableSpec("signalp6"),
+        ['P1 "outer" protein', "#P2"],
+        SIGNALS,
+        ["SP(Sec/SPI)", "OTHER"],
+        [0.9993, 1.000051],
+        [3, 4],
+        resolution=1e-6,
+    ),
+    "deepvp.csv": Expected(
+        TableSpec("deepvp"),
+        ["WP_1.1 major tail protein", "WP_2.1"],
+        VIRION,
+        ["Major_tail", "Head_Tail_joining"],
+        [0.98, 0.91],
+        [2, 3],
+        resolution=1e-6,
+    ),
+    "phold.tsv": Expected(
+        TableSpec("phold"),
+        ["CDS_2", "CDS_3"],
+        CATEGORIES,
+        ["unknown function", "DNA, RNA and nucleotide metabolism"],
+        [1.0, 0.991],
+        [3, 4],
+        resolution=0.001,
+        unscored=["CDS_1"],
+    ),
+    "phavip.csv": Expected(
+        TableSpec("phavip"),
+        ["p1", "p2", "p3"],
+        ("major capsid", "portal"),
+        ["portal", "major capsid", "portal"],
+        [0.98, 0.5123, 0.77],
+        [2, 3, 4],
+        is_distribution=False,
+    ),
+    "phynteny.tsv": Expected(
+        TableSpec("phynteny"),
+        ["c_2", "c_3"],
+        ("DNA, RNA and nucleotide metabolism", "lysis"),
+        ["lysis", "DNA, RNA and nucleotide metabolism"],
+        [7.2513, 2.94],
+        [3, 4],
+        scale=10.0,
+        is_distribution=False,
+        unscored=["c_1"],
+    ),
+    "wide.csv": Expected(
+        TableSpec(
+            "wide",
+            scale=100.0,
+            columns={
+                "id": "protein",
+                "true_class": "truth",
+                "classes": ["alpha", "beta", "gamma"],
+            },
+        ),
+        ["p1", "p2"],
+        ("alpha", "beta", "gamma"),
+        ["beta", "alpha"],
+        [60.0, 100.0],
+        [3, 6],  # after a comment, a cell of two lines and a blank line
+        ["beta", ""],
+        scale=100.0,
+        resolution=1.0,
+        proposed=False,
+    ),
+    "top_score.tsv": Expected(
+        TableSpec(
+            "top-score",
+            scale=1.0,
+            columns={
+                "id": "name",
+                "true_class": "truth",
+                "predicted_class": "called",
+                "score": "how_sure",
+            },
+        ),
+        ["p1", "p2", "p3"],
+        ("a", "b"),
+        ["b", "a", "b"],
+        [0.9, 0.5, 1.0],
+        [2, 3, 4],
+        ["a", "a", ""],
+        resolution=0.1,
+        is_distribution=False,
+        proposed=False,
+    ),
+    "credence.tsv": Expected(
+        TableSpec("credence", scale=1.0),
+        ["p1", "p2"],
+        ("alpha", "beta"),
+        ["beta", "alpha"],
+        [0.75, 0.5],
+        [2, 3],
+        ["alpha", ""],
+        resolution=0.01,
+    ),
+    "networks_long.tsv": Expected(
+        TableSpec("credence"),
+        ["p1", "p2"],
+        ("alpha", "beta"),
+        ["alpha", "beta"],
+        [1.5, 2.375],
+        [2, 3],
+        ["alpha", "beta"],
+        scale=3.0,
+        resolution=0.001,
+    ),
+}
+
+
+def names_of(samples: Samples, codes: np.ndarray) -> list[str]:
+    return [samples.predictions.class_names[code] if code >= 0 else "" for code in codes]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_table_is_read_to_what_stands_in_it(name: str) -> None:
+    expected = EXPECTED[name]
+    samples = read_samples(VALID / name, expected.spec)
+    found = samples.predictions
+    assert found.ids.tolist() == expected.ids
+    assert found.class_names == expected.classes
+    assert names_of(samples, found.predicted_class) == expected.predicted
+    assert found.top_score is not None
+    assert found.top_score.tolist() == expected.top_score
+    assert samples.lines.tolist() == expected.lines
+    assert (found.scale, found.is_distribution) == (expected.scale, expected.is_distribution)
+    assert found.resolution == pytest.approx(expected.resolution, rel=1e-12)
+    assert samples.unscored_ids.tolist() == expected.unscored
+    if expected.truth is None:
+        assert samples.true_class is None
+    else:
+        assert samples.true_class is not None
+        assert names_of(samples, samples.true_class) == expected.truth
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_stream_gives_the_same_rows_whatever_the_chunks(name: str) -> None:
+    expected = EXPECTED[name]
+    whole = read_samples(VALID / name, expected.spec)
+    chunks = list(stream_samples(VALID / name, expected.spec, chunk_rows=1))
+    assert [one for chunk in chunks for one in chunk.predictions.ids] == expected.ids
+    assert {chunk.predictions.class_names for chunk in chunks} == {expected.classes}
+    assert {chunk.predictions.resolution for chunk in chunks} == {whole.predictions.resolution}
+    joined = np.concatenate([chunk.predictions.predicted_class for chunk in chunks])
+    assert joined.tolist() == whole.predictions.predicted_class.tolist()
+    assert all((chunk.true_class is None) == (whole.true_class is None) for chunk in chunks)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_format_of_a_table_is_proposed_with_a_reason(name: str) -> None:
+    expected = EXPECTED[name]
+    proposals = propose_formats(VALID / name)
+    wanted = [expected.spec.format] if expected.proposed else []
+    assert [proposal.format for proposal in proposals] == wanted
+    assert all(proposal.reason for proposal in proposals)
+
+
+def test_every_format_has_a_table_in_the_corpus() -> None:
+    shown = {expected.spec.format for expected in EXPECTED.values()}
+    assert shown | {"networks-npz"} == set(BY_NAME)
+    assert len(BY_NAME) == len(FORMATS)
+
+
+def test_a_proposal_says_what_speaks_for_it() -> None:
+    (proposal,) = propose_formats(VALID / "phanns_labelled.csv")
+    assert proposal.reason == (
+        "an empty first name in the header, 4 of its 11 classes, "
+        "names that carry a class, such as 'major_capsid_12'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "class_name"),
+    [
+        ("shaft", "Tail shaft"),
+        ("tail_shaft", "Tail shaft"),
+        ("Tail shaft", "Tail shaft"),
+        ("other", "Other"),
+        ("others", "Other"),
+        ("htj", "HTJ"),
+        ("major_capsid", "Major capsid"),
+    ],
+)
+def test_phanns_own_spellings_mean_its_classes(text: str, class_name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    header = ",".join(["", *CLASSES])
+    scores = ",".join(["10.00"] + ["0.00"] * (len(CLASSES) - 1))
+    path.write_text(f"{header}\n{text}_1,{scores}\n{text},{scores}\n")
+    samples = read_samples(path, TableSpec("phanns-labelled"))
+    assert names_of(samples, samples.true_class) == [class_name, class_name]
+
+
+def test_further_synonyms_are_the_users() -> None:
+    spec = EXPECTED["top_score.tsv"].spec
+    renamed = TableSpec(
+        "top-score",
+        scale=1.0,
+        columns=spec.columns,
+        class_names=("alpha", "beta"),
+        synonyms={"a": "alpha", "b": "beta"},
+    )
+    samples = read_samples(VALID / "top_score.tsv", renamed)
+    assert names_of(samples, samples.predictions.predicted_class) == ["beta", "alpha", "beta"]
+
+
+def test_classes_demanded_give_the_order_of_the_columns() -> None:
+    spec = TableSpec("phanns3", class_names=("Other", "HTJ", "Collar", "Baseplate"))
+    found = read_samples(VALID / "phanns3.csv", spec).predictions
+    assert found.class_names == spec.class_names
+    assert found.scores is not None
+    assert found.scores[0].tolist() == [0.05, 0.05, 0.0877, 0.8123]
