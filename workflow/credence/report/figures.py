@@ -31,7 +31,7 @@ POINTS_PER_INCH = 72
 # Margins in inches, so that they stay the same whatever a figure's height.
 LEFT, RIGHT, BOTTOM, TOP, LEGEND = 0.55, 0.12, 0.48, 0.1, 0.24
 INCHES_PER_CHARACTER = 0.072
-MOST_TIMES_MEDIAN = 2.0  # numbers further out than this are drawn as arrows
+MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are drawn as arrows
 GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
 DECIMALS = re.compile(r"([.][0-9]{2})[0-9]+")
 
@@ -265,9 +265,9 @@ def _columns_of(names: list[str]) -> int:
 
 def _end_of_axis(value: Floats, upper: Floats) -> float:
     """Return where the axis ends, so that one bad number does not squeeze the rest."""
-    of_rows = [np.median(row[~np.isnan(row)]) for row in value.T if not np.isnan(row).all()]
+    best = [np.nanmin(row) for row in value.T if not np.isnan(row).all()]
     ends = np.where(np.isnan(upper), value, upper)
-    return float(min(np.nanmax(ends) * 1.03, MOST_TIMES_MEDIAN * max(of_rows)))
+    return float(min(np.nanmax(ends) * 1.03, MOST_TIMES_BEST * max(best)))
 
 
 def _draw_series(axes: Any, plot: ComparisonPlot, number: int, place: Floats, end: float) -> None:

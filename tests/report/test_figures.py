@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+
+import pytest
+
+from credence.findings import Findings
+from credence.report import style
+from credence.report.figures import draw, to_svg
+from credence.report.plots import ComparisonPlot, ConfidencePlot, ReliabilityPlot
+
+
+def confidence_plot(findings: Findings, n_methods: int) -> ConfidencePlot:
+    results = findings.results
+    curves = tuple(c for c in results.curves if c.class_name == "Portal")
+    chosen = tuple(replace(curves[-1], method=f"method_{k}") for k in range(n_methods))
+    entry = results.classes[0]
+    return ConfidencePlot(
+        chosen, results.histograms[0], entry.share, entry.score_min, entry.score_max, results.scale
+    )
+
+
+def comparison(value: float) -> ComparisonPlot:
+    return ComparisonPlot(
+        "NLL",
+        ("all", "A"),
+        ("m", "n"),
+        ((0.2, 0.3), (0.25, value)),
+        ((0.1, 0.2), (0.2, math.nan)),
+        ((0.3, 0.4), (0.3, math.nan)),
+    )
+
+
+def test_the_curve_drawn_is_the_curve_found_within_the_scores_seen(small: Findings) -> None:
+    plot = confidence_plot(small, 1)
+    axes = draw(plot).axes[0]
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    drawn = dict(zip(*(values.tolist() for values in lines["confidence"].get_data()), strict=True))
+    found = dict(zip(plot.curves[0].score, plot.curves[0].value, strict=True))
+    assert drawn == {s: v for s, v in found.items() if plot.score_min <= s <= plot.score_max}
+    assert set(lines["class only"].get_ydata()) == {plot.share}
+
+
+def test_the_bars_are_the_shares_and_an_empty_bin_has_none(small: Findings) -> None:
+    bars = draw(confidence_plot(small, 1)).axes[0].patches
+    heights = [bar.get_height() for bar in bars]
+    assert heights == [0.0, 0.4, 0.7, 0.9]
+
+
+def test_points_of_reliability_stand_where_the_bins_say(small: Findings) -> None:
+    bins = small.results.reliability[0].bins
+    axes = draw(ReliabilityPlot(("held out",), (bins,))).axes[0]
+    points = next(line for line in axes.get_lines() if len(line.get_xdata()) == 3)
+    assert points.get_xdata().tolist() == list(bins.mean[1:])
+    assert points.get_ydata().tolist() == list(bins.share[1:])
+
+
+def test_a_number_far_beyond_the_rest_is_an_arrow_that_names_it() -> None:
+    axes = draw(comparison(9.0)).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["9.00"]
+    assert axes.get_xlim()[1] < 9.0
+
+
+def test_a_number_among_the_rest_is_no_arrow() -> None:
+    axes = draw(comparison(0.35)).axes[0]
+    assert not axes.texts
+    assert axes.get_xlim()[1] > 0.35
+
+
+@pytest.mark.parametrize("n_methods", [1, 2, 7, 20])
+def test_every_method_has_a_line_and_a_name_of_its_own(small: Findings, n_methods: int) -> None:
+    svg = to_svg(confidence_plot(small, n_methods), "figure")
+    if n_methods > 1:
+        assert [svg.count(f">method_{k}<") for k in range(n_methods)] == [1] * n_methods
+    looks = {(style.colour_of(k), style.line_of(k)) for k in range(n_methods)}
+    assert len(looks) == n_methods
+
+
+def test_names_in_scripts_without_glyphs_or_with_markup_are_drawn_as_text(
+    small: Findings,
+) -> None:
+    plot = replace(comparison(0.3), rows=("衣壳蛋白", "<script>$x^2$"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        svg = to_svg(plot, "figure")
+    assert ">衣壳蛋白<" in svg
+    assert ">&lt;script&gt;$x^2$<" in svg
+
+
+def test_a_comparison_without_any_number_is_not_asked_for(small: Findings) -> None:
+    from credence.report.sections.methods import section
+
+    blank = tuple(
+        replace(m, value=math.nan) if m.sample == "held_out" else m for m in small.results.metrics
+    )
+    built = section(replace(small, results=replace(small.results, metrics=blank)))
+    assert "Nothing could be held out" in repr(built.blocks[0])
+    assert "methods-nll" not in repr(built)

@@ -1,0 +1,130 @@
+"""The page as a browser gets it: inert, self-contained, the same every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from credence.findings import Findings, Provenance
+from credence.report import render
+
+GOLDEN = Path(__file__).parent / "golden"
+
+# fmt: off
+PAGE_TAGS = {
+    "html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3",
+    "strong", "nav", "ol", "ul", "li", "main", "section", "dl", "div", "dt", "dd", "details",
+    "summary", "figure", "figcaption", "table", "caption", "span", "thead", "tbody", "tr",
+    "th", "td", "footer", "svg", "g", "path", "defs", "use", "text", "clippath", "rect",
+}
+# fmt: on
+
+
+class Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def attributes(self, name: str) -> list[str]:
+        return [attrs[name] or "" for _, attrs in self.tags if name in attrs]
+
+
+def without_drawings(text: str) -> str:
+    return re.sub(r"<svg.*?</svg>", "<svg></svg>", text, flags=re.DOTALL)
+
+
+def test_the_page_is_the_golden_one_but_for_its_drawings(small: Findings, tmp_path: Path) -> None:
+    text = without_drawings(render(small))
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    golden = (GOLDEN / "page.html").read_text(encoding="utf-8")
+    assert text == golden, f"right? {tmp_path / 'page.html'} → {GOLDEN}"
+
+
+def test_the_same_findings_give_the_same_bytes_in_other_processes(small: Findings) -> None:
+    program = (
+        "import hashlib, json, sys; from credence.findings import Findings; "
+        "from credence.report import render; "
+        "page = render(Findings.from_record(json.load(sys.stdin))); "
+        "print(hashlib.sha256(page.encode()).hexdigest())"
+    )
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            input=json.dumps(small.to_record()),
+            env=os.environ | {"PYTHONHASHSEED": seed, "TZ": f"Etc/GMT+{seed}"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == hashlib.sha256(render(small).encode()).hexdigest()
+
+
+def test_hostile_texts_are_shown_and_never_run(hostile_page: str) -> None:
+    page = Page(hostile_page)
+    assert {tag for tag, _ in page.tags} <= PAGE_TAGS
+    names = {name for _, attrs in page.tags for name in attrs}
+    assert not {name for name in names if name.startswith("on")}
+    assert "src" not in names
+    assert "<script>alert(1)</script>" in "".join(page.text)
+
+
+def test_the_page_loads_nothing_and_links_only_to_itself(
+    small_page: str, hostile_page: str
+) -> None:
+    for text in (small_page, hostile_page):
+        page = Page(text)
+        ids = page.attributes("id")
+        assert len(ids) == len(set(ids))
+        for target in (*page.attributes("href"), *page.attributes("xlink:href")):
+            assert target.startswith("#")
+            assert target[1:] in ids
+        styles = [*page.attributes("style"), *page.attributes("clip-path"), *page.text]
+        assert not any(re.search(r"url\((?!#)|@import", style) for style in styles)
+        policy = next(a["content"] for t, a in page.tags if t == "meta" and "http-equiv" in a)
+        assert policy is not None
+        assert policy.startswith("default-src 'none';")
+        assert "script" not in policy
+
+
+def test_simulated_is_said_first_of_all_where_it_is_so(small: Findings, small_page: str) -> None:
+    text = small_page
+    assert "<title>A small run (simulated)</title>" in text
+    assert text.index("<strong>Simulated.</strong>") < text.index("<nav")
+    real = replace(small, provenance=Provenance("small", "A small run", "0.1.0"))
+    assert "imulated" not in re.sub(r"<style>.*?</style>", "", render(real), flags=re.DOTALL)
+
+
+def test_control_and_direction_characters_are_made_visible(small: Findings) -> None:
+    provenance = Provenance("r", "a\x00b\u202ec", "0.1.0")
+    text = render(replace(small, provenance=provenance))
+    assert "<title>a\ufffdb\ufffdc</title>" in text
+
+
+def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
+    text = small_page
+    assert text.count("<svg ") == 9
+    assert len(re.findall(r'role="img" aria-label="[^"]+">\s*<svg aria-hidden="true"', text)) == 9
+
+
+@pytest.mark.parametrize("colour", ["#1a1b1c", "#6a6b6c", "#0072b2", "#d55e00", "#000000"])
+def test_drawings_take_their_colours_from_the_theme(colour: str, small_page: str) -> None:
+    drawings = "".join(re.findall(r"<svg.*?</svg>", small_page, flags=re.DOTALL))
+    assert colour not in drawings
+    assert "var(--ink)" in drawings

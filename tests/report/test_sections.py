@@ -1,0 +1,115 @@
+"""Contract over the registry of sections, and their records word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from credence.findings import Findings, Provenance
+from credence.report import report_record
+from credence.report.blocks import Figure, FigureRow, Folded, Heading, Section, Table
+from credence.report.sections.by_class import sentence
+from credence.report.sections.lookup import Lookup
+from credence.report.sections.registry import SECTIONS, sections_of
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def flat(section: Section) -> list[object]:
+    blocks: list[object] = []
+    for block in section.blocks:
+        blocks.append(block)
+        if isinstance(block, Folded):
+            blocks.extend(block.blocks)
+    return blocks
+
+
+def test_the_records_of_all_sections_are_the_golden_ones(small: Findings, tmp_path: Path) -> None:
+    text = json.dumps(report_record(small), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    (tmp_path / "sections.json").write_text(text, encoding="utf-8")
+    golden = (GOLDEN / "sections.json").read_text(encoding="utf-8")
+    assert text == golden, f"right? {tmp_path / 'sections.json'} → {GOLDEN}"
+
+
+def test_every_module_of_the_room_is_in_the_registry() -> None:
+    registered = {build.__module__.rpartition(".")[2] for build in SECTIONS}
+    here = Path(__import__("credence.report.sections", fromlist=["x"]).__file__).parent
+    others = {"__init__", "registry", "lookup"}
+    assert registered == {path.stem for path in here.glob("*.py")} - others
+
+
+@pytest.mark.parametrize("build", SECTIONS, ids=lambda build: build.__module__)
+def test_a_section_is_the_same_for_the_same_findings(build: object, small: Findings) -> None:
+    assert repr(build(small)) == repr(build(small))  # type: ignore[operator]
+
+
+def test_names_and_anchors_are_unique_and_plain(small: Findings, hostile: Findings) -> None:
+    for findings in (small, hostile):
+        names = []
+        for section in sections_of(findings):
+            names.append(section.name)
+            for block in flat(section):
+                if isinstance(block, Heading):
+                    names.append(block.anchor)
+                if isinstance(block, FigureRow):
+                    names.extend(f"figure-{figure.name}" for figure in block.figures)
+        assert len(names) == len(set(names))
+        assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+
+
+def test_every_table_is_rectangular_and_says_what_it_shows(small: Findings) -> None:
+    tables = [b for s in sections_of(small) for b in flat(s) if isinstance(b, Table)]
+    assert len(tables) >= 8
+    for table in tables:
+        assert table.caption
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+        assert len(table.anchors) in (0, len(table.rows))
+
+
+def test_every_figure_has_words_for_those_who_do_not_see_it(small: Findings) -> None:
+    rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
+    figures: list[Figure] = [figure for row in rows for figure in row.figures]
+    # two classes with three figures each, two of the methods, one of the use-set
+    assert len(figures) == 9
+    assert all(figure.alternative.endswith(".") and figure.caption for figure in figures)
+
+
+def test_a_class_has_its_sentence_with_interval_proteins_and_families(small: Findings) -> None:
+    lookup = Lookup(small)
+    # kernel at 7: 0.1 + 0.08 · 7 = 0.66, minus 0.08, plus 0.04
+    assert sentence(lookup, small.results.classes[0]) == (
+        "A prediction of Portal with score 7 is right with probability 0.66 (0.58–0.70), "
+        "from 60 proteins in 25 families."
+    )
+
+
+def test_without_relatives_no_families_are_claimed(small: Findings) -> None:
+    alone = replace(small, results=replace(small.results, n_clusters=120))
+    words = sentence(Lookup(alone), alone.results.classes[0])
+    assert words.endswith("from 60 proteins (no relatives known).")
+    assert "families" not in words
+
+
+def test_without_curves_the_sentence_holds_whatever_the_score(small: Findings) -> None:
+    bare = replace(small, results=replace(small.results, curves=(), histograms=()))
+    assert sentence(Lookup(bare), bare.results.classes[0]) == (
+        "A prediction of Portal is right with probability 0.75 (0.62–0.86), whatever its score, "
+        "from 60 proteins in 25 families."
+    )
+    assert len(sections_of(bare)) == len(sections_of(small))
+
+
+def test_a_methods_text_says_simulated_where_the_run_does(small: Findings) -> None:
+    real = Provenance("small", "A small run", "0.1.0")
+    for findings, is_said in ((small, True), (replace(small, provenance=real), False)):
+        text = json.dumps(report_record(findings))
+        assert ("on simulated data" in text) is is_said
+
+
+def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
+    names = [section.name for section in sections_of(replace(small, use_sets=()))]
+    assert names == ["overview", "trust", "classes", "methods", "notices", "glossary"]
