@@ -290,9 +290,9 @@ def _text(path: Path) -> str:
         raise refuse(
             str(path), "this is a folder.", "Give a file that credence fit wrote."
         ) from None
-    except PermissionError:
+    except OSError as error:
         raise refuse(
-            str(path), "this file may not be read.", "Give yourself the right to read it."
+            str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
         ) from None
     except UnicodeDecodeError as error:
         raise refuse(

@@ -25,9 +25,9 @@ def sha256_of(path: Path) -> str:
         raise refuse(str(path), "this file does not exist.", "Give the path of a file.") from None
     except IsADirectoryError:
         raise refuse(str(path), "this is a folder.", "Give the path of a file.") from None
-    except PermissionError:
+    except OSError as error:
         raise refuse(
-            str(path), "this file may not be read.", "Give yourself the right to read it."
+            str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
         ) from None
 
 

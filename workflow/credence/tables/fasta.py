@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -70,10 +71,11 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
 
 
 def _require_fasta(path: Path) -> None:
-    if path.is_dir():
-        raise refuse(str(path), "this is a folder.", "Give the path of a FASTA file in it.")
-    if path.is_file() and path.stat().st_size == 0:
-        raise refuse(str(path), "the file is empty.", REMEDY_EMPTY)
+    with suppress(OSError):  # what cannot be looked at is refused when it is opened
+        if path.is_dir():
+            raise refuse(str(path), "this is a folder.", "Give the path of a FASTA file in it.")
+        if path.is_file() and path.stat().st_size == 0:
+            raise refuse(str(path), "the file is empty.", REMEDY_EMPTY)
 
 
 def _records(text: str, rows: list[str], by: Match) -> Fasta:

@@ -164,6 +164,9 @@ def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
         return n_lines_before + block[: block.index(sign)].count(b"\n") + 1
 
     if b"\r" in block:
+        if b"\n" not in block and block.count(b"\r") > 1:
+            what = "lines end in a carriage return alone, as old Macs write them."
+            raise refuse(where, what, mend_with(r"tr '\r' '\n'", path), line=n_lines_before + 1)
         if b"\r\n" in block or block.endswith(b"\r"):
             what = "lines end in a carriage return, as Windows writes them."
         else:

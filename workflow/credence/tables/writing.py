@@ -11,6 +11,7 @@ import errno
 import gzip
 import os
 import secrets
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -53,6 +54,21 @@ def _mendable(path: Path, error: OSError, remedies: Mapping[int, tuple[str, str]
     return refuse(str(path), f"cannot be written, {what}", remedy)
 
 
+def _is_device(path: Path) -> bool:
+    """Return whether a path is a device or a pipe; refuse a folder."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if error.errno not in OPENING_REMEDIES:
+            raise
+        raise _mendable(path, error, OPENING_REMEDIES) from error
+    if stat.S_ISDIR(mode):
+        raise refuse(str(path), "this is a folder.", "Give the name of a file to write.")
+    return not stat.S_ISREG(mode)
+
+
 def _open_beside(path: Path) -> Path:
     """Return a new empty file in the folder of `path`, with the same ending."""
     try:
@@ -82,9 +98,7 @@ def atomic(path: Path) -> Iterator[Path]:
         Where the file is to be.
     """
     path = Path(path)
-    if path.is_dir():
-        raise refuse(str(path), "this is a folder.", "Give the name of a file to write.")
-    if path.exists() and not path.is_file():
+    if _is_device(path):
         yield path
         return
     place = path.resolve()

@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from credence.problems import InputError
+from credence.tables.json_text import json_text, nulls_to_nan
+from credence.tables.writing import (
+    ROWS_AT_ONCE,
+    TableWriter,
+    atomic,
+    open_output,
+    write_json,
+    write_table,
+    write_text,
+)
+
+ENDINGS = [".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]
+FLOATS = st.lists(st.floats(allow_nan=True, allow_infinity=False), max_size=30)
+SHARED = [HealthCheck.function_scoped_fixture]
+
+
+def objects(*values: str) -> Any:
+    return np.array(values, dtype=object)
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with atomic(path) as temporary:
+        temporary.write_text("half")
+        assert not path.exists()
+        assert temporary.parent == path.parent
+    assert path.read_text() == "half"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), TableWriter(path, ["id"]) as writer:
+        writer.write({"id": objects("p1")})
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_killed_writer_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("old")
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from credence.tables.writing import atomic\n"
+        "with atomic(Path(sys.argv[1])) as temporary:\n"
+        "    temporary.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(path)]).returncode < 0
+    assert path.read_text() == "old"
+    write_text(path, "new")
+    assert path.read_text() == "new"
+
+
+def test_a_missing_folder_is_made_and_a_link_is_followed(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "er" / "a.txt"
+    write_text(target, "one")
+    link = tmp_path / "link.txt"
+    link.symlink_to(target)
+    write_text(link, "two")
+    assert link.is_symlink()
+    assert target.read_text() == "two"
+
+
+def test_others_may_read_what_is_written_as_the_umask_says(tmp_path: Path) -> None:
+    umask = os.umask(0o022)
+    try:
+        write_text(tmp_path / "a.txt", "one")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o644
+
+
+def test_a_pipe_is_written_to_directly() -> None:
+    code = (
+        "from pathlib import Path; import numpy as np\n"
+        "from credence.tables.writing import write_text\n"
+        "write_text(Path('/dev/stdout'), 'through')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert run.stdout == b"through"
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        write_text(path, "x" * 100_000)
+    return str(caught.value).replace(f"{path.parent}/", "")
+
+
+def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path / ".").endswith(
+        ": this is a folder. Give the name of a file to write."
+    )
+    (tmp_path / "file").write_text("")
+    assert refusal(tmp_path / "file" / "a.txt") == (
+        "a.txt: cannot be written, part of the path is a file, not a folder. "
+        "Choose another folder."
+    )
+    assert refusal(tmp_path / ("n" * 300)).endswith(
+        ": cannot be written, the name is too long. Choose a shorter name."
+    )
+
+
+def test_a_file_that_grows_past_the_limit_is_refused_and_removed(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path\n"
+        "from credence.problems import InputError\n"
+        "from credence.tables.writing import write_text\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))\n"
+        "try: write_text(Path(sys.argv[1]), 'x' * 5000)\n"
+        "except InputError as error: print(error)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.txt")], capture_output=True, text=True
+    )
+    assert run.stdout.replace(f"{tmp_path}/", "") == (
+        "a.txt: cannot be written, the file grew past the size allowed. "
+        "Raise the limit (ulimit -f).\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (errno.ENOSPC, "the disk is full. Make room, or write to another disk."),
+        (errno.EROFS, "the disk is read-only. Write to another disk."),
+        (errno.EDQUOT, "your quota of disk space is used up. Make room, or write elsewhere."),
+    ],
+)
+def test_a_disk_that_takes_no_more_is_named(tmp_path: Path, code: int, message: str) -> None:
+    path = tmp_path / "a.txt"
+    with pytest.raises(InputError) as caught, atomic(path):
+        raise OSError(code, os.strerror(code))
+    assert str(caught.value) == f"{path}: cannot be written, {message}"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is absent")
+def test_a_full_device_is_no_traceback_of_an_unfinished_table(tmp_path: Path) -> None:
+    with pytest.raises((InputError, OSError)) as caught, open_output(Path("/dev/full")) as out:
+        out.write(b"x" * 100_000)
+    assert "o space" in str(caught.value) or "full" in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".txt", ".txt.gz", ".txt.zst"])
+def test_the_same_text_gives_the_same_bytes_at_any_time(tmp_path: Path, ending: str) -> None:
+    first, second = tmp_path / f"one{ending}", tmp_path / f"two{ending}"
+    write_text(first, "text\n" * 1000)
+    time.sleep(1.1 if ending == ".txt.gz" else 0)
+    write_text(second, "text\n" * 1000)
+    assert digest(first) == digest(second)
+    with pa.input_stream(str(first), compression="detect") as stream:
+        assert stream.read() == b"text\n" * 1000
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=SHARED)
+@given(FLOATS)
+def test_floats_come_back_from_json_bit_for_bit(tmp_path: Path, values: list[float]) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"values": np.array(values)})
+    back = np.array(nulls_to_nan(json.loads(path.read_text()))["values"], dtype=float)
+    np.testing.assert_array_equal(back.view(np.int64), canonical(values).view(np.int64))
+
+
+def canonical(values: list[float]) -> Any:
+    """All NaNs alike: which one it was is not kept."""
+    array = np.array(values, dtype=float)
+    array[np.isnan(array)] = np.nan
+    return array
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".parquet"])
+@settings(max_examples=30, deadline=None, suppress_health_check=SHARED)
+@given(values=FLOATS)
+def test_floats_come_back_from_tables_bit_for_bit(
+    tmp_path: Path, ending: str, values: list[float]
+) -> None:
+    path = tmp_path / f"a{ending}"
+    write_table(path, {"n": np.arange(len(values)), "x": np.array(values, dtype=float)})
+    if ending == ".tsv":
+        cells = [line.split("\t")[1] for line in path.read_text().split("\n")[1:-1]]
+        back = np.array([float(cell) if cell else np.nan for cell in cells])
+    else:
+        back = pq.read_table(path)["x"].to_numpy()
+    np.testing.assert_array_equal(
+        canonical(back.tolist()).view(np.int64), canonical(values).view(np.int64)
+    )
+
+
+def test_json_keeps_the_order_of_keys_and_names_as_they_are() -> None:
+    record = {
+        "b": {"Köpfe": np.float64(0.5)},
+        "a": [],
+        "c": [{"n": np.int64(3)}],
+        "d": (True, None),
+    }
+    assert json_text(record) == (
+        '{\n  "b": {\n    "Köpfe": 0.5\n  },\n  "a": [],\n  "c": [\n    {\n      "n": 3\n    }\n'
+        '  ],\n  "d": [true, null]\n}\n'
+    )
+
+
+def test_an_infinity_is_never_written_as_json() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text({"x": [float("inf")]})
+
+
+def test_cells_are_quoted_only_where_they_must_be(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    cells = objects("plain", "tab\there", "line\nbreak", 'a "word"', "=SUM(A1)", "", "-")
+    write_table(path, {"id": cells, "is_right": np.arange(7) > 3})
+    assert path.read_text() == (
+        'id\tis_right\nplain\tfalse\n"tab\there"\tfalse\n"line\nbreak"\tfalse\n'
+        '"a ""word"""\tfalse\n=SUM(A1)\ttrue\n\ttrue\n-\ttrue\n'
+    )
+    back = pd.read_csv(path, sep="\t", keep_default_na=False)
+    assert back["id"].tolist() == cells.tolist()
+
+
+def test_a_published_table_holds_no_formula(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    columns = {"id": objects("=1+1", "+x", "-x", "@x", "\t=x", "x=1"), "x": np.full(6, -1.5)}
+    write_table(path, columns, spreadsheet_safe=True)
+    assert path.read_text() == (
+        "id\tx\n'=1+1\t-1.5\n'+x\t-1.5\n'-x\t-1.5\n'@x\t-1.5\n\"'\t=x\"\t-1.5\nx=1\t-1.5\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_bytes_do_not_depend_on_how_rows_come_in_chunks(tmp_path: Path, ending: str) -> None:
+    n_rows = 2 * ROWS_AT_ONCE + 17
+    x = np.sqrt(np.arange(n_rows) / 7.0)
+    columns = {"id": np.array([f"p{row % 1000}" for row in range(n_rows)], dtype=object), "x": x}
+    whole, pieces = tmp_path / f"whole{ending}", tmp_path / f"pieces{ending}"
+    write_table(whole, columns)
+    with TableWriter(pieces, list(columns)) as writer:
+        for start in range(0, n_rows, 33_333):
+            writer.write(
+                {name: values[start : start + 33_333] for name, values in columns.items()}
+            )
+    assert digest(whole) == digest(pieces)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_table_without_rows_has_a_header(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    write_table(path, {"id": np.empty(0, dtype=object), "x": np.empty(0)})
+    if ending == ".parquet":
+        assert pq.read_table(path).schema.names == ["id", "x"]
+    else:
+        with pa.input_stream(str(path), compression="detect") as stream:
+            assert stream.read() == b"id\tx\n"
+
+
+def test_metadata_stays_in_a_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    write_table(path, {"x": np.arange(3)}, metadata={"scale": "10.0"})
+    assert pq.read_schema(path).metadata[b"scale"] == b"10.0"
+
+
+def test_an_ending_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    with pytest.raises(InputError) as caught:
+        write_table(path, {"x": np.arange(3)})
+    assert str(caught.value) == (
+        f"{path}: its ending names no kind of table. "
+        "Give a name that ends in .tsv, .tsv.gz, .tsv.zst or .parquet."
+    )
+
+
+def test_columns_in_another_order_are_a_mistake_of_ours(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ValueError, match=r"columns \['b', 'a'\] are not \['a', 'b'\]"),
+        TableWriter(tmp_path / "a.tsv", ["a", "b"]) as writer,
+    ):
+        writer.write({"b": np.arange(2), "a": np.arange(2)})
+
+
+def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path; import numpy as np\n"
+        "from credence.tables.writing import TableWriter\n"
+        "def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "x = np.arange(100_000) / 7\n"
+        "with TableWriter(Path(sys.argv[1]), ['x', 'y']) as writer:\n"
+        "    for _ in range(3): writer.write({'x': x, 'y': x})\n"
+        "    first = most()\n"
+        "    for _ in range(12): writer.write({'x': x, 'y': x})\n"
+        "    print(most() - first)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.tsv")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Twelve chunks are 50 MB as text; one is 4 MB, and the allocator keeps a few.
+    assert int(run.stdout) < 25
