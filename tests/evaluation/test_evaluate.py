@@ -189,6 +189,32 @@ def test_a_class_that_is_never_predicted_is_said_and_not_measured() -> None:
     assert math.isnan(found.classes[2].share)
 
 
+def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() -> None:
+    labelled = world(400)
+
+    @dataclass(frozen=True)
+    class Inverted:
+        is_honest: bool
+
+        def fit(self, learnt_from: Labelled) -> Inverted:
+            return self
+
+        def confidence(self, predictions: Predictions) -> Confidence:
+            score = predictions.top_score
+            assert score is not None
+            value = score / 11.0 if self.is_honest else 1.0 - score / 11.0
+            return Confidence(value, value, value, value, np.zeros(len(value), dtype=np.int64))
+
+        def to_record(self) -> dict:
+            return {}
+
+    contenders = {"inverted": Inverted(False), "honest": Inverted(True)}
+    for name in contenders:
+        found = evaluate(labelled, contenders, EvaluationOptions(4, n_draws=100), reference=name)
+        said = [n.class_name for n in found.results.notices if n.kind == "reliability"]
+        assert said == (["A", "B"] if name == "inverted" else [])
+
+
 def test_order_of_rows_changes_no_number() -> None:
     labelled = world()
     order = np.random.default_rng(0).permutation(labelled.n_samples)

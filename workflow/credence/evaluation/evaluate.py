@@ -22,7 +22,7 @@ from credence.evaluation.blocks import (
 )
 from credence.evaluation.crossfit import cross_fit
 from credence.evaluation.curves import curves_of, scores_needed
-from credence.evaluation.notices import notices_of
+from credence.evaluation.notices import notices_of, notices_of_reliability
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import ClassCount, CurveFinding, Results, ScoreHistogram
 from credence.predictions import Floats, Integers, Labelled
@@ -99,7 +99,8 @@ def evaluate(
         The same methods, fitted to the whole set with intervals; fitted here
         where they are not given, and then as `calibrators` say.
     reference : str, optional
-        The method that the others are compared with; the first one.
+        The method whose confidences are given out, with which the others are
+        compared; the first one unless given.
     """
     options = options or EvaluationOptions()
     if calibrations is None:
@@ -118,6 +119,7 @@ def evaluate(
     confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
     np.add.at(confusion, (labelled.true_class, predictions.predicted_class), 1)
     metrics = tuple(entry for block in blocks for entry in block.metrics)
+    reliability = tuple(entry for block in blocks for entry in block.reliability)
     results = Results(
         class_names=predictions.class_names,
         scale=float(predictions.scale),
@@ -133,10 +135,13 @@ def evaluate(
         histograms=histograms,
         curves=curves,
         scores_needed=scores_needed(curves, classes),
-        reliability=tuple(entry for block in blocks for entry in block.reliability),
+        reliability=reliability,
         metrics=metrics,
         differences=tuple(entry for block in blocks for entry in block.differences),
-        notices=notices_of(labelled, in_sample, held_out, classes, options.n_folds),
+        notices=(
+            *notices_of(labelled, in_sample, held_out, classes, options.n_folds),
+            *notices_of_reliability(reliability, reference, options.level),
+        ),
     )
     return Evaluation(results, fold, in_sample, held_out)
 

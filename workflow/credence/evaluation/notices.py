@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note
-from credence.findings import ClassCount, Notice
+from credence.findings import ClassCount, Notice, Reliability
 from credence.metrics import nll
 from credence.predictions import Floats, Labelled
+
+# With ten bins and 95 % intervals, three or more are off by chance once in 87 times.
+MOST_BINS_OFF = 2
 
 FALLBACKS = (Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED)
 
@@ -42,6 +45,37 @@ def notices_of(
         *_about_fallbacks(labelled, in_sample),
         *_about_held_out(labelled, held_out),
     )
+
+
+def notices_of_reliability(
+    reliability: Sequence[Reliability], method: str, level: float
+) -> tuple[Notice, ...]:
+    """Return a warning for each class whose held-out confidences are off.
+
+    Parameters
+    ----------
+    reliability : sequence of Reliability
+        Of all methods, classes and samples.
+    method : str
+        The method whose confidences are given out.
+    level : float
+        Coverage of the intervals of the bins.
+    """
+    found = []
+    for entry in reliability:
+        if (entry.method, entry.sample) != (method, "held_out") or entry.class_name is None:
+            continue
+        bins = entry.bins
+        known = [k for k, n in enumerate(bins.n) if n > 0 and not np.isnan(bins.lower[k])]
+        n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in known)
+        if n_off > MOST_BINS_OFF:
+            text = (
+                f"On families that the fit did not see, {method} does not keep its word for "
+                f"{entry.class_name}: of {len(known)} bins of held-out confidence, in {n_off} the "
+                f"mean confidence lies outside the {100 * level:g} % interval of the share right."
+            )
+            found.append(Notice("reliability", text, entry.class_name, is_warning=True))
+    return tuple(found)
 
 
 def plural(count: int, singular: str, many: str = "") -> str:
