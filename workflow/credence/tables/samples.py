@@ -251,7 +251,8 @@ def write_samples(path: Path, samples: Samples) -> None:
     """Write the contract table `samples`; the format `credence` reads it back.
 
     A Parquet file keeps scale, resolution and pooling in its metadata; of a TSV
-    the scale has to be stated when it is read. Networks are written in long
+    the scale has to be stated when it is read, and the resolution is that of
+    the decimals in it, zeros at the end not being written. Networks are written in long
     form. Where a stored verdict breaks a tie otherwise than the first class, a
     column `predicted_class` follows the truth.
 
@@ -334,12 +335,14 @@ def _check_alike(
     for name, (own, other) in facts.items():
         if own != other:
             problems.add(
-                f"the {name} {_listed(own)} differ from {_listed(other)} of {first_path}.",
+                f"the {name}: {_listed(own)} here, {_listed(other)} in {first_path}.",
                 "Give tables of one classifier, read alike.",
             )
 
 
 def _listed(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 

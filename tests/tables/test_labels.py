@@ -1,0 +1,79 @@
+"""True classes from a second table and from FASTA headers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from credence.problems import InputError
+from credence.tables.labels import attach_labels, labels_from_headers, read_labels
+from credence.tables.samples import TableSpec, read_samples
+
+VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
+SPEC = TableSpec("credence", scale=1.0)
+
+
+def test_labels_of_a_second_table_meet_their_proteins_by_id() -> None:
+    samples = read_samples(VALID / "credence.tsv", SPEC)
+    labelled = attach_labels(samples, read_labels(VALID / "labels.tsv"), SPEC, "credence.tsv")
+    assert labelled.true_class is not None
+    assert labelled.true_class.tolist() == [0, 1]
+    assert samples.true_class is not None
+    assert samples.true_class.tolist() == [0, -1]  # the samples given are as they were
+
+
+def test_the_columns_of_a_label_table_are_the_users(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("protein,kind\np1,x\n")
+    labels = read_labels(path, "protein", "kind")
+    assert (labels.ids.tolist(), labels.texts.tolist()) == (["p1"], ["x"])
+
+
+def test_labels_are_spelt_as_the_format_and_the_user_spell() -> None:
+    spec = TableSpec("phanns", synonyms={"gp20": "Portal"})
+    samples = read_samples(VALID / "phanns.csv", spec)
+    ids = samples.predictions.ids
+    labels = labels_from_headers(
+        "a.fasta", ids, ["x=gp20", "x=others", "x=tail_shaft"], [1, 3, 5], "x=(?P<label>.*)"
+    )
+    labelled = attach_labels(samples, labels, spec, "phanns.csv")
+    assert labelled.true_class is not None
+    names = [samples.predictions.class_names[code] for code in labelled.true_class]
+    assert names == ["Portal", "Other", "Tail shaft"]
+
+
+def test_proteins_without_scores_may_have_a_label() -> None:
+    spec = TableSpec("phynteny")
+    samples = read_samples(VALID / "phynteny.tsv", spec)
+    labels = labels_from_headers(
+        "a.fasta", ["c_1", "c_2", "c_3"], ["lysis"] * 3, [1, 2, 3], "(?P<label>.*)"
+    )
+    labelled = attach_labels(samples, labels, spec, "phynteny.tsv")
+    assert labelled.true_class is not None
+    assert labelled.true_class.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (
+            "[",
+            "a.fasta: the pattern '[' is not valid "
+            "(unterminated character set at position 0). Correct it.",
+        ),
+        (
+            "x=(.*)",
+            "a.fasta: the pattern 'x=(.*)' has no group named label. Write it as (?P<label>…).",
+        ),
+        (
+            "y=(?P<label>.*)",
+            "a.fasta, line 1: the header of protein 'p1' does not fit the pattern "
+            "'y=(?P<label>.*)'. Correct the pattern or the header.",
+        ),
+    ],
+)
+def test_a_pattern_that_finds_no_label_is_refused(pattern: str, message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        labels_from_headers("a.fasta", ["p1"], ["p1 x=HTJ"], [1], pattern)
+    assert str(refusal.value) == message
