@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credence.sequences.components import components, representatives
+from credence.sequences.kmers import KmerEngine, links, words_of
+from credence.sequences.proteins import Proteins, join
+from credence.sequences.registry import BY_NAME, ENGINES
+from credence.tables.fasta import read_fasta
+
+RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+
+
+def proteins(sequences: list[str], names: list[str] | None = None) -> Proteins:
+    names = names or [f"p{row:04d}" for row in range(len(sequences))]
+    return Proteins(np.array(names, dtype=object), np.array(sequences, dtype=object))
+
+
+def random_sequence(rng: np.random.Generator, length: int) -> str:
+    return "".join(rng.choice(RESIDUES, length))
+
+
+def relative_of(rng: np.random.Generator, sequence: str, identity: float) -> str:
+    letters = np.array(list(sequence))
+    n_changed = round((1 - identity) * len(letters))
+    for place in rng.choice(len(letters), n_changed, replace=False):
+        letters[place] = rng.choice(RESIDUES[letters[place] != RESIDUES])
+    return "".join(letters)
+
+
+def cluster(*sequences: str, **settings_: float) -> list[str]:
+    return KmerEngine(**settings_).cluster(proteins(list(sequences))).cluster.tolist()
+
+
+def test_equal_proteins_are_one_cluster_named_after_the_first_id() -> None:
+    answer = KmerEngine().cluster(proteins(["MK", "AC", "MK"], ["z", "b", "a"]))
+    assert answer.cluster.tolist() == ["a", "b", "a"]
+    assert answer.representative.tolist() == ["a", "b", "a"]
+    assert answer.identity.tolist() == [1.0, 1.0, 1.0]
+    assert answer.coverage.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_fragment_joins_its_whole_and_the_whole_stands_for_both() -> None:
+    whole = random_sequence(np.random.default_rng(1), 300)
+    answer = KmerEngine().cluster(proteins([whole[100:160], whole]))
+    assert answer.cluster.tolist() == ["p0001", "p0001"]
+    # Every word of the fragment is in the whole: 1^(1/6), over all of it but
+    # for words of fewer than three letters, which this one does not have.
+    assert answer.identity.tolist() == [1.0, 1.0]
+    assert answer.coverage.tolist() == [1.0, 1.0]
+
+
+def test_relatives_at_seven_tenths_are_found_and_strangers_are_not() -> None:
+    rng = np.random.default_rng(2)
+    ancestors = [random_sequence(rng, 250) for _ in range(40)]
+    members = [relative_of(rng, ancestor, 0.7) for ancestor in ancestors for _ in range(3)]
+    names = KmerEngine().cluster(proteins(ancestors + members)).cluster
+    families = np.concatenate([np.arange(40), np.repeat(np.arange(40), 3)])
+    for family in range(40):
+        assert len(set(names[families == family])) == 1
+    assert len(set(names)) == 40
+
+
+def test_a_stricter_identity_keeps_relatives_apart() -> None:
+    rng = np.random.default_rng(3)
+    ancestor = random_sequence(rng, 250)
+    other = relative_of(rng, ancestor, 0.7)
+    assert len(set(cluster(ancestor, other, identity=0.4))) == 1
+    assert len(set(cluster(ancestor, other, identity=0.95))) == 2
+
+
+def test_words_of_one_or_two_letters_make_no_relatives() -> None:
+    rng = np.random.default_rng(4)
+    tail = "GS" * 20
+    assert len(set(cluster(random_sequence(rng, 80) + tail, random_sequence(rng, 90) + tail))) == 2
+
+
+def test_no_word_reaches_over_an_unknown_residue_or_from_one_protein_to_the_next() -> None:
+    words = words_of(np.array(["MKAWED", "MKAXWEDC", "HNQTPG", ""], dtype=object))
+    assert words.protein.tolist() == [0, 2]
+
+
+def test_residues_that_replace_each_other_are_one_letter() -> None:
+    words = words_of(np.array(["LKFAWE", "VRYAWE"], dtype=object))
+    assert words.protein.tolist() == [0, 1]
+    assert words.word[0] == words.word[1]
+
+
+def slow_links(sequences: list[str]) -> set[tuple[int, int]]:
+    groups = ("LVIM", "FY", "KR")
+    simple = [
+        "".join(next((group[0] for group in groups if letter in group), letter) for letter in text)
+        for text in sequences
+    ]
+    sets = [
+        {text[i : i + 6] for i in range(len(text) - 5) if len(set(text[i : i + 6])) > 2}
+        for text in simple
+    ]
+    found = set()
+    for i, one in enumerate(sets):
+        for j, other in enumerate(sets):
+            fewest = min(len(one), len(other))
+            shared = len(one & other)
+            if i != j and shared >= max(min(7, fewest), 3) and shared >= 0.05 * fewest:
+                found.add((i, j))
+    return found
+
+
+def test_fast_links_are_those_of_the_obvious_loop() -> None:
+    rng = np.random.default_rng(5)
+    pool = [random_sequence(rng, 60) for _ in range(12)]
+    sequences = [
+        "".join(pool[part][: rng.integers(5, 60)] for part in rng.choice(12, 3)) for _ in range(40)
+    ]
+    sequences.sort(key=lambda text: (-len(text), text))
+    first, second = links(words_of(np.array(sequences, dtype=object)), 0.05)
+    expected = slow_links(sequences)
+    assert 40 < len(expected) < 40 * 39
+    assert set(zip(first.tolist(), second.tolist(), strict=True)) == expected
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 1000))
+def test_the_order_of_the_file_is_nothing(shuffler: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ancestors = [random_sequence(rng, int(rng.integers(20, 120))) for _ in range(4)]
+    sequences = [relative_of(rng, text, 0.8) for text in ancestors for _ in range(3)] + ancestors
+    whole = proteins([*sequences, sequences[0]])
+    rows = list(range(whole.n_proteins))
+    shuffler.shuffle(rows)
+    before = KmerEngine().cluster(whole)
+    after = KmerEngine().cluster(whole.take(np.array(rows)))
+    for name, values in vars(before).items():
+        np.testing.assert_array_equal(getattr(after, name), values[rows], err_msg=name)
+
+
+def test_a_family_larger_than_its_hubs_stays_together() -> None:
+    rng = np.random.default_rng(6)
+    ancestor = random_sequence(rng, 100)
+    members = [relative_of(rng, ancestor, 0.9) for _ in range(450)]
+    assert len(set(cluster(*members))) == 1
+
+
+def test_likeness_is_unknown_where_no_word_is_shared_with_the_representative() -> None:
+    rng = np.random.default_rng(7)
+    one, two, three = (random_sequence(rng, length) for length in (90, 60, 60))
+    answer = KmerEngine().cluster(proteins([one + two, two + three, three]))
+    assert len(set(answer.cluster)) == 1
+    assert answer.identity[:2].tolist() == [1.0, 1.0]
+    assert np.isnan(answer.identity[2])
+    assert np.isnan(answer.coverage[2])
+
+
+def test_estimates_are_those_worked_out_by_hand() -> None:
+    whole = "ACDEFGHIKLMNPQRSTVWYACEDFHGKILNMQPSRVTYW"  # 40 residues, 35 words
+    other = whole[:29] + "A" * 11  # words 0 … 23 shared: 24 of 24, over 29 of 40 residues
+    answer = KmerEngine().cluster(proteins([whole, other], ["a", "b"]))
+    assert answer.identity.tolist() == [1.0, 1.0]
+    assert answer.coverage.tolist() == [1.0, 29 / 40]
+
+
+def test_no_proteins_are_no_clusters() -> None:
+    assert KmerEngine().cluster(proteins([])).cluster.tolist() == []
+
+
+def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> None:
+    ids = np.array(["c", "a", "b"], dtype=object)
+    engine = BY_NAME["table"].build(ids, np.array(["X", "Y", "X"], dtype=object))
+    answer = engine.cluster(proteins(["MK", "MKL", "MKLV"], ["a", "b", "c"]))
+    assert answer.cluster.tolist() == ["Y", "X", "X"]
+    assert answer.representative.tolist() == ["a", "c", "c"]
+    assert np.isnan(answer.identity).all()
+
+
+def test_every_engine_is_named_once_and_described() -> None:
+    assert list(BY_NAME) == [engine.name for engine in ENGINES] == ["kmer", "table"]
+    assert all(engine.summary.endswith(".") for engine in ENGINES)
+
+
+def test_components_and_representatives_are_those_of_the_graph() -> None:
+    found = components(6, np.array([0, 4, 1]), np.array([4, 2, 5]))
+    assert [np.flatnonzero(found == code).tolist() for code in np.unique(found)] == [
+        [0, 2, 4],
+        [1, 5],
+        [3],
+    ]
+    ids = np.array(list("fedcba"), dtype=object)
+    lengths = np.array([3, 9, 5, 1, 5, 9])
+    assert representatives(found, ids, lengths).tolist() == [4, 5, 4, 3, 4, 5]
+
+
+def test_joined_sets_are_clustered_together() -> None:
+    text = random_sequence(np.random.default_rng(8), 100)
+    both = join([proteins([text], ["a"]), proteins([text[:70]], ["b"])])
+    assert KmerEngine().cluster(both).cluster.tolist() == ["a", "a"]
+
+
+def test_real_head_tail_joining_proteins_fall_into_families(real_data: Path) -> None:
+    htj = read_fasta(real_data / "phanns_htj_1277.fasta.gz")
+    minor = read_fasta(real_data / "phanns_minor_capsid_656.fasta.gz")
+    both = join([htj, minor])
+    names = KmerEngine().cluster(both).cluster
+    sizes = np.unique(names.astype(str), return_counts=True)[1]
+    # Families are few beside 1,933 proteins, and none swallows the rest.
+    assert 200 < len(sizes) < 500
+    assert sizes.max() < both.n_proteins / 2
