@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from credence.predictions import Labelled, Predictions, from_scores, label
+from credence.calibrators.draws import encode_clusters
+from credence.calibrators.protocol import ClassSample
+from credence.predictions import Floats, Labelled, Predictions, from_scores, label
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other")
 SCALE = 10.0
@@ -65,3 +71,47 @@ def worlds() -> SimpleNamespace:
     return SimpleNamespace(
         draw=draw_world, scaled=scaled, with_classes_in_order=with_classes_in_order
     )
+
+
+def load_phanns(folder: Path) -> Labelled:
+    """Return PhANNs' own table of its first submission, every protein its own cluster."""
+    with gzip.open(folder / "phanns_scores_2020.csv.gz", "rt") as handle:
+        header, *rows = csv.reader(handle)
+    names = tuple(header[1:])
+    codes = {name.lower().replace(" ", "_"): code for code, name in enumerate(names)}
+    codes["shaft"] = codes["tail_shaft"]
+    true_class = np.array([codes[row[0].rsplit("_", 1)[0].lower()] for row in rows])
+    ids = np.array([row[0] for row in rows], dtype=object)
+    scores = np.array([[float(cell) for cell in row[1:]] for row in rows])
+    return label(from_scores(ids, names, scores, SCALE, 0.01), true_class)
+
+
+@pytest.fixture(scope="session")
+def phanns(real_data: Path) -> Labelled:
+    """Return PhANNs' labelled table, or skip where it is absent."""
+    return load_phanns(real_data)
+
+
+def make_sample(
+    right: list[float] | Floats,
+    wrong: list[float] | Floats,
+    weight: Floats | None = None,
+    cluster: list[str] | None = None,
+    resolution: float = 0.0,
+) -> ClassSample:
+    """Return the positives of one class from the scores of right and wrong ones."""
+    score = np.concatenate([right, wrong])
+    is_correct = np.arange(len(score)) < len(right)
+    names = cluster or [f"protein_{row}" for row in range(len(score))]
+    codes, keys = encode_clusters(np.array(names, dtype=object))
+    weight = np.ones(len(score)) if weight is None else weight
+    order = np.argsort(score, kind="stable")
+    return ClassSample(
+        score[order], is_correct[order], weight[order], codes[order], keys, SCALE, resolution
+    )
+
+
+@pytest.fixture(scope="session")
+def sample_of() -> Callable[..., ClassSample]:
+    """Return `make_sample`, which test modules cannot import."""
+    return make_sample

@@ -20,6 +20,7 @@ from credence.calibrators.kernel_band import (
     rank_lines,
     ranks_of,
 )
+from credence.calibrators.kernel_loo import leave_one_out_bandwidth
 from credence.calibrators.kernel_sums import local_sums
 from credence.calibrators.mass_draws import (
     cluster_masses,
@@ -47,6 +48,7 @@ TOLERANCE = 1e-7  # of the stored curve against the sums, at the points looked a
 PROBES = (0.25, 0.5, 0.75)  # where between two knots the stored curve is checked
 MOST_HALVINGS = 40
 HALF = 0.5
+LEAVE_ONE_OUT = "loo"
 LAW_BANDWIDTH = 0.5  # the trove law holds at any fixed bandwidth; this one is tested
 
 
@@ -210,7 +212,7 @@ class Kernel:
     """
 
     bandwidth: str | float = setting(
-        "mon2", "rule, or bandwidth in score units", ("mon", "mon2", "mon4"), low=1e-6
+        "mon2", "rule, or bandwidth in score units", ("mon", "mon2", "mon4", "loo"), low=1e-6
     )
     prior_weight: float = setting(1.0, "weight of the class's share; 0 for none", low=0.0)
     reflection: bool = setting(False, "fold mass beyond 0 and the scale back")
@@ -235,6 +237,8 @@ class Kernel:
             return float(self.bandwidth)
         if not (masses.right.any() and masses.wrong.any()):
             return None
+        if self.bandwidth == LEAVE_ONE_OUT:
+            return leave_one_out_bandwidth(sample)
         return steady_bandwidth(masses, sample.scale, sample.resolution, MON[self.bandwidth])
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
@@ -248,7 +252,8 @@ class Kernel:
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the pointwise interval, from a bootstrap over clusters.
 
-        The bandwidth is chosen anew in every draw, and each draw's own estimate
+        A rule that counts sign changes chooses the bandwidth anew in every draw
+        (a number stays, and so does that of `loo`), and each draw's own estimate
         of its bias is taken away, so that the interval is for the true
         confidence and not only for its smoothed image.
         """

@@ -36,6 +36,7 @@ from credence.predictions import Floats, Integers
 
 STEP = 1.05  # ratio of the bandwidths tried in the draws
 LATTICE_PER_BANDWIDTH = 8  # the draws' masses are binned to an eighth of a bandwidth
+POINTS_PER_BANDWIDTH = 4  # of the grid on which the draws' sign changes are counted
 SCREEN = 6  # a first look at 2⁶ + 1 points refutes most small bandwidths
 RANK_POWER = -1.0 / 3.0  # the window of ranks narrows with this power of the clusters
 LEAST_SPREAD = 1e-9  # of a window's second moment: below it no line can be laid
@@ -169,7 +170,7 @@ def draw_bandwidths(
     for bandwidth in first * STEP ** np.arange(n_steps + 1):
         if bandwidth > REUSE * lattice.made_for:
             lattice = lattice_for(score, draws, bandwidth)
-        level = grid_level(bandwidth, scale)
+        level = grid_level(bandwidth, scale, POINTS_PER_BANDWIDTH)
         passing = undecided
         for look in sorted({min(SCREEN, level), level}):
             changes = count_changes(
