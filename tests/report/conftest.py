@@ -108,10 +108,7 @@ def make(class_names: tuple[str, str, str]) -> Findings:
             ClassCount(third, 10, 0, 0, 0, NAN, NAN, NAN, NAN, NAN, NAN),
         ),
         histograms=tuple(
-            ScoreHistogram(
-                name, bins(EDGES), FINER, (0, 0, 1, 3, 6, 8, 12, 15), (2, 2, 3) + (1,) * 5
-            )
-            for name in seen
+            ScoreHistogram(name, bins(EDGES), FINER, N_RIGHT, N_WRONG) for name in seen
         ),
         curves=tuple(curve(method, name) for method in METHODS for name in seen),
         scores_needed=tuple(
