@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credence.splits.pack import pack
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 25), st.sampled_from(["HTJ", "Tail", "Other"]), st.booleans()),
+    max_size=80,
+)
+
+
+def table(rows: list[tuple[int, str, bool]]) -> tuple[Any, Any, Any, Any]:
+    ids = np.array([f"p{row:03d}" for row in range(len(rows))], dtype=object)
+    cluster = np.array([f"c{name}" for name, _, _ in rows], dtype=object)
+    class_ = np.array([name for _, name, _ in rows], dtype=object)
+    return ids, cluster, class_, np.array([learnt for _, _, learnt in rows], dtype=bool)
+
+
+@settings(max_examples=50, deadline=None)
+@given(ROWS, st.integers(2, 12), st.booleans())
+def test_every_protein_has_one_role_and_no_cluster_is_divided(
+    rows: list[tuple[int, str, bool]], n_groups: int, test_group: bool
+) -> None:
+    ids, cluster, class_, learnt = table(rows)
+    packing = pack(ids, cluster, class_, n_groups, is_training=learnt, test_group=test_group)
+    used = np.isin(packing.role.astype(str), ["calibration", "test"])
+    assert (packing.role[learnt] == "training").all()
+    assert ((packing.group != "") == used).all()
+    assert ((packing.reason != "") == (packing.role == "set_aside")).all()
+    for name in set(cluster):
+        members = cluster == name
+        if learnt[members].any():
+            assert set(packing.role[members]) <= {"training", "set_aside"}
+            first = min(ids[members & learnt])
+            reasons = set(packing.reason[members & ~learnt])
+            assert reasons <= {f"relative of training protein {first!r}"}
+        else:
+            assert len(set(packing.group[members])) == 1
+    assert ((packing.role == "test") == (packing.group == "test")).all()
+    assert test_group or "test" not in packing.role
+
+
+@settings(max_examples=50, deadline=None)
+@given(ROWS, st.integers(2, 6), st.randoms(use_true_random=False))
+def test_the_order_of_rows_is_nothing(
+    rows: list[tuple[int, str, bool]], n_groups: int, shuffler: Any
+) -> None:
+    ids, cluster, class_, learnt = table(rows)
+    before = pack(ids, cluster, class_, n_groups, is_training=learnt)
+    order = list(range(len(rows)))
+    shuffler.shuffle(order)
+    after = pack(ids[order], cluster[order], class_[order], n_groups, is_training=learnt[order])
+    for name in ("group", "role", "reason"):
+        np.testing.assert_array_equal(getattr(after, name), getattr(before, name)[order])
+
+
+def test_groups_are_balanced_in_proteins_not_in_clusters() -> None:
+    # A family of six against six families of one: three each would be 8 to 3.
+    cluster = np.array(["big"] * 6 + list("abcdef"), dtype=object)
+    ids = np.array([f"p{row}" for row in range(12)], dtype=object)
+    packing = pack(ids, cluster, np.zeros(12, dtype=int), 2)
+    assert sorted(np.unique(packing.group.astype(str), return_counts=True)[1]) == [6, 6]
+
+
+def test_ties_go_by_the_names_of_clusters() -> None:
+    ids = np.array(["d", "a", "c", "b"], dtype=object)
+    packing = pack(ids, ids, np.zeros(4, dtype=int), 2)
+    assert dict(zip(ids, packing.group, strict=True)) == {"a": "1", "b": "2", "c": "1", "d": "2"}
+
+
+def test_a_class_with_fewer_clusters_than_groups_is_reported() -> None:
+    ids = np.array([f"p{row}" for row in range(8)], dtype=object)
+    cluster = np.array(list("aabbcdef"), dtype=object)
+    class_ = np.array(["HTJ"] * 4 + ["Tail"] * 4, dtype=object)
+    assert pack(ids, cluster, class_, 4).scarce == {"HTJ": 2}
+    assert pack(ids, cluster, class_, 5).scarce == {"HTJ": 2, "Tail": 4}
+
+
+def test_the_last_group_judges_where_a_test_group_is_wanted() -> None:
+    ids = np.array([f"p{row}" for row in range(9)], dtype=object)
+    packing = pack(ids, ids, np.zeros(9, dtype=int), 3, test_group=True)
+    assert dict(zip(*np.unique(packing.group.astype(str), return_counts=True), strict=True)) == {
+        "1": 3,
+        "2": 3,
+        "test": 3,
+    }
+    assert (packing.role == "calibration").sum() == 6
+
+
+def test_every_group_has_its_share_of_every_class_on_a_heavy_tailed_set() -> None:
+    rng = np.random.default_rng(3)
+    sizes = np.minimum(rng.zipf(1.8, 600), 60)
+    home = rng.choice(3, 600, p=[0.65, 0.25, 0.1])
+    cluster = np.repeat(np.array([f"c{name}" for name in range(600)], dtype=object), sizes)
+    class_ = np.repeat(home, sizes)
+    ids = np.array([f"p{row}" for row in range(len(cluster))], dtype=object)
+    groups = pack(ids, cluster, class_, 12).group.astype(str)
+    for value in range(3):
+        counts = np.unique(groups[class_ == value], return_counts=True)[1]
+        largest = sizes[home == value].max()
+        even = (class_ == value).sum() / 12
+        assert len(counts) == 12
+        # Whole clusters cannot do better than the largest of them allows.
+        assert counts.max() <= max(np.ceil(even), largest)
+        assert counts.min() >= np.floor(even) - max(largest - even, 0) - 1
