@@ -110,6 +110,41 @@ def test_a_methods_text_says_simulated_where_the_run_does(small: Findings) -> No
         assert ("on simulated data" in text) is is_said
 
 
+def verdict(findings: Findings) -> str:
+    return next(s for s in sections_of(findings) if s.name == "methods").blocks[0].text  # type: ignore[union-attr]
+
+
+def test_the_verdict_claims_no_more_than_the_paired_differences_show(small: Findings) -> None:
+    least = "Of 2 methods, kernel has the least held-out NLL over all classes."
+    assert verdict(small) == f"{least} Every other method is worse by more than chance."
+    difference = small.results.differences[0]
+    for changed, words in (
+        (
+            replace(difference, lower=-0.01),
+            f"{least} Not to be told from it with these data: class_only.",
+        ),
+        (replace(difference, reference="another"), least),
+    ):
+        results = replace(small.results, differences=(changed,))
+        assert verdict(replace(small, results=results)) == words
+
+
+def test_the_verdict_says_when_another_method_does_better(small: Findings) -> None:
+    better = replace(
+        small.results.differences[0],
+        method="kernel",
+        reference="class_only",
+        value=-0.2,
+        lower=-0.29,
+        upper=-0.12,
+    )
+    for upper, words in ((-0.12, "is more than chance."), (0.01, "may be chance.")):
+        results = replace(small.results, differences=(replace(better, upper=upper),))
+        text = verdict(replace(small, chosen="class_only", results=results))
+        assert text.startswith("kernel has the least held-out NLL over all classes; this run uses")
+        assert text.endswith(words)
+
+
 def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     names = [section.name for section in sections_of(replace(small, use_sets=()))]
     assert names == ["overview", "trust", "classes", "methods", "notices", "glossary"]

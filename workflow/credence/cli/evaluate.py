@@ -84,6 +84,7 @@ def command(
         {name: parse_method(name, "--calibration").build(quick) for name in files},
         EvaluationOptions(folds, level, draws),
         {name: file.calibration for name, file in files.items()},
+        reference=chosen,
     )
     findings = Findings(
         provenance=Provenance(

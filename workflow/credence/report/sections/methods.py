@@ -61,13 +61,19 @@ def _verdict(lookup: Lookup) -> str:
     if len(known) == 1:
         return f"Only {known[0][1]} was fitted; its held-out NLL is {known[0][0]:.3f}."
     best = min(known)[1]
-    differences = [entry for entry in findings.results.differences if _is_headline(entry)]
+    differences = [
+        entry
+        for entry in findings.results.differences
+        if _is_headline(entry) and entry.reference == findings.chosen
+    ]
     if best == findings.chosen:
         equal = [entry.method for entry in differences if not entry.lower > 0]
         words = (
             f"Of {of(len(known), 'method')}, {findings.chosen} has the least held-out NLL over "
             f"{OVER_ALL}. "
         )
+        if len(differences) < len(known) - 1:
+            return words.strip()
         if equal:
             return words + f"Not to be told from it with these data: {', '.join(equal)}."
         return words + "Every other method is worse by more than chance."
