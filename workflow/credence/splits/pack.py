@@ -82,30 +82,31 @@ def pack(
     >>> pack(names, cluster, np.array([0, 0, 0, 1]), 2, is_training=learnt).reason[1]
     "relative of training protein 'a'"
     """
-    n_proteins = len(ids)
-    learnt = np.zeros(n_proteins, dtype=np.bool_) if is_training is None else is_training
-    group = np.full(n_proteins, NO_GROUP, dtype=object)
-    role = np.full(n_proteins, CALIBRATION, dtype=object)
-    reason = np.full(n_proteins, "", dtype=object)
+    learnt = np.zeros(len(ids), dtype=np.bool_) if is_training is None else is_training
+    role, reason = _set_aside(ids, cluster, learnt)
+    group = np.full(len(ids), NO_GROUP, dtype=object)
+    rows = np.flatnonzero(role == CALIBRATION)
+    names = [str(number + 1) for number in range(n_groups)]
+    if test_group:
+        names[-1] = TEST
+    group[rows] = np.array(names, dtype=object)[_bins(cluster[rows], class_[rows], n_groups)]
+    role[group == TEST] = TEST
+    n_clusters = clusters_per_stratum(cluster[rows], class_[rows])
+    scarce = {value: count for value, count in n_clusters.items() if count < n_groups}
+    return Packing(group, role, reason, scarce)
+
+
+def _set_aside(ids: Strings, cluster: Strings, learnt: Booleans) -> tuple[Strings, Strings]:
+    """Return role and reason: training, set aside for a relative there, or calibration."""
+    role = np.full(len(ids), CALIBRATION, dtype=object)
+    reason = np.full(len(ids), "", dtype=object)
     role[learnt] = TRAINING
     relative = _training_relatives(ids, cluster, learnt)
     for row in np.flatnonzero(~learnt):
         if cluster[row] in relative:
             role[row] = SET_ASIDE
             reason[row] = f"relative of training protein {relative[cluster[row]]!r}"
-    rows = np.flatnonzero(role == CALIBRATION)
-    bins = _bins(cluster[rows], class_[rows], n_groups)
-    group[rows] = np.array([str(number + 1) for number in range(n_groups)], dtype=object)[bins]
-    if test_group:
-        is_test = np.zeros(n_proteins, dtype=np.bool_)
-        is_test[rows] = bins == n_groups - 1
-        group[is_test], role[is_test] = TEST, TEST
-    scarce = {
-        value: count
-        for value, count in clusters_per_stratum(cluster[rows], class_[rows]).items()
-        if count < n_groups
-    }
-    return Packing(group, role, reason, scarce)
+    return role, reason
 
 
 def _training_relatives(ids: Strings, cluster: Strings, learnt: Booleans) -> dict[str, str]:
