@@ -23,6 +23,7 @@ from credence.calibrators.classwise import (
     scarce_fallback,
     support_of,
 )
+from credence.calibrators.draws import keys_of
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record
 from credence.confidence import Confidence, Note
@@ -206,10 +207,10 @@ def order_rows(labelled: Labelled, is_active: Booleans) -> Any:
     rows = np.flatnonzero(is_active[predictions.predicted_class])
     top_score = predictions.top_score
     assert top_score is not None
-    # Sums over rows equal in all of these do not depend on which comes first,
-    # but for the rest of the vector, whose rounding is far below any tolerance.
+    # Ids come last, so that rows alike in all else have one order for all time.
     order = np.lexsort(
         (
+            keys_of(predictions.ids[rows]),
             labelled.weight[rows],
             labelled.is_correct[rows],
             predictions.predicted_class[rows],

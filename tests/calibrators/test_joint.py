@@ -1,0 +1,124 @@
+"""The wrapper of vector methods: scarce and unseen classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from credence.calibrators.joint import JointCalibrator, joint_reader_of
+from credence.calibrators.protocol import FitOptions
+from credence.confidence import Note
+from credence.predictions import Booleans, Floats, Labelled, Predictions, from_scores, label
+
+
+@dataclass(frozen=True)
+class Tenth:
+    """A model that says 0.1 and remembers which rows and classes it was shown."""
+
+    n_rows: int
+    is_active: tuple[bool, ...]
+
+    def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
+        value = np.full(predictions.n_samples, 0.1)
+        return value, value + 0.2, value - 0.1  # ends that miss the value
+
+    def to_record(self) -> dict[str, Any]:
+        return {"n_rows": self.n_rows, "is_active": list(self.is_active)}
+
+
+@dataclass(frozen=True)
+class TenthMethod:
+    def fit_model(self, labelled: Labelled, is_active: Booleans, options: FitOptions) -> Tenth:
+        return Tenth(labelled.n_samples, tuple(bool(one) for one in is_active))
+
+
+def read_tenth(record: Mapping[str, Any]) -> Tenth:
+    return Tenth(int(record["n_rows"]), tuple(record["is_active"]))
+
+
+def classes_of_four_kinds() -> Labelled:
+    """Class a: 12 positives, 6 right; b: 12, all right; c: 3; d: never predicted."""
+    predicted = np.array([0] * 12 + [1] * 12 + [2] * 3)
+    true = np.array([0, 1] * 6 + [1] * 12 + [2, 2, 0])
+    scores = np.full((27, 4), 0.1)
+    scores[np.arange(27), predicted] = 0.7
+    ids = np.array([f"p{row}" for row in range(27)], dtype=object)
+    return label(from_scores(ids, ("a", "b", "c", "d"), scores, 1.0, 0.01), true)
+
+
+def test_a_model_meets_only_classes_with_enough_right_and_wrong_predictions() -> None:
+    labelled = classes_of_four_kinds()
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    assert calibration.model == Tenth(12, (True, False, False, False))
+
+
+def test_scarce_and_one_sided_classes_get_their_share_with_jeffreys_prior_and_the_reason() -> None:
+    labelled = classes_of_four_kinds()
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    confidence = calibration.confidence(labelled.predictions)
+    assert confidence.value[12] == (12 + 0.5) / (12 + 1)
+    assert confidence.note[12] == Note.ONE_SIDED
+    assert confidence.value[24] == (2 + 0.5) / (3 + 1)
+    assert confidence.note[24] == Note.SCARCE
+    assert (confidence.lower[12:] < confidence.value[12:]).all()
+    assert (confidence.upper[24:] > confidence.value[24:]).all()
+
+
+def test_a_class_that_was_never_predicted_gets_nan_and_the_reason() -> None:
+    labelled = classes_of_four_kinds()
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    scores = np.array([[0.1, 0.1, 0.1, 0.7]])
+    asked = from_scores(np.array(["new"], dtype=object), ("a", "b", "c", "d"), scores, 1.0, 0.01)
+    confidence = calibration.confidence(asked)
+    assert np.isnan(confidence.value[0]) and confidence.note[0] == Note.UNSEEN_CLASS
+    assert confidence.support[0] == 0
+
+
+def test_an_interval_is_stretched_until_it_holds_the_value() -> None:
+    labelled = classes_of_four_kinds()
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    confidence = calibration.confidence(labelled.predictions)
+    assert (confidence.lower[:12] == 0.1).all() and (confidence.upper[:12] == 0.1).all()
+
+
+def test_a_record_gives_the_same_calibration_back() -> None:
+    labelled = classes_of_four_kinds()
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    again = joint_reader_of("tenth", read_tenth)(calibration.to_record())
+    assert again.model == calibration.model
+    assert again.to_record() == calibration.to_record()
+
+
+def test_where_all_classes_are_scarce_there_is_no_model_and_no_vector() -> None:
+    labelled = classes_of_four_kinds().take(np.arange(12, 27))
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    assert calibration.model is None
+    assert np.isfinite(calibration.confidence(labelled.predictions).value).all()
+    assert np.isnan(calibration.probabilities(labelled.predictions)).all()
+
+
+def test_a_method_without_a_vector_says_so() -> None:
+    labelled = classes_of_four_kinds()
+    calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
+    with pytest.raises(AttributeError, match="tenth gives no probability for every class"):
+        calibration.probabilities(labelled.predictions)
+
+
+def test_the_rows_reach_the_method_in_one_order_for_all_time(worlds: SimpleNamespace) -> None:
+    seen = []
+
+    @dataclass(frozen=True)
+    class Listener:
+        def fit_model(self, labelled: Labelled, is_active: Booleans, options: FitOptions) -> Tenth:
+            seen.append(list(labelled.predictions.ids))
+            return Tenth(labelled.n_samples, ())
+
+    world = worlds.draw(3)
+    for order in (np.arange(world.n_samples), np.arange(world.n_samples)[::-1]):
+        JointCalibrator("listener", Listener(), FitOptions()).fit(world.take(order))
+    assert seen[0] == seen[1]
