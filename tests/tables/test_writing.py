@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence.problems import InputError
-from credence.tables.json_text import json_text, nulls_to_nan
+from credence.tables.json_text import nulls_to_nan
 from credence.tables.writing import (
     ROWS_AT_ONCE,
     TableWriter,
@@ -213,24 +213,6 @@ def test_floats_come_back_from_tables_bit_for_bit(
     np.testing.assert_array_equal(
         canonical(back.tolist()).view(np.int64), canonical(values).view(np.int64)
     )
-
-
-def test_json_keeps_the_order_of_keys_and_names_as_they_are() -> None:
-    record = {
-        "b": {"Köpfe": np.float64(0.5)},
-        "a": [],
-        "c": [{"n": np.int64(3)}],
-        "d": (True, None),
-    }
-    assert json_text(record) == (
-        '{\n  "b": {\n    "Köpfe": 0.5\n  },\n  "a": [],\n  "c": [\n    {\n      "n": 3\n    }\n'
-        '  ],\n  "d": [true, null]\n}\n'
-    )
-
-
-def test_an_infinity_is_never_written_as_json() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        json_text({"x": [float("inf")]})
 
 
 def test_cells_are_quoted_only_where_they_must_be(tmp_path: Path) -> None:
