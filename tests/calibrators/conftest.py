@@ -65,11 +65,28 @@ def with_classes_in_order(labelled: Labelled, order: list[int]) -> Labelled:
     return label(permuted, place[labelled.true_class], labelled.weight, labelled.cluster)
 
 
+def rounded(labelled: Labelled) -> Labelled:
+    """Return the same proteins with scores of one decimal, full of ties."""
+    predictions = labelled.predictions
+    assert predictions.scores is not None
+    coarse = from_scores(
+        predictions.ids,
+        predictions.class_names,
+        np.round(predictions.scores, 1),
+        predictions.scale,
+        0.1,
+    )
+    return label(coarse, labelled.true_class, labelled.weight, labelled.cluster)
+
+
 @pytest.fixture(scope="session")
 def worlds() -> SimpleNamespace:
     """Return the functions above, which test modules cannot import."""
     return SimpleNamespace(
-        draw=draw_world, scaled=scaled, with_classes_in_order=with_classes_in_order
+        draw=draw_world,
+        rounded=rounded,
+        scaled=scaled,
+        with_classes_in_order=with_classes_in_order,
     )
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from credence.calibrators.draws import encode_clusters
 from credence.calibrators.intervals import share_interval
+from credence.calibrators.mass_draws import Places, cluster_masses
 from credence.calibrators.protocol import (
     Band,
     Calibrator,
@@ -270,22 +270,13 @@ def support_of(sample: ClassSample) -> tuple[Floats, Floats]:
     """
     width = sample.scale / SUPPORT_BINS
     bins = np.clip(np.rint(sample.score / width), 0, SUPPORT_BINS).astype(np.int64)
-    mass = sparse.csr_array(
-        (sample.weight, (sample.cluster, bins)),
-        shape=(len(sample.cluster_key), SUPPORT_BINS + 1),
-    )
-    centres = np.arange(SUPPORT_BINS + 1) * width
+    centres = np.arange(SUPPORT_BINS + 1, dtype=np.float64) * width
     knots = np.linspace(0.0, sample.scale, N_SUPPORT_KNOTS)
-    support = np.empty(len(knots))
-    for position, knot in enumerate(knots):
-        window = np.exp(-0.5 * ((knot - centres) / (SUPPORT_WINDOW * sample.scale)) ** 2)
-        near = mass @ window
-        squares = float((near**2).sum())
-        # A lone cluster far away is not one protein near: at most the mass itself.
-        heads = mass.sum(axis=1)
-        most = float((near / np.maximum(heads, np.finfo(float).tiny)).sum())
-        support[position] = min(near.sum() ** 2 / squares, most) if squares > 0 else 0.0
-    return knots, support
+    masses = cluster_masses(sample, Places(bins, centres, centres))
+    square = ((knots[:, None] - centres) / (SUPPORT_WINDOW * sample.scale)) ** 2
+    window = np.exp(-0.5 * square)
+    # A lone cluster far away is not one protein near: at most what is near of each.
+    return knots, np.minimum(masses.effective_number(window), masses.presence(window))
 
 
 def count(sample: ClassSample) -> Record:

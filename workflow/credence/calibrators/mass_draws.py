@@ -8,6 +8,7 @@ costs little more than the curve.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,12 +82,15 @@ class ClusterMasses:
         Weight at each place, all clusters together.
     lone_squares : array of float
         Σ w² at each place over the clusters of one row.
+    lone_number : array of float
+        Number of such clusters at each place.
     families : sparse array, shape (n_families, n_places)
         Weight of every other cluster at each place.
     """
 
     total: Floats
     lone_squares: Floats
+    lone_number: Floats
     families: Any
 
     def effective_number(self, window: Floats) -> Floats:
@@ -99,12 +103,28 @@ class ClusterMasses:
         """
         mass = window @ self.total
         squares = window**2 @ self.lone_squares
-        step = max(BLOCK // max(len(window), 1), 1)
-        for begin in range(0, self.families.shape[0], step):
-            near = self.families[begin : begin + step] @ window.T
-            squares += (near**2).sum(axis=0)
+        for families in self._blocks(len(window)):
+            squares += ((families @ window.T) ** 2).sum(axis=0)
         held = squares > 0
         return np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
+
+    def presence(self, window: Floats) -> Floats:
+        """Return the sum over clusters of the share of their mass that counts.
+
+        Parameters
+        ----------
+        window : array of float, shape (n_windows, n_places)
+            How much of each place counts, at most 1.
+        """
+        present = window @ self.lone_number
+        for families in self._blocks(len(window)):
+            present += (families @ window.T / families.sum(axis=1)[:, None]).sum(axis=0)
+        return np.asarray(present)
+
+    def _blocks(self, n_windows: int) -> Iterator[Any]:
+        step = max(BLOCK // max(n_windows, 1), 1)
+        for begin in range(0, self.families.shape[0], step):
+            yield self.families[begin : begin + step]
 
 
 def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
@@ -120,9 +140,9 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     n_places = len(places.score)
     size = np.bincount(sample.cluster)
     is_lone = size[sample.cluster] == 1
-    total = np.bincount(places.of_row, weights=sample.weight, minlength=n_places)
-    lone = np.bincount(
-        places.of_row[is_lone], weights=sample.weight[is_lone] ** 2, minlength=n_places
+    total, lone, number = (
+        np.bincount(places.of_row, weights=weight, minlength=n_places).astype(np.float64)
+        for weight in (sample.weight, np.where(is_lone, sample.weight**2, 0.0), is_lone)
     )
     rows = np.flatnonzero(~is_lone)
     _, family = np.unique(sample.cluster[rows], return_inverse=True)
@@ -130,7 +150,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     families = sparse.csr_array(
         (sample.weight[rows], (family, places.of_row[rows])), shape=(n_families, n_places)
     )
-    return ClusterMasses(total.astype(np.float64), lone.astype(np.float64), families)
+    return ClusterMasses(total, lone, number, families)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +172,7 @@ def draw_masses(sample: ClassSample, place: Integers, n_places: int, n_draws: in
 
     More than `MOST_UNITS` clusters are drawn in bundles, put together by their
     keys: a bundle of independent clusters is itself one, so that the variance
-    of the draws is the same on average.
+    of a share, whatever scores it is over, is the same on average.
 
     Parameters
     ----------

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from credence.calibrators.classwise import (
+    class_samples,
+    count,
+    kish,
+    scarce_fallback,
+    support_of,
+)
+from credence.calibrators.protocol import ClassSample, FitOptions
+from credence.confidence import Note
+from credence.predictions import Labelled
+
+Make = Callable[..., ClassSample]
+
+
+@pytest.fixture(scope="module")
+def world(worlds: SimpleNamespace) -> Labelled:
+    return worlds.draw(seed=11)
+
+
+def test_each_class_gets_its_positives_and_nothing_else(world: Labelled) -> None:
+    predictions = world.predictions
+    for class_, sample in enumerate(class_samples(world)):
+        assert sample is not None
+        own = predictions.predicted_class == class_
+        assert predictions.top_score is not None
+        np.testing.assert_array_equal(np.sort(sample.score), np.sort(predictions.top_score[own]))
+        assert sample.is_correct.sum() == world.is_correct[own].sum()
+        assert sample.weight.sum() == pytest.approx(world.weight[own].sum())
+        assert len(sample.cluster_key) == len(set(world.cluster[own]))
+
+
+def test_the_order_of_rows_does_not_reach_a_method(world: Labelled) -> None:
+    order = np.random.default_rng(0).permutation(world.n_samples)
+    for first, second in zip(class_samples(world), class_samples(world.take(order)), strict=True):
+        assert first is not None and second is not None
+        for name in ("score", "is_correct", "weight", "cluster", "cluster_key"):
+            np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_tied_scores_come_in_one_order_too(worlds: SimpleNamespace, world: Labelled) -> None:
+    tied = worlds.rounded(world)
+    order = np.random.default_rng(1).permutation(tied.n_samples)
+    for first, second in zip(class_samples(tied), class_samples(tied.take(order)), strict=True):
+        assert first is not None and second is not None
+        assert len(np.unique(first.score)) < len(first.score)
+        for name in ("score", "is_correct", "weight", "cluster"):
+            np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+def test_a_class_that_was_never_predicted_has_no_sample(world: Labelled) -> None:
+    kept = world.predictions.predicted_class != 3
+    assert class_samples(world.take(kept))[3] is None
+
+
+def test_kish_by_hand() -> None:
+    # Weights 1, 1, 2: 16 / 6.
+    assert kish(np.array([1.0, 1.0, 2.0])) == pytest.approx(16 / 6)
+    assert kish(np.zeros(0)) == 0.0
+
+
+def test_scarce_and_one_sided_are_told_apart(sample_of: Make) -> None:
+    options = FitOptions(min_positives=10)
+    assert scarce_fallback(sample_of([5.0] * 9, [4.0]), options) is None
+    scarce = scarce_fallback(sample_of([5.0] * 8, [4.0]), options)
+    assert scarce is not None and scarce.code == Note.SCARCE
+    assert scarce.share == pytest.approx(8.5 / 10)
+    one_sided = scarce_fallback(sample_of([5.0] * 12, []), options)
+    assert one_sided is not None and one_sided.code == Note.ONE_SIDED
+    assert one_sided.share == pytest.approx(12.5 / 13)
+    both = scarce_fallback(sample_of([], [4.0]), options)
+    assert both is not None and both.code == Note.SCARCE | Note.ONE_SIDED
+    assert both.share == pytest.approx(0.25)
+
+
+def test_weights_that_vary_make_a_class_scarcer(sample_of: Make) -> None:
+    weight = np.append(np.full(11, 0.01), 1.0)
+    sample = sample_of([5.0] * 8, [4.0] * 4, weight=weight)
+    assert scarce_fallback(sample, FitOptions()) is not None
+
+
+def test_support_counts_a_family_of_alike_once(sample_of: Make) -> None:
+    alone = support_of(sample_of([8.0] * 40, []))
+    family = support_of(sample_of([8.0] * 40, [], cluster=["one"] * 40))
+    at_8 = int(np.argmin(np.abs(alone[0] - 8.0)))
+    assert alone[1][at_8] == pytest.approx(40)
+    assert family[1][at_8] == pytest.approx(1)
+
+
+def test_support_fades_away_from_the_scores_seen(sample_of: Make) -> None:
+    knots, support = support_of(sample_of([8.0] * 40, []))
+    assert support[np.argmin(np.abs(knots - 5.0))] < 0.5
+    assert np.interp(8.0, knots, support) > np.interp(7.5, knots, support)
+
+
+def test_support_of_many_clusters_is_that_of_the_definition(sample_of: Make) -> None:
+    rng = np.random.default_rng(2)
+    # On the bins of 0.05, so that binning moves nothing.
+    score = np.round(rng.uniform(5, 10, 300) * 20) / 20
+    names = [f"f{code}" for code in rng.integers(120, size=300)]
+    sample = sample_of(score, [], weight=rng.uniform(0.5, 2, 300), cluster=names)
+    knots, support = support_of(sample)
+    for knot in (6.0, 8.0, 9.0):
+        near = sample.weight * np.exp(-0.5 * ((knot - sample.score) / 0.5) ** 2)
+        mass = np.bincount(sample.cluster, weights=near)
+        whole = np.bincount(sample.cluster, weights=sample.weight)
+        expected = min(mass.sum() ** 2 / (mass**2).sum(), (mass / whole).sum())
+        assert np.interp(knot, knots, support) == pytest.approx(expected, rel=1e-6)
+
+
+def test_counts_say_what_a_class_rests_on(sample_of: Make) -> None:
+    found = count(sample_of([8.0, 6.0], [4.0], cluster=["a", "a", "b"]))
+    assert (found["n"], found["n_correct"], found["n_clusters"]) == (3, 2, 2)
+    assert (found["score_min"], found["score_median"], found["score_max"]) == (4.0, 6.0, 8.0)

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from credence.calibrators.class_only import Constant
+from credence.calibrators.intervals import (
+    bootstrap_band,
+    guard_draws,
+    guarded,
+    knots_of,
+    mean_cluster_mass,
+    share_draws,
+    share_interval,
+    tail_levels,
+)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions
+
+Make = Callable[..., ClassSample]
+OPTIONS = FitOptions(n_draws=2000)
+
+
+@pytest.mark.parametrize(("n_right", "n_wrong"), [(30, 10), (40, 0), (0, 12), (1, 1)])
+def test_without_relatives_the_share_s_interval_is_jeffreys(
+    sample_of: Make, n_right: int, n_wrong: int
+) -> None:
+    sample = sample_of([5.0] * n_right, [4.0] * n_wrong)
+    drawn = np.quantile(share_draws(sample, OPTIONS.n_draws), [0.025, 0.5, 0.975])
+    expected = beta.ppf([0.025, 0.5, 0.975], n_right + 0.5, n_wrong + 0.5)
+    # 2,000 draws place these quantiles to some three hundredths of a standard deviation.
+    spread = beta.std(n_right + 0.5, n_wrong + 0.5)
+    np.testing.assert_allclose(drawn, expected, rtol=0, atol=0.15 * spread)
+
+
+def test_twins_in_one_cluster_tell_no_more_than_one(sample_of: Make) -> None:
+    right, wrong = [5.0] * 12, [4.0] * 6
+    once = sample_of(right, wrong, cluster=[f"c{row}" for row in range(18)])
+    names = [f"c{row}" for row in range(12) for _ in range(3)]
+    names += [f"c{row}" for row in range(12, 18) for _ in range(3)]
+    thrice = sample_of([5.0] * 36, [4.0] * 18, cluster=names)
+    assert share_interval(once, OPTIONS) == pytest.approx(share_interval(thrice, OPTIONS))
+    loners = sample_of([5.0] * 36, [4.0] * 18)
+    low, high = share_interval(loners, OPTIONS)
+    assert high - low < 0.7 * np.diff(share_interval(thrice, OPTIONS))[0]
+
+
+def test_a_mean_cluster_mass_by_hand(sample_of: Make) -> None:
+    # Clusters of weight 3, 1: (9 + 1) / (3 + 1).
+    sample = sample_of([5.0, 5.0, 5.0], [4.0], cluster=["a", "a", "a", "b"])
+    assert mean_cluster_mass(sample) == pytest.approx(2.5)
+
+
+def test_the_guard_is_a_draw_of_gamma_one_half() -> None:
+    right, wrong = guard_draws(4000)
+    for drawn in (right, wrong):
+        # Mean ½ and variance ½; standard errors 0.011 and 0.03.
+        assert drawn.mean() == pytest.approx(0.5, abs=0.05)
+        assert drawn.var() == pytest.approx(0.5, abs=0.12)
+    assert abs(np.corrcoef(right, wrong)[0, 1]) < 0.06
+
+
+def test_a_certain_curve_is_guarded_as_jeffreys_would() -> None:
+    drawn = guarded(np.ones((1, 4000)), np.array([1e-9]), 4000)
+    # Nothing near: Beta(½, ½), whose 5 % quantile is sin²(0.05·π/2) = 0.006.
+    assert np.quantile(drawn, 0.05) == pytest.approx(0.006, abs=0.006)
+    assert guarded(np.ones((1, 400)), np.array([1e9]), 400).min() > 1 - 1e-6
+
+
+def test_knots_reach_over_the_scores_and_crowd_where_they_crowd(sample_of: Make) -> None:
+    sample = sample_of(np.append(1.0, 9.9 + np.arange(99) / 1000), [5.0])
+    knots = knots_of(sample)
+    assert knots[0] == 1.0 and knots[-1] == sample.score.max()
+    assert (np.diff(knots) > 0).all()
+    assert (knots >= 9.9).sum() > 50
+
+
+def test_levels_leave_equal_tails() -> None:
+    assert tail_levels(FitOptions(level=0.9)) == pytest.approx((0.05, 0.95))
+
+
+class ShareMethod:
+    """Settings of a curve method that is the class's share."""
+
+    def fit_curve(self, sample: ClassSample) -> Constant:
+        return Constant(sample.share_correct)
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        return bootstrap_band(self, sample, curve, options)
+
+
+def test_any_curve_method_gets_a_band_that_does_not_depend_on_the_order_of_rows(
+    sample_of: Make,
+) -> None:
+    rng = np.random.default_rng(1)
+    sample = sample_of(rng.uniform(5, 10, 40), rng.uniform(2, 8, 20))
+    order = rng.permutation(60)
+    shuffled = replace(
+        sample,
+        score=sample.score[order],
+        is_correct=sample.is_correct[order],
+        weight=sample.weight[order],
+        cluster=sample.cluster[order],
+    )
+    options = FitOptions(n_draws=50)
+    method = ShareMethod()
+    first, second = (
+        method.fit_band(each, method.fit_curve(each), options) for each in (sample, shuffled)
+    )
+    np.testing.assert_allclose(first.lower, second.lower, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(first.upper, second.upper, rtol=0, atol=1e-12)
+    assert (first.lower < sample.share_correct).all()
+    assert (first.upper > sample.share_correct).all()
