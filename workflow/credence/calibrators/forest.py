@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from credence.calibrators.protocol import Record
 from credence.predictions import Booleans, Floats, Integers
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,10 @@ def grow(
     growth : Growth
         How trees are grown.
     """
+    # Half a second that only those pay who grow trees.
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     if is_correct.all() or not is_correct.any():
         right = float(weight[is_correct].sum())
         return plant(float(np.log((right + 0.5) / (weight.sum() - right + 0.5))), [])

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse, special
 
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Floats, Integers
@@ -182,4 +182,4 @@ def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) ->
     2.021
     """
     freedom = max(n_clusters - n_parameters, 1.0)
-    return float(stats.t.ppf((1.0 + options.level) / 2.0, freedom))
+    return float(special.stdtrit(freedom, (1.0 + options.level) / 2.0))
