@@ -72,10 +72,14 @@ def test_value_lies_within_its_interval_and_all_within_0_and_1(
     _, confidence = fitted[method.name]
     known = np.isfinite(confidence.value)
     assert known.mean() > 0.9
+    assert (confidence.value[known] >= 0).all() and (confidence.value[known] <= 1).all()
+    assert (confidence.support >= 0).all()
+    if not method.gives_interval:
+        assert np.isnan(confidence.lower[confidence.note == 0]).all()
+        return
     assert (confidence.lower[known] >= 0).all() and (confidence.upper[known] <= 1).all()
     assert (confidence.lower[known] <= confidence.value[known]).all()
     assert (confidence.value[known] <= confidence.upper[known]).all()
-    assert (confidence.support >= 0).all()
 
 
 @every_method

@@ -17,15 +17,15 @@ from scipy.optimize import isotonic_regression
 
 from credence.calibrators.logit_curve import band_knots, merged
 from credence.calibrators.protocol import Band, ClassSample, FitOptions
-from credence.calibrators.sandwich import twins_of
+from credence.calibrators.sandwich import critical_value, effective_clusters, twins_of
 from credence.predictions import Booleans, Floats, Integers
 
-N_BISECTIONS = 30  # halvings of [0, 1]: to 1e-9
+N_TRIED, N_ROUNDS = 48, 4  # each round narrows an end 47 times: to 2e-7 of [0, 1]
 
 # Quantiles of the limit 𝔻 of Banerjee & Wellner 2001, doi 10.1214/aos/1015345959,
 # as verification/banerjee_wellner.py draws them.
 LIMIT_LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995])
-LIMIT_QUANTILES = np.array([0.277, 0.975, 1.595, 2.255, 2.940, 3.876, 4.582])
+LIMIT_QUANTILES = np.array([0.277, 0.975, 1.595, 2.255, 2.942, 3.874, 4.584])
 
 
 def limit_quantile(level: float) -> float:
@@ -43,9 +43,11 @@ def limit_quantile(level: float) -> float:
 def dispersion(sample: ClassSample, fitted: Floats) -> float:
     """Return by how much the log-likelihood of the rows overstates what they tell.
 
-    The design effect, at least 1: the variance of the clusters' sums of residuals
-    over what it would be, were clusters' members strangers; times what a row
-    weighs. Rows of one cluster with the same score count as one row.
+    The design effect, at least 1: the variance of sums of residuals over what it
+    would be, were clusters' members strangers; times what a row weighs. What
+    moves the curve at a score are the rows of its block, so the sums are those of
+    a cluster's members within a block: relatives with other scores count as
+    strangers there. Rows of one cluster with the same score count as one row.
 
     Parameters
     ----------
@@ -57,9 +59,11 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
     residual = sample.weight * (sample.is_correct - fitted)
     twin = twins_of(sample.cluster, np.zeros(len(fitted), dtype=np.int64), sample.score)
     by_twin = np.bincount(twin, weights=residual)
-    by_cluster = np.bincount(sample.cluster, weights=residual)
+    _, block = np.unique(fitted, return_inverse=True)
+    together = float(
+        np.mean([_sum_of_squares(residual, sample.cluster, (block + odd) // 2) for odd in (0, 1)])
+    )
     alone = float((by_twin**2).sum())
-    together = float((by_cluster**2).sum())
     effect = max(together / alone, 1.0) if alone > 0 else 1.0
     spread = fitted * (1.0 - fitted)
     implied = np.bincount(twin, weights=sample.weight * np.sqrt(spread))
@@ -123,6 +127,12 @@ def pooled(weight: Floats, weight_correct: Floats) -> tuple[Blocks, Integers]:
     return blocks, np.asarray(fit.blocks, dtype=np.int64)
 
 
+def _sum_of_squares(residual: Floats, cluster: Integers, window: Integers) -> float:
+    family = cluster * (window.max() + 1) + window
+    _, family = np.unique(family, return_inverse=True)
+    return float((np.bincount(family, weights=residual) ** 2).sum())
+
+
 def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
     """Return the pointwise interval of the isotonic curve on knots.
 
@@ -138,7 +148,12 @@ def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
     greatest = float(blocks.log_fit(blocks.value))
     fitted = np.repeat(blocks.value, np.diff(bounds))
     place = np.searchsorted(score, sample.score)
-    allowed = limit_quantile(options.level) * dispersion(sample, fitted[place]) / 2.0
+    n_clusters = effective_clusters(sample.cluster, sample.weight)
+    # The design effect is an estimate, as a t-test's variance is.
+    small = critical_value(n_clusters, 1, options) / critical_value(np.inf, 0, options)
+    allowed = (
+        limit_quantile(options.level) * dispersion(sample, fitted[place]) * small**2 / 2.0
+    )
     knots = band_knots(sample)
     first = np.searchsorted(score, knots, side="left")  # the first score at or above
     last = np.searchsorted(score, knots, side="right") - 1  # the last at or below
@@ -191,12 +206,14 @@ def invert(
         fit = fit + tail.log_fit(np.maximum(tail.value, column))
         return np.asarray(fit >= least)
 
-    inside = np.array(fitted)
-    outside = np.array([0.0, 1.0])
-    reaches_end = is_allowed(outside)
-    for _ in range(N_BISECTIONS):
-        middle = (inside + outside) / 2.0
-        fits = is_allowed(middle)
-        inside = np.where(fits, middle, inside)
-        outside = np.where(fits, outside, middle)
-    return np.where(reaches_end, [0.0, 1.0], inside)
+    inside, outside = np.array(fitted), np.array([0.0, 1.0])
+    steps = np.linspace(0.0, 1.0, N_TRIED)[:, None]
+    for _ in range(N_ROUNDS):
+        tried = inside + (outside - inside) * steps
+        fits = is_allowed(tried.ravel()).reshape(tried.shape)
+        fits[0] = True  # found to be so before; rounding must not undo it
+        # What fits is a run from the inside on, for the likelihood has one hill.
+        n_fit = np.where(fits.all(axis=0), N_TRIED, fits.argmin(axis=0))
+        inside = tried[n_fit - 1, [0, 1]]
+        outside = tried[np.minimum(n_fit, N_TRIED - 1), [0, 1]]
+    return inside

@@ -198,6 +198,8 @@ class Method:
     additive : bool
         Whether the fit is a ratio of sums over proteins, so that it can be
         updated and re-weighted exactly.
+    gives_interval : bool
+        Whether its confidences have intervals; not where nothing is fitted.
     gives_vector : bool
         Whether its calibration has a `probabilities` method that gives a
         probability for every class.
@@ -213,6 +215,7 @@ class Method:
     laws: frozenset[Law] = frozenset()
     conditional_laws: Mapping[Law, Any] = field(default_factory=dict)
     additive: bool = False
+    gives_interval: bool = True
     gives_vector: bool = False
 
 

@@ -82,4 +82,5 @@ METHOD = Method(
     build=build_classwise("uncalibrated"),
     read=reader_of("uncalibrated", Share.from_record),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+    gives_interval=False,
 )
