@@ -24,6 +24,10 @@ from credence.predictions import Booleans, Floats, Labelled, Predictions, String
 # Methods that estimate the confidence at a score (the cumulative ones do not),
 # differ in kind and are quick to fit.
 SHORT_LIST = ("class_only", "isotonic", "beta", "kernel", "tswa", "logistic")
+# Whose interval stands in for a choice's own, by whether the choice sees the vector:
+# the most flexible quick method that looks at the same. A simple method that won
+# because data are few claims an interval of its own form, which is too narrow.
+SCORE_REFERENCE, VECTOR_REFERENCE = "kernel", "logistic"
 SURE = 1e-15  # METHODS section 3: probabilities are clipped here in the NLL
 
 
@@ -62,6 +66,9 @@ class Choice:
     rivals : tuple of str
         Candidates within one standard error of the best: the data cannot tell
         them apart.
+    interval : tuple of str
+        Methods whose intervals together, stretched to the value, are the
+        interval.
     n, n_clusters : int
         Proteins and clusters that judged.
     trials : tuple of Trial
@@ -71,6 +78,7 @@ class Choice:
     class_name: str
     chosen: tuple[str, ...]
     rivals: tuple[str, ...]
+    interval: tuple[str, ...]
     n: int
     n_clusters: int
     trials: tuple[Trial, ...]
@@ -82,6 +90,7 @@ class Choice:
             record["class_name"],
             tuple(record["chosen"]),
             tuple(record["rivals"]),
+            tuple(record["interval"]),
             int(record["n"]),
             int(record["n_clusters"]),
             tuple(Trial(**trial) for trial in record["trials"]),
@@ -123,14 +132,16 @@ class AutoCalibration:
             if not choice.chosen or len(rows) == 0:
                 continue
             part = predictions.take(rows)
-            said = {name: self.members[name].confidence(part) for name in needed(choice)}
-            chosen = [said[name] for name in choice.chosen]
+            chosen = [self.members[name].confidence(part) for name in choice.chosen]
             answer.value[rows] = np.mean([one.value for one in chosen], axis=0)
             answer.support[rows] = chosen[0].support
             answer.note[rows] = np.bitwise_or.reduce([one.note for one in chosen])
-            lower, upper = rival_interval(list(said.values()))
-            answer.lower[rows] = np.minimum(lower, answer.value[rows])
-            answer.upper[rows] = np.maximum(upper, answer.value[rows])
+            if choice.interval:
+                said = [self.members[name].confidence(part) for name in choice.interval]
+                lower = np.min([one.lower for one in said], axis=0)
+                upper = np.max([one.upper for one in said], axis=0)
+                answer.lower[rows] = np.minimum(lower, answer.value[rows])
+                answer.upper[rows] = np.maximum(upper, answer.value[rows])
         return answer
 
     def to_record(self) -> Record:
@@ -144,22 +155,26 @@ class AutoCalibration:
         }
 
 
-def needed(choice: Choice) -> tuple[str, ...]:
-    """Return the methods that a class's answer and interval are made of."""
-    return choice.chosen + tuple(name for name in choice.rivals if name not in choice.chosen)
-
-
-def rival_interval(said: Sequence[Confidence]) -> tuple[Floats, Floats]:
-    """Return the mean of the ends of all intervals that the data cannot rule out.
+def interval_of(
+    chosen: tuple[str, ...], rivals: tuple[str, ...], usable: Sequence[Method]
+) -> tuple[str, ...]:
+    """Return the methods whose intervals make up that of a choice.
 
     Parameters
     ----------
-    said : sequence of Confidence
-        Of the chosen method and its rivals, for the same proteins.
+    chosen, rivals : tuple of str
+        What was chosen, and what the data cannot tell from the best.
+    usable : sequence of Method
+        All candidates.
     """
-    lower = np.mean([one.lower for one in said], axis=0)
-    upper = np.mean([one.upper for one in said], axis=0)
-    return lower, upper
+    sees_vector = {method.name for method in usable if method.needs is Need.VECTOR}
+    names = [method.name for method in usable]
+    if sees_vector.isdisjoint(chosen):
+        if SCORE_REFERENCE in names:
+            return (SCORE_REFERENCE,)
+        return tuple(name for name in rivals if name not in sees_vector)
+    kept = sees_vector.intersection({*chosen, *rivals, VECTOR_REFERENCE}) | set(chosen)
+    return tuple(name for name in names if name in kept)
 
 
 @dataclass(frozen=True)
@@ -175,6 +190,11 @@ class Auto:
     paired difference, summed over clusters first. `blend` takes the mean of all
     candidates within one standard error. When an evaluation cross-fits `auto`
     itself, the choice is made anew inside each of its folds.
+
+    A choice's interval must hold for the choosing as well. It is that of the
+    kernel method, which removes its bias, stretched to the value; where the
+    choice sees the whole vector, the union of those of the logistic regression
+    and of all chosen and rival methods that see it too.
     """
 
     mode: str = setting(
@@ -228,17 +248,22 @@ class AutoCalibrator:
             method.name: loss(out_of_fold(labelled, ready(method, quick), fold), labelled)
             for method in usable
         }
-        choices = tuple(
+        choices = [
             choose(name, losses, labelled, class_, self.settings.mode)
             for class_, name in enumerate(labelled.predictions.class_names)
-        )
-        used = {name for choice in choices for name in needed(choice)}
+        ]
+        if self.options.n_draws > 0:
+            choices = [
+                replace(choice, interval=interval_of(choice.chosen, choice.rivals, usable))
+                for choice in choices
+            ]
+        used = {name for choice in choices for name in (*choice.chosen, *choice.interval)}
         members = {
             method.name: ready(method, self.options).fit(labelled)
             for method in usable
             if method.name in used
         }
-        return AutoCalibration(labelled.predictions.class_names, choices, skipped, members)
+        return AutoCalibration(labelled.predictions.class_names, tuple(choices), skipped, members)
 
 
 def ready(method: Method, options: FitOptions) -> Calibrator:
@@ -298,14 +323,15 @@ def choose(
     """
     is_here: Booleans = np.equal(labelled.predictions.predicted_class, class_)
     if not is_here.any():
-        return Choice(class_name, (), (), 0, 0, ())
+        return Choice(class_name, (), (), (), 0, 0, ())
     for values in losses.values():
         is_here = is_here & ~np.isnan(values)
     weight, cluster = labelled.weight[is_here], labelled.cluster[is_here]
     n_clusters = len(np.unique(cluster.astype(str)))
     if n_clusters < 2:  # nothing to judge by
         simplest = next(iter(losses))
-        return Choice(class_name, (simplest,), (simplest,), int(is_here.sum()), n_clusters, ())
+        n = int(is_here.sum())
+        return Choice(class_name, (simplest,), (simplest,), (), n, n_clusters, ())
     means = {
         name: float(np.average(values[is_here], weights=weight)) for name, values in losses.items()
     }
@@ -316,7 +342,7 @@ def choose(
         trials.append(Trial(name, means[name], difference, error))
     rivals = tuple(trial.method for trial in trials if trial.difference <= trial.standard_error)
     chosen = rivals if mode == "blend" else rivals[:1]
-    return Choice(class_name, chosen, rivals, int(is_here.sum()), n_clusters, tuple(trials))
+    return Choice(class_name, chosen, rivals, (), int(is_here.sum()), n_clusters, tuple(trials))
 
 
 def paired(difference: Floats, weight: Floats, cluster: Strings) -> tuple[float, float]:

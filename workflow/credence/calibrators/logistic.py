@@ -35,6 +35,9 @@ from credence.splits.folds import fold_of
 # on the coefficient of a feature of unit variance.
 STRENGTHS = (1000.0, 100.0, 10.0, 1.0)
 FIXED_STRENGTH = 10.0  # where there are too few clusters to cross-fit
+# A strong ridge leaves a bias that no standard error shows: the interval is that of
+# a fit with a ridge of this strength at most, stretched to the value.
+INTERVAL_STRENGTH = 10.0
 ROUGH = 1e-6  # tolerance of the fits that only choose a strength
 FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 
@@ -51,9 +54,11 @@ class ClassLogistic:
         The intercept first.
     strength : float
         Of the ridge.
+    weak : array of float, optional
+        Coefficients of the fit with the weak ridge that the interval is of.
     covariance : array of float, shape (2, n_classes + 1, n_classes + 1), optional
-        Of the coefficients, as the clusters show it and as the model implies it;
-        None without intervals.
+        Of those, as the clusters show it and as the model implies it; None
+        without intervals.
     n_clusters : int
         How many clusters the fit saw.
     """
@@ -62,6 +67,7 @@ class ClassLogistic:
     spread: Floats
     coefficient: Floats
     strength: float
+    weak: Floats | None
     covariance: Floats | None
     n_clusters: int
 
@@ -75,11 +81,11 @@ class ClassLogistic:
     def evaluate(self, logs: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end."""
         design = self.design(logs)
-        linear = np.asarray(design @ self.coefficient)
-        value = special.expit(linear)
-        if self.covariance is None:
+        value = special.expit(design @ self.coefficient)
+        if self.covariance is None or self.weak is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         error = standard_error(design, self.covariance)
+        linear = np.asarray(design @ self.weak)
         return value, *log_odds_interval(linear, error, level, self.n_clusters)
 
     def to_record(self) -> Record:
@@ -89,6 +95,7 @@ class ClassLogistic:
             "spread": self.spread.tolist(),
             "coefficient": self.coefficient.tolist(),
             "strength": self.strength,
+            "weak": None if self.weak is None else self.weak.tolist(),
             "covariance": None if self.covariance is None else self.covariance.tolist(),
             "n_clusters": self.n_clusters,
         }
@@ -96,12 +103,13 @@ class ClassLogistic:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> ClassLogistic:
         """Return the regression of a record."""
-        covariance = record["covariance"]
+        weak, covariance = record["weak"], record["covariance"]
         return cls(
             np.array(record["mean"], dtype=float),
             np.array(record["spread"], dtype=float),
             np.array(record["coefficient"], dtype=float),
             float(record["strength"]),
+            None if weak is None else np.array(weak, dtype=float),
             None if covariance is None else np.array(covariance, dtype=float),
             int(record["n_clusters"]),
         )
@@ -162,8 +170,8 @@ class Logistic:
     standardised and the coefficients shrunk by a ridge, the intercept not. The
     ridge's strength is the one with the least held-out loss over folds of whole
     clusters. Intervals are of the log odds, with Student's t, by the jackknife
-    over clusters or the model's own curvature, whichever is wider; they do not
-    carry the choice of the strength.
+    over clusters or the model's own curvature, whichever is wider, of a fit
+    with a weak ridge, stretched to the value.
 
     References
     ----------
@@ -209,7 +217,7 @@ class Logistic:
         mean = np.average(logs, axis=0, weights=weight)
         spread = np.sqrt(np.average((logs - mean) ** 2, axis=0, weights=weight))
         spread[spread < FLAT] = 0.0
-        blank = ClassLogistic(mean, spread, np.zeros(0), 0.0, None, 0)
+        blank = ClassLogistic(mean, spread, np.zeros(0), 0.0, None, None, 0)
         design = blank.design(logs)
         _, cluster = np.unique(labelled.cluster.astype(str), return_inverse=True)
         strength = (
@@ -219,14 +227,15 @@ class Logistic:
         )
         fit = ridge(design, target, weight, strength)
         n_clusters = int(cluster.max()) + 1
-        covariance = None
+        weak, covariance = None, None
         if options.n_draws > 0:
-            p = special.expit(design @ fit.coefficient)
+            loose = ridge(design, target, weight, min(strength, INTERVAL_STRENGTH))
+            p = special.expit(design @ loose.coefficient)
             shown = cluster_covariance(
-                design, weight * (p - target), weight * p * (1.0 - p), cluster, fit
+                design, weight * (p - target), weight * p * (1.0 - p), cluster, loose
             )
-            covariance = np.stack([shown, np.linalg.inv(fit.hessian)])
-        return ClassLogistic(mean, spread, fit.coefficient, strength, covariance, n_clusters)
+            weak, covariance = loose.coefficient, np.stack([shown, np.linalg.inv(loose.hessian)])
+        return ClassLogistic(mean, spread, fit.coefficient, strength, weak, covariance, n_clusters)
 
 
 def ridge(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-from credence.calibrators.draws import cluster_weights, encode_clusters
+from credence.calibrators.draws import encode_clusters, uniform
 from credence.calibrators.features import (
     canonical_order,
     name_order,
@@ -51,7 +52,8 @@ class ClassTrees:
     covariance : array of float, shape (2, 2, 2), optional
         Of the line, as the clusters show it and as the model implies it.
     bag : tuple of Forest
-        Grown on redrawn clusters; their spread is the forest's own error.
+        Grown on halves of the clusters; how far they are from the answer is the
+        forest's own error.
     n_clusters : int
         How many clusters the fit saw.
     """
@@ -72,8 +74,9 @@ class ClassTrees:
         design = np.column_stack([np.ones(len(raw)), raw])
         error = standard_error(design, self.covariance)
         drawn = np.array([forest.log_odds(features) for forest in self.bag])
-        own = self.line[1] * drawn.std(axis=0, ddof=1)
-        return value, *log_odds_interval(linear, np.hypot(error, own), level, self.n_clusters)
+        own = np.sqrt(np.mean((drawn - linear) ** 2, axis=0))
+        n_free = min(self.n_clusters, len(self.bag))
+        return value, *log_odds_interval(linear, np.hypot(error, own), level, n_free)
 
     def to_record(self) -> Record:
         """Return the trees as JSON data."""
@@ -156,9 +159,12 @@ class Trees:
     trees is the one with the least loss on folds of whole clusters, and a line
     through the log odds that those folds' trees gave to proteins they had not
     seen takes back what the trees claim too much. The interval adds the error
-    of that line, over clusters, to the spread of forests grown on redrawn
-    clusters. It is pointwise and approximate: trees smooth over what they
-    cannot see, and no interval of theirs knows by how much.
+    of that line, over clusters, to the distance from the answer of forests
+    grown on random halves of the clusters and on their complements (what half
+    the data change is the standard error of all, and some of the bias too),
+    with Student's t for so few halves. It is approximate: trees smooth over
+    what they cannot see, and no interval of theirs knows by how much; the
+    decision page says how often it covers.
 
     References
     ----------
@@ -169,7 +175,7 @@ class Trees:
         "cross-fitted", "Number of trees.", ("cross-fitted",), low=1, high=1000
     )
     monotone: bool = setting(True, "Whether top score and margin may only help.")
-    bags: int = setting(8, "Forests on redrawn clusters, for the interval.", low=2, high=100)
+    bags: int = setting(8, "Forests on halves of the clusters, for the interval.", low=2, high=100)
 
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
@@ -205,20 +211,24 @@ class Trees:
         first = labelled.predictions.n_classes
         rising[first : first + N_RISING] = int(self.monotone)
 
-        def forest(rows: Labelled, seen: Floats, n_trees: int, factor: Floats | float) -> Forest:
-            weight = rows.weight * factor
-            return grow(seen, rows.is_correct, weight, rising, Growth(n_trees=n_trees))
-
         n_trees, unseen = self._cross_fit(labelled, features, rising)
+        growth = Growth(n_trees=n_trees)
         line, covariance = recalibrate(unseen, labelled, cluster)
         bag: tuple[Forest, ...] = ()
         if options.n_draws > 0:
             bag = tuple(
-                forest(labelled, features, n_trees, cluster_weights(key, draw)[cluster])
-                for draw in range(self.bags)
+                grow(
+                    features[rows],
+                    labelled.is_correct[rows],
+                    labelled.weight[rows],
+                    rising,
+                    growth,
+                )
+                for rows in (halves(key, draw)[cluster] for draw in range(self.bags))
+                if rows.any()
             )
         return ClassTrees(
-            forest(labelled, features, n_trees, 1.0),
+            grow(features, labelled.is_correct, labelled.weight, rising, growth),
             line,
             covariance if options.n_draws > 0 else None,
             bag,
@@ -255,6 +265,20 @@ class Trees:
             losses = labelled.weight @ log_loss(staged, target[:, None])
             n_trees = max(int(losses.argmin()), 1)
         return n_trees, staged[:, n_trees]
+
+
+def halves(keys: NDArray[np.uint64], draw: int) -> Booleans:
+    """Return whether each cluster is in a half; draws 2i and 2i + 1 complement.
+
+    Parameters
+    ----------
+    keys : array of uint64
+        A key per cluster.
+    draw : int
+        Number of the draw.
+    """
+    is_in: Booleans = uniform(keys, draw // 2, "halves") < 1 / 2
+    return is_in if draw % 2 == 0 else ~is_in
 
 
 def recalibrate(raw: Floats, labelled: Labelled, cluster: Integers) -> tuple[Floats, Floats]:
