@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence import __version__
-from credence.calibrators.protocol import FitOptions
+from credence.calibrators.protocol import FitOptions, Need
 from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import parse_stage
+from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled, Predictions, from_scores, label
 from credence.problems import InputError
 from credence.tables.calibration_file import (
     CalibrationFile,
     checksum_of,
+    needs_of,
     read_calibration,
     require_match,
     settings_record,
@@ -41,7 +42,7 @@ def labelled(n_samples: int = 120) -> Labelled:
 
 def file_of(method: str) -> tuple[CalibrationFile, Predictions]:
     known = labelled()
-    stage = parse_stage(method, "test")
+    stage = parse_method(method, "test")
     file = CalibrationFile(
         calibration=stage.build(OPTIONS).fit(known),
         method_spec=stage.text,
@@ -50,13 +51,13 @@ def file_of(method: str) -> tuple[CalibrationFile, Predictions]:
         resolution=0.01,
         counts={"n": known.n_samples},
         inputs={"scores.csv": "0" * 64},
-        settings=settings_record(stage.settings, OPTIONS),
+        settings=settings_record(stage, OPTIONS),
         release="first",
     )
     return file, known.predictions
 
 
-@pytest.mark.parametrize("method", [method.name for method in METHODS])
+@pytest.mark.parametrize("method", [*(method.name for method in METHODS), "tswa -> isotonic"])
 def test_every_method_comes_back_with_the_same_confidences(tmp_path: Path, method: str) -> None:
     file, predictions = file_of(method)
     first, second = tmp_path / "one.json", tmp_path / "two.json"
@@ -142,6 +143,30 @@ def test_a_table_without_what_the_method_needs_is_refused() -> None:
         "Give such a table, or fit with a method that needs less."
     )
     require_match(file, replace(predictions, scores=None), "use.csv")
+
+
+@pytest.mark.parametrize("method", ["tswa", "tswa -> isotonic"])
+def test_a_method_that_sees_the_vector_somewhere_needs_it(method: str) -> None:
+    file, predictions = file_of(method)
+    assert mismatch(file, replace(predictions, scores=None)) == (
+        f"use.csv: it has the top score only, and {method!r} needs the "
+        "score of every class, each row summing to the scale. "
+        "Give such a table, or fit with a method that needs less."
+    )
+
+
+def test_a_choice_needs_what_its_members_need() -> None:
+    members = {name: {"method": name} for name in ("class_only", "tswa", "kernel")}
+    assert needs_of({"method": "auto", "members": members}) is Need.VECTOR
+    del members["tswa"]
+    assert needs_of({"method": "auto", "members": members}) is Need.TOP_SCORE
+
+
+def test_every_setting_is_written_with_its_value() -> None:
+    record = settings_record(parse_method("kernel(bandwidth=mon4)", "test"), OPTIONS)
+    assert record["stages"][0]["bandwidth"] == "mon4"
+    assert record["stages"][0]["prior_weight"] == 1.0
+    assert record["options"] == {"min_positives": 10.0, "level": 0.95, "n_draws": 5}
 
 
 def test_reformatting_a_file_does_not_break_it_but_a_changed_digit_does(tmp_path: Path) -> None:

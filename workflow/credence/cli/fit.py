@@ -50,7 +50,11 @@ def command(
     from credence.cli.labels import with_labels
     from credence.cli.tables import calibration_set, read_set, table_spec
     from credence.cli.values import json_settings
-    from credence.tables.calibration_file import CalibrationFile, write_calibration
+    from credence.tables.calibration_file import (
+        CalibrationFile,
+        settings_record,
+        write_calibration,
+    )
     from credence.tables.digests import sha256_of
 
     stage = parse_method(method, "--method")
@@ -83,6 +87,7 @@ def command(
                 "weights": weights,
             },
             inputs={Path(path).name: sha256_of(Path(path)) for path in inputs},
+            settings=settings_record(stage, options),
         ),
     )
     click.echo(f"Wrote {out}: {stage.text}, from {labelled.n_samples} proteins.", err=True)

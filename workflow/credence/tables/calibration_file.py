@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from credence import __version__
+from credence.calibrators import composition
 from credence.calibrators.protocol import Calibration, FitOptions, Need
 from credence.calibrators.registry import BY_NAME
 from credence.calibrators.registry import read_calibration as read_record
+from credence.calibrators.spec import Composition, Specification
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.tables.json_text import nulls_to_nan, plain
@@ -87,10 +89,25 @@ class CalibrationFile:
     @property
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
-        return BY_NAME[self.calibration.to_record()["method"]].needs
+        return needs_of(self.calibration.to_record())
 
 
-def settings_record(settings: Any, options: FitOptions) -> dict[str, Any]:
+def needs_of(record: Mapping[str, Any]) -> Need:
+    """Return what a calibration has to be given, its members' needs included.
+
+    Parameters
+    ----------
+    record : mapping
+        From a calibration's `to_record`.
+    """
+    if record["method"] == composition.NAME:
+        return needs_of(record["first"])
+    members = record.get("members", {})
+    needs = [BY_NAME[record["method"]].needs, *map(needs_of, members.values())]
+    return max(needs, key=list(Need).index)
+
+
+def settings_record(specification: Specification, options: FitOptions) -> dict[str, Any]:
     """Return every setting of a fit with its value.
 
     A specification names only what differs from the defaults, and a later
@@ -98,17 +115,22 @@ def settings_record(settings: Any, options: FitOptions) -> dict[str, Any]:
 
     Parameters
     ----------
-    settings : object
-        A method's settings: a frozen dataclass.
+    specification : Stage or Composition
+        The method, or the methods in a row.
     options : FitOptions
         What all methods share.
 
     Examples
     --------
-    >>> settings_record(BY_NAME["class_only"].settings(), FitOptions(n_draws=50))
-    {'min_positives': 10.0, 'level': 0.95, 'n_draws': 50}
+    >>> from credence.calibrators.spec import parse_method
+    >>> settings_record(parse_method("class_only", "example"), FitOptions(n_draws=50))["stages"]
+    [{'method': 'class_only'}]
     """
-    return asdict(settings) | asdict(options)
+    stages = specification.stages if isinstance(specification, Composition) else (specification,)
+    return {
+        "stages": [{"method": stage.method.name, **asdict(stage.settings)} for stage in stages],
+        "options": asdict(options),
+    }
 
 
 def checksum_of(body: Mapping[str, Any]) -> str:
@@ -172,7 +194,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         )
     record = nulls_to_nan(body["calibration"])
     name = record.get("method")
-    if name not in BY_NAME:
+    if name not in BY_NAME and name != composition.NAME:
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",
