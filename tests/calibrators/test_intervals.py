@@ -10,6 +10,7 @@ from scipy.stats import beta
 from credence.calibrators.class_only import Constant
 from credence.calibrators.intervals import (
     bootstrap_band,
+    expanded_quantiles,
     guard_draws,
     guarded,
     knots_of,
@@ -64,10 +65,10 @@ def test_the_guard_is_a_draw_of_gamma_one_half() -> None:
 
 
 def test_a_certain_curve_is_guarded_as_jeffreys_would() -> None:
-    drawn = guarded(np.ones((1, 4000)), np.array([1e-9]), 4000)
+    drawn = guarded(np.ones((1, 4000)), np.array([1e-9]))
     # Nothing near: Beta(½, ½), whose 5 % quantile is sin²(0.05·π/2) = 0.006.
     assert np.quantile(drawn, 0.05) == pytest.approx(0.006, abs=0.006)
-    assert guarded(np.ones((1, 400)), np.array([1e9]), 400).min() > 1 - 1e-6
+    assert guarded(np.ones((1, 400)), np.array([1e9])).min() > 1 - 1e-6
 
 
 def test_knots_reach_over_the_scores_and_crowd_where_they_crowd(sample_of: Make) -> None:
@@ -80,6 +81,14 @@ def test_knots_reach_over_the_scores_and_crowd_where_they_crowd(sample_of: Make)
 
 def test_levels_leave_equal_tails() -> None:
     assert tail_levels(FitOptions(level=0.9)) == pytest.approx((0.05, 0.95))
+
+
+def test_few_clusters_widen_an_interval_as_student_s_t_does() -> None:
+    draws = np.random.default_rng(2).standard_normal((1, 200_000)).repeat(2, axis=0)
+    low, high = expanded_quantiles(draws, np.array([8.0, 1e9]), FitOptions(level=0.9))
+    # t with 7 degrees of freedom at 5 %: 1.8946, times √(8/7); the normal: 1.6449.
+    np.testing.assert_allclose(high, [1.8946 * np.sqrt(8 / 7), 1.6449], atol=0.02)
+    np.testing.assert_allclose(low, -high, atol=0.03)
 
 
 class ShareMethod:

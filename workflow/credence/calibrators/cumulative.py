@@ -11,7 +11,7 @@ from scipy.special import xlogy
 
 from credence.calibrators.binning import Masses, masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.intervals import band_of, guarded, knots_of
+from credence.calibrators.intervals import band_of, knots_of
 from credence.calibrators.mass_draws import MassDraws, cluster_masses, draw_masses, places_of
 from credence.calibrators.protocol import (
     Band,
@@ -135,8 +135,7 @@ class Cumulative:
         place = np.arange(len(places.lowest))
         window = (place >= starts[:, None]) & (place < stops[:, None])
         n_near = cluster_masses(sample, places).effective_number(window.astype(np.float64))
-        drawn = guarded(values, n_near, options.n_draws)
-        return band_of(knots, drawn, curve.value(knots), options)
+        return band_of(knots, values, n_near, curve.value(knots), options)
 
     def draw_cutoffs(self, draws: MassDraws) -> Integers:
         """Return the first place above the cutoff in each draw; 0 for no cutoff."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.intervals import band_of, guarded
+from credence.calibrators.intervals import band_of
 from credence.calibrators.mass_draws import Places, cluster_masses, draw_masses
 from credence.calibrators.protocol import (
     Band,
@@ -170,8 +170,8 @@ class Histogram:
         bin_of_knot = np.repeat(np.arange(n_bins), 2)[1:-1]
         if n_bins == 1:
             knots, bin_of_knot = np.zeros(1), np.zeros(1, dtype=np.int64)
-        drawn = guarded(values, n_near, options.n_draws)[bin_of_knot]
-        return band_of(knots, drawn, curve.share[bin_of_knot], options)
+        at = bin_of_knot
+        return band_of(knots, values[at], n_near[at], curve.share[at], options)
 
 
 def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:

@@ -25,6 +25,7 @@ from credence.predictions import Floats
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
 N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
+LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
 WINDOW = 0.05  # of the scale: what counts as near a score where a method has no window
 
 
@@ -38,6 +39,39 @@ def tail_levels(options: FitOptions) -> tuple[float, float]:
     """
     tail = (1.0 - options.level) / 2.0
     return tail, 1.0 - tail
+
+
+def expanded_quantiles(
+    draws: Floats, n_near: Floats, options: FitOptions
+) -> tuple[Floats, Floats]:
+    """Return the ends of intervals, wider where they rest on few clusters.
+
+    Quantiles of bootstrap draws are too narrow for few clusters, as normal
+    quantiles are for a mean with an estimated variance. The levels are those
+    at which a normal has the quantiles of Student's t (the expanded percentile
+    interval of Hesterberg 2015, doi 10.1080/00031305.2015.1089789).
+
+    Parameters
+    ----------
+    draws : array of float, shape (n_knots, n_draws)
+        Draws at each knot.
+    n_near : array of float, shape (n_knots,)
+        Effective number of clusters each rests on.
+    options : FitOptions
+        Level of the interval.
+    """
+    tail, _ = tail_levels(options)
+    freedom = np.maximum(n_near - 1.0, LEAST_FREEDOM)
+    level = special.ndtr(special.stdtrit(freedom, tail) * np.sqrt((freedom + 1.0) / freedom))
+    ordered = np.sort(draws, axis=1)
+    at = level * (ordered.shape[1] - 1)
+    below = at.astype(np.int64)
+    part = at - below
+    rows = np.arange(len(ordered))
+    above = np.minimum(below + 1, ordered.shape[1] - 1)
+    low = ordered[rows, below] * (1.0 - part) + ordered[rows, above] * part
+    high = ordered[rows, -1 - below] * (1.0 - part) + ordered[rows, -1 - above] * part
+    return low, high
 
 
 def guard_draws(n_draws: int) -> tuple[Floats, Floats]:
@@ -92,9 +126,11 @@ def share_interval(sample: ClassSample, options: FitOptions) -> tuple[float, flo
     options : FitOptions
         Level and number of draws.
     """
-    low, high = np.quantile(share_draws(sample, options.n_draws), tail_levels(options))
+    draws = share_draws(sample, options.n_draws)[None]
+    n_clusters = np.array([float(sample.weight.sum()) / mean_cluster_mass(sample)])
+    low, high = expanded_quantiles(draws, n_clusters, options)
     share = sample.share_correct
-    return min(float(low), share), max(float(high), share)
+    return min(float(low[0]), share), max(float(high[0]), share)
 
 
 def knots_of(sample: ClassSample) -> Floats:
@@ -113,7 +149,7 @@ def knots_of(sample: ClassSample) -> Floats:
     return np.unique(np.concatenate([even, score[rank]]))
 
 
-def guarded(values: Floats, n_near: Floats, n_draws: int) -> Floats:
+def guarded(values: Floats, n_near: Floats) -> Floats:
     """Return draws of a curve, each with pseudo-clusters added at every knot.
 
     Parameters
@@ -122,29 +158,31 @@ def guarded(values: Floats, n_near: Floats, n_draws: int) -> Floats:
         Draws of the curve.
     n_near : array of float, shape (n_knots,)
         Effective number of clusters that the curve rests on at each knot.
-    n_draws : int
-        Number of draws.
     """
-    right, wrong = guard_draws(n_draws)
+    right, wrong = guard_draws(values.shape[1])
     near = n_near[:, None]
     return np.asarray((values * near + right) / (near + right + wrong))
 
 
-def band_of(knots: Floats, draws: Floats, centre: Floats, options: FitOptions) -> Band:
-    """Return the quantiles of draws as a band that contains the curve.
+def band_of(
+    knots: Floats, values: Floats, n_near: Floats, centre: Floats, options: FitOptions
+) -> Band:
+    """Return the quantiles of guarded draws as a band that contains the curve.
 
     Parameters
     ----------
     knots : array of float
         Scores, ascending.
-    draws : array of float, shape (n_knots, n_draws)
+    values : array of float, shape (n_knots, n_draws)
         Draws of the curve at the knots.
+    n_near : array of float, shape (n_knots,)
+        Effective number of clusters that the curve rests on at each knot.
     centre : array of float
         The curve there.
     options : FitOptions
         Level of the interval.
     """
-    low, high = np.quantile(draws, tail_levels(options), axis=1)
+    low, high = expanded_quantiles(guarded(values, n_near), n_near, options)
     low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
 
@@ -174,4 +212,4 @@ def bootstrap_band(
     places = places_of(sample)
     window = gaussian_window(knots, places.score, WINDOW * sample.scale)
     n_near = cluster_masses(sample, places).effective_number(window)
-    return band_of(knots, guarded(values, n_near, options.n_draws), curve.value(knots), options)
+    return band_of(knots, values, n_near, curve.value(knots), options)

@@ -12,7 +12,7 @@ from scipy.special import expit
 from credence.calibrators.bandwidth import GREATEST, MON, steady_bandwidth
 from credence.calibrators.binning import Masses, Nodes, masses_of, nodes_of
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.intervals import band_of, guarded, knots_of
+from credence.calibrators.intervals import band_of, knots_of
 from credence.calibrators.kernel_band import (
     RANK_POWER,
     debiased_values,
@@ -271,13 +271,13 @@ class Kernel:
         values = debiased_values(knots, places.score, draws, bandwidth)
         width = curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST * sample.scale
         n_near = clusters.effective_number(gaussian_window(knots, places.score, width))
-        smooth = band_of(knots, guarded(values, n_near, options.n_draws), centre, options)
+        smooth = band_of(knots, values, n_near, centre, options)
         rank, at = ranks_of(places.score, clusters.total, knots)
         n_clusters = float(clusters.effective_number(np.ones((1, len(rank))))[0])
         width = n_clusters**RANK_POWER
         values = rank_lines(at, rank, draws, width)
         n_near = clusters.effective_number(gaussian_window(at, rank, width))
-        steep = band_of(knots, guarded(values, n_near, options.n_draws), centre, options)
+        steep = band_of(knots, values, n_near, centre, options)
         lower = np.minimum(smooth.lower, steep.lower)
         return Band(knots, lower, np.maximum(smooth.upper, steep.upper))
 
