@@ -151,9 +151,7 @@ def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
     n_clusters = effective_clusters(sample.cluster, sample.weight)
     # The design effect is an estimate, as a t-test's variance is.
     small = critical_value(n_clusters, 1, options) / critical_value(np.inf, 0, options)
-    allowed = (
-        limit_quantile(options.level) * dispersion(sample, fitted[place]) * small**2 / 2.0
-    )
+    allowed = limit_quantile(options.level) * dispersion(sample, fitted[place]) * small**2 / 2.0
     knots = band_knots(sample)
     first = np.searchsorted(score, knots, side="left")  # the first score at or above
     last = np.searchsorted(score, knots, side="right") - 1  # the last at or below
