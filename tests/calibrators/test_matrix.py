@@ -1,0 +1,97 @@
+"""The one minimum of a convex loss, and what its vector says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from credence.calibrators.features import canonical_order, log_scores, name_order
+from credence.calibrators.matrix import METHOD, Matrix, Problem, minimise, sandwich, with_ones
+from credence.calibrators.protocol import FitOptions
+
+
+def problem_of(worlds, settings: Matrix, n_samples: int = 150) -> tuple[Problem, np.ndarray]:
+    world = worlds.draw(seed=9, n_samples=n_samples)
+    logs = log_scores(world.predictions)
+    order = canonical_order(logs, world)
+    _, cluster = np.unique(world.cluster[order].astype(str), return_inverse=True)
+    rank = np.argsort(name_order(world.predictions.class_names))
+    true_class = rank[world.true_class[order]]
+    return Problem(with_ones(logs[order]), true_class, world.weight[order], settings), cluster
+
+
+def test_newton_agrees_with_a_slow_search(worlds) -> None:
+    problem, _ = problem_of(worlds, Matrix(2.0, 5.0, 3.0))
+    shape, base = problem.base().shape, problem.base()
+
+    def loss(value: np.ndarray) -> float:
+        deviation = value[:-1].reshape(shape)
+        return problem.loss(deviation + value[-1] * base, deviation)
+
+    start = np.append(np.zeros(base.size), 1.0)
+    slow = optimize.minimize(loss, start, method="BFGS", options={"gtol": 1e-6})
+    matrix, _ = minimise(problem)
+    expected = slow.x[:-1].reshape(shape) + slow.x[-1] * base
+    np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-4)
+
+
+def test_strong_ridges_leave_temperature_scaling(worlds) -> None:
+    strong = 1e9
+    problem, _ = problem_of(worlds, Matrix(strong, strong, strong))
+    matrix, _ = minimise(problem)
+    rows = np.arange(len(problem.true_class))
+
+    def loss(inverse_temperature: float) -> float:
+        log_p = special.log_softmax(inverse_temperature * problem.design[:, :-1], axis=1)
+        return -problem.weight @ log_p[rows, problem.true_class]
+
+    best = optimize.minimize_scalar(
+        loss, bounds=(0.05, 20), method="bounded", options={"xatol": 1e-10}
+    )
+    np.testing.assert_allclose(matrix, best.x * problem.base(), rtol=0, atol=1e-6)
+
+
+def test_the_curvature_is_that_of_finite_differences(worlds) -> None:
+    problem, _ = problem_of(worlds, Matrix(), 40)
+    matrix = problem.base() * 0.7
+    p, _ = problem.residual(matrix)
+    step = 1e-5
+    column = []
+    for sign in (1, -1):
+        moved = matrix.copy()
+        moved[1, 2] += sign * step
+        _, excess = problem.residual(moved)
+        column.append(((excess * problem.weight[:, None]).T @ problem.design).ravel())
+    numeric = (column[0] - column[1]) / (2 * step)
+    position = 1 * problem.design.shape[1] + 2
+    np.testing.assert_allclose(problem.curvature(p)[:, position], numeric, rtol=0, atol=1e-5)
+
+
+def test_the_sandwich_grows_with_relatives(worlds) -> None:
+    problem, cluster = problem_of(worlds, Matrix(), 300)
+    matrix, inverse = minimise(problem)
+    alone = sandwich(problem, matrix, inverse, np.arange(len(cluster)))
+    blocks = sandwich(problem, matrix, inverse, problem.true_class.astype(np.int64))
+    assert np.isfinite(alone).all() and np.linalg.eigvalsh(alone).min() > -1e-12
+    assert np.linalg.matrix_rank(blocks) < np.linalg.matrix_rank(alone)
+
+
+def test_probabilities_sum_to_1_and_hold_the_confidence(worlds) -> None:
+    world = worlds.draw(seed=11)
+    calibration = METHOD.build(Matrix(), FitOptions(n_draws=0)).fit(world)
+    probabilities = calibration.probabilities(world.predictions)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    chosen = probabilities[np.arange(world.n_samples), world.predictions.predicted_class]
+    value = calibration.confidence(world.predictions).value
+    np.testing.assert_allclose(value, chosen, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [[2, 0, 3, 1], [3, 2, 1, 0]])
+def test_probabilities_follow_their_class_names(worlds, order: list[int]) -> None:
+    world = worlds.draw(seed=12)
+    turned = worlds.with_classes_in_order(world, order)
+    build = METHOD.build(Matrix(), FitOptions(n_draws=0))
+    before = build.fit(world).probabilities(world.predictions)
+    after = build.fit(turned).probabilities(turned.predictions)
+    np.testing.assert_allclose(after, before[:, order], rtol=0, atol=1e-12)

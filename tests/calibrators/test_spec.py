@@ -1,0 +1,162 @@
+"""Specifications: one canonical text, whole messages, new methods by themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from credence.calibrators import registry
+from credence.calibrators.class_only import Constant
+from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.protocol import (
+    Band,
+    ClassSample,
+    Curve,
+    FitOptions,
+    Method,
+    Need,
+    setting,
+)
+from credence.calibrators.spec import Composition, Stage, parse_method
+from credence.problems import InputError
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("kernel", "kernel"),
+        (" kernel ( ) ", "kernel"),
+        ("kernel(bandwidth=mon2)", "kernel"),
+        ("kernel( prior_weight = 0 , bandwidth=mon4)", "kernel(bandwidth=mon4, prior_weight=0.0)"),
+        ("tswa->kernel", "tswa -> kernel"),
+        (
+            "logistic(strength=10) -> kernel(bandwidth=mon4)",
+            "logistic(strength=10.0) -> kernel(bandwidth=mon4)",
+        ),
+        ("class_only -> platt -> isotonic", "class_only -> platt -> isotonic"),
+        ("auto(mode=blend)", "auto(mode=blend)"),
+        ("auto -> isotonic", "auto -> isotonic"),
+        ("trees(monotone=false)", "trees(monotone=False)"),
+    ],
+)
+def test_a_specification_has_one_form_that_reads_as_itself(written: str, canonical: str) -> None:
+    parsed = parse_method(written, "--method")
+    assert parsed.text == canonical
+    assert parse_method(canonical, "--method") == parsed
+
+
+def test_one_stage_is_no_composition() -> None:
+    assert isinstance(parse_method("kernel", ""), Stage)
+    composed = parse_method("tswa -> kernel", "")
+    assert isinstance(composed, Composition)
+    assert composed.needs is Need.VECTOR and not composed.gives_vector
+    assert parse_method("matrix", "").gives_vector
+
+
+def test_every_method_of_the_registry_can_be_named() -> None:
+    for name, method in registry.BY_NAME.items():
+        assert parse_method(name, "").text == name
+        assert parse_method(name, "").needs is method.needs
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kernal", "config.yaml, line 7: 'kernal' is not a method. Did you mean 'kernel'?"),
+        (
+            "tswa -> ",
+            "config.yaml, line 7: ' ' is not a method. Write a name, with settings in brackets: "
+            "kernel(bandwidth=mon4).",
+        ),
+        (
+            "kernal -> isotonc",
+            "config.yaml, line 7: 'kernal' is not a method. Did you mean 'kernel'?\n"
+            "config.yaml, line 7: 'isotonc' is not a method. Did you mean 'isotonic'?",
+        ),
+        (
+            "auto(mode=best)",
+            "config.yaml, line 7, column 'auto.mode': 'best' is not allowed. "
+            "Give choose or blend.",
+        ),
+        (
+            "logistic(strength=0)",
+            "config.yaml, line 7, column 'logistic.strength': '0' is not allowed. "
+            "Give cross-fitted or a number of at least 0.001.",
+        ),
+    ],
+)
+def test_all_that_is_wrong_with_a_specification_is_said(text: str, message: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        parse_method(text, "config.yaml", 7)
+    assert str(refusal.value) == message
+
+
+def test_a_method_that_sees_the_vector_cannot_come_second() -> None:
+    with pytest.raises(InputError) as refusal:
+        parse_method("kernel -> logistic", "--method")
+    said = str(refusal.value)
+    start = (
+        "--method: 'logistic' sees the whole score vector; a stage before it leaves one number. "
+        "Put it first, or write one of "
+    )
+    assert said.startswith(start) and said.endswith(" there.")
+    offered = said.removeprefix(start).removesuffix(" there.").split(", ")
+    needs = {name: registry.BY_NAME[name].needs for name in offered}
+    assert "kernel" in offered and Need.VECTOR not in needs.values()
+
+
+# A toy calibrator: its module (here), one line of the registry, its test.
+
+
+@dataclass(frozen=True)
+class Stubborn:
+    """Settings of a method that always says the same."""
+
+    always: float = setting(0.5, "What it says.", low=0.0, high=1.0)
+
+    def fit_curve(self, sample: ClassSample) -> Constant:
+        return Constant(self.always)
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        return Band(np.zeros(1), np.zeros(1), np.ones(1))
+
+
+def read_stubborn(record: Mapping[str, Any]) -> Constant:
+    return Constant.from_record(record)
+
+
+TOY = Method(
+    name="stubborn",
+    summary="The same confidence for all.",
+    reference="this test",
+    settings=Stubborn,
+    needs=Need.CLASS,
+    build=build_classwise("stubborn"),
+    read=reader_of("stubborn", read_stubborn),
+)
+
+
+def test_a_toy_needs_its_module_and_one_line_of_the_registry(
+    worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "METHODS", (*registry.METHODS, TOY))
+    monkeypatch.setitem(registry.BY_NAME, "stubborn", TOY)
+    world = worlds.draw(seed=1)
+    for text, expected in (("stubborn(always=0.3)", 0.3), ("tswa -> stubborn(always=0.3)", 0.3)):
+        calibration = parse_method(text, "").build(FitOptions(n_draws=0)).fit(world)
+        again = registry.read_calibration(json.loads(json.dumps(calibration.to_record())))
+        np.testing.assert_array_equal(again.confidence(world.predictions).value, expected)
+    composed = parse_method("stubborn -> isotonic", "").build(FitOptions(n_draws=0)).fit(world)
+    value = composed.confidence(world.predictions).value
+    for class_ in range(world.predictions.n_classes):
+        here = world.predictions.predicted_class == class_
+        share = np.average(world.is_correct[here], weights=world.weight[here])
+        np.testing.assert_allclose(value[here], share, rtol=0, atol=1e-9)
+    with pytest.raises(InputError) as refusal:
+        parse_method("stubbon", "--method")
+    assert str(refusal.value) == "--method: 'stubbon' is not a method. Did you mean 'stubborn'?"
