@@ -1,0 +1,400 @@
+"""Commands as real processes: what they print where, and their exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from credence.calibrators.registry import METHODS
+from credence.cli import COMMANDS, group, run_command_line
+from credence.configuration import DEMO_FILES
+from credence.simulate import WorldSettings, make_world, render_files
+
+SMALL = WorldSettings(
+    n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
+)
+
+
+def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "credence", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files of a small world, and calibrations of it."""
+    folder = tmp_path_factory.mktemp("world")
+    for name, content in render_files(make_world(SMALL)).items():
+        path = folder / "demo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+@pytest.fixture
+def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(world)
+    return world
+
+
+@pytest.fixture(scope="module")
+def calibration(world: Path) -> Path:
+    """Return the calibration of the small world by the kernel."""
+    done = call(
+        world, "fit", "demo/calibration.csv", "--format", "phanns-labelled", "--out", "k.json"
+    )
+    assert done.returncode == 0, done.stderr
+    return world / "k.json"
+
+
+def example_of(name: str) -> str:
+    command = group.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None
+    text = " ".join((command.epilog or "").split())
+    assert text.startswith("Example: credence "), f"{name} has no example"
+    return text.removeprefix("Example: ")
+
+
+# These start Snakemake or write into the home folder; tests/workflow runs them.
+NOT_HERE = {"run", "demo", "completion"}
+IN_ORDER = ["simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"]
+
+
+def test_the_examples_of_the_help_work_one_after_the_other(inside: Path) -> None:
+    names = [*IN_ORDER, *(set(COMMANDS) - NOT_HERE - set(IN_ORDER))]
+    for name in names:
+        words = shlex.split(example_of(name))
+        assert words[:2] == ["credence", name]
+        assert run_command_line(words[1:]) == 0, example_of(name)
+    for made in ("clusters.tsv", "groups.tsv", "c.json", "conf.tsv", "findings.json"):
+        assert (inside / made).stat().st_size > 100
+    assert (inside / "page" / "index.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("name", sorted(NOT_HERE))
+def test_the_examples_that_start_more_are_well_formed(name: str) -> None:
+    words = shlex.split(example_of(name).split(">>")[0])
+    command = group.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None
+    command.make_context(name, words[2:])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_a_command_does(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line([name, "--help"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"Usage: credence {name} ")
+    assert "Example: credence " in said
+
+
+def test_the_version_is_printed_without_importing_what_computes(tmp_path: Path) -> None:
+    code = (
+        "import sys; from credence.cli import run_command_line as run; run(['--version']);"
+        "print(sorted({'numpy', 'pandas', 'scipy', 'pyarrow', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert re.fullmatch(r"credence, version \d+\.\d+\.\d+\n\[\]\n", done.stdout)
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    done = call(tmp_path, "anotate")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "There is no command 'anotate'. Did you mean 'annotate'?" in done.stderr
+
+
+def test_one_thread_is_set_before_anything_computes(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; sys.argv = ['credence', '--version'];"
+        "from credence.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: print(os.environ['OMP_NUM_THREADS'], 'numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"OMP_NUM_THREADS": "8"},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "1 False"
+
+
+def test_annotate_needs_nothing_but_table_and_calibration(
+    world: Path, calibration: Path, tmp_path: Path
+) -> None:
+    table, file = tmp_path / "scores.csv", tmp_path / "c.json"
+    table.write_bytes((world / "demo" / "use.csv").read_bytes())
+    file.write_bytes(calibration.read_bytes())
+    done = call(tmp_path, "annotate", "scores.csv", "--calibration", "c.json", "--out", "conf.tsv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "scores.csv: read as phanns (" in done.stderr
+    lines = (tmp_path / "conf.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == [
+        *("id", "predicted_class", "score", "confidence", "lower", "upper", "support"),
+        *("method", "note"),
+    ]
+    assert [line.split("\t")[0] for line in lines[1:]] == [
+        line.split(",")[0] for line in table.read_text().splitlines()[1:]
+    ]
+
+
+def test_annotate_gives_the_same_bytes_in_small_pieces(
+    inside: Path, calibration: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["annotate", "demo/use.csv", "--calibration", "k.json", "--format", "phanns"]
+    assert run_command_line([*words, "--out", "whole.tsv"]) == 0
+    from credence.tables import samples
+
+    stream = samples.stream_samples
+    monkeypatch.setattr(samples, "stream_samples", lambda path, spec: stream(path, spec, 7))
+    assert run_command_line([*words, "--out", "pieces.tsv"]) == 0
+    assert (inside / "whole.tsv").read_bytes() == (inside / "pieces.tsv").read_bytes()
+
+
+def test_annotate_refuses_a_protein_that_two_tables_have(
+    inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("demo/use.csv").read_text().splitlines()
+    Path("more.csv").write_text("\n".join([lines[0], lines[5]]) + "\n")
+    words = ["annotate", "demo/use.csv", "more.csv", "--calibration", "k.json"]
+    assert run_command_line([*words, "--format", "phanns", "--out", "two.tsv"]) == 2
+    id_ = lines[5].split(",")[0]
+    assert capsys.readouterr().err == (
+        f"more.csv: {id_!r} stands in demo/use.csv too. Remove one of the two.\n".replace(
+            "more.csv:", "more.csv, line 2:"
+        )
+        + "Mend this and run the command again.\n"
+    )
+    assert not Path("two.tsv").exists()
+
+
+def test_annotate_refuses_a_table_of_other_classes(
+    inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("demo/use.csv").read_text().replace("Portal", "Gate", 1)
+    Path("other.csv").write_text(text)
+    words = ["annotate", "other.csv", "--calibration", "k.json", "--format", "phanns"]
+    assert run_command_line([*words, "--out", "none.tsv"]) == 2
+    said = capsys.readouterr().err
+    assert "Portal" in said
+    assert "Gate" in said
+    assert not Path("none.tsv").exists()
+
+
+def test_annotate_refuses_a_file_that_is_no_calibration(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["annotate", "demo/use.csv", "--calibration", "demo/use.csv", "--out", "x.tsv"]
+    assert run_command_line(words) == 2
+    assert "demo/use.csv" in capsys.readouterr().err
+
+
+def test_fit_writes_the_same_bytes_twice(inside: Path, calibration: Path) -> None:
+    words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--out", "again.json"]
+    assert run_command_line(words) == 0
+    assert Path("again.json").read_bytes() == calibration.read_bytes()
+
+
+def test_fit_takes_labels_from_a_second_table(inside: Path, calibration: Path) -> None:
+    rows = list(csv.reader(Path("demo/calibration.csv").open()))
+    names = {name.lower().replace(" ", "_"): name for name in rows[0][1:]} | {
+        "shaft": "Tail shaft",
+        "tail_shaft": "Tail shaft",
+    }
+    labels = [[row[0], names[row[0].rpartition("_")[0].lower()]] for row in rows[1:]]
+    with Path("labels.tsv").open("w", newline="") as handle:
+        csv.writer(handle, delimiter="\t").writerows([["id", "true_class"], *labels])
+    words = ["fit", "demo/calibration.csv", "--format", "phanns", "--labels", "labels.tsv"]
+    assert run_command_line([*words, "--out", "labelled.json"]) == 0
+    one, other = (json.loads(Path(name).read_text()) for name in ("k.json", "labelled.json"))
+    assert one["calibration"] == other["calibration"]
+
+
+def test_fit_refuses_a_table_without_labels(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", "demo/use.csv", "--format", "phanns", "--out", "x.json"]
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "demo/use.csv: the table has no true classes. "
+        "Give labels: a table of id and label, or a pattern for FASTA headers.\n"
+        "Mend this and run the command again.\n"
+    )
+
+
+def test_fit_refuses_a_method_that_is_none(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", "demo/calibration.csv", "--method", "kernal", "--out", "x.json"]
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "--method: 'kernal' is not a method. Did you mean 'kernel'?\n"
+        "Mend this and run the command again.\n"
+    )
+
+
+def test_check_tells_what_is_wrong_with_configuration_and_all_tables_at_once(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores = Path("demo/calibration.csv").read_text().replace("0.00", "high", 1)
+    Path("bad.csv").write_text(scores)
+    Path("bad.fasta").write_text(">a\nMKV*\n")
+    Path("bad.yaml").write_text(
+        "run: bad\ncalibration_set: {scores: bad.csv, format: phanns-labelled}\n"
+        "use_sets: [{name: one, scores: bad.fasta, format: phanns}]\n"
+    )
+    assert run_command_line(["check", "bad.yaml"]) == 2
+    said = capsys.readouterr().err
+    assert "bad.csv, line 2, column 'Major capsid': 'high' is not a number." in said
+    assert "bad.fasta" in said
+
+
+def test_check_lists_every_id_that_table_and_fasta_do_not_share(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("demo/proteins.fasta").read_text()
+    first, second = re.findall(r"^>(\S+)", text, re.M)[:2]
+    Path("less.fasta").write_text(text.replace(f">{first} ", ">x ").replace(f">{second} ", ">y "))
+    words = ["check", "demo/calibration.csv", "--format", "phanns-labelled"]
+    assert run_command_line([*words, "--proteins", "less.fasta"]) == 2
+    said = capsys.readouterr().err
+    for name in (first, second):
+        assert f"{name!r} has no protein in less.fasta." in said
+    for name in ("x", "y"):
+        assert f"less.fasta, line {text[: text.index(f'>{first} ')].count(chr(10)) + 1}" in said
+        assert f"{name!r} has no row in demo/calibration.csv." in said
+
+
+def test_init_writes_a_configuration_that_is_valid_and_commented(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--scores", "demo/calibration.csv", "--proteins", "demo/proteins.fasta"]
+    words += ["--training", "demo/training.fasta", "--use", "demo/use.csv"]
+    assert run_command_line(["init", "lab1", *words]) == 0
+    text = Path("lab1.yaml").read_text()
+    assert "  format: phanns-labelled" in text
+    assert "  - name: use  # reports/lab1/use/confidences.tsv\n" in text
+    assert "demo:" not in text
+    capsys.readouterr()
+    assert run_command_line(["check", "lab1.yaml"]) == 0
+    assert capsys.readouterr().out.endswith("lab1.yaml: no problems.\n")
+
+
+def test_init_overwrites_nothing(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("mine.yaml").write_text("precious\n")
+    assert run_command_line(["init", "mine", "--scores", "demo/calibration.csv"]) == 2
+    assert Path("mine.yaml").read_text() == "precious\n"
+    assert capsys.readouterr().err == (
+        "mine.yaml: this file is there already. Remove it, or choose --out.\n"
+        "Mend this and run the command again.\n"
+    )
+
+
+def test_methods_lists_every_entry_with_its_laws(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["methods", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in entries] == [method.name for method in METHODS]
+    for entry, method in zip(entries, METHODS, strict=True):
+        assert len(entry["laws_promised"]) == len(
+            [law for law in method.laws if law.name not in ("INVARIANCE", "RANGE")]
+        )
+    assert run_command_line(["methods"]) == 0
+    said = capsys.readouterr().out
+    for method in METHODS:
+        assert f"{method.name}: {method.summary}\n    from: {method.reference}\n" in said
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["completion", shell]) == 0
+    assert "_CREDENCE_COMPLETE" in capsys.readouterr().out
+
+
+def test_completion_knows_the_commands(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "credence"],
+        env=os.environ
+        | {"_CREDENCE_COMPLETE": "bash_complete", "COMP_WORDS": "credence an", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stdout == "plain,annotate\n"
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_half_written(
+    inside: Path, calibration: Path
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    done = call(
+        inside, "annotate", "demo/use.csv", "--calibration", "k.json", "--out", "/dev/full"
+    )
+    assert done.returncode == 2
+    assert "disk is full" in done.stderr or "TSV" in done.stderr or ".tsv" in done.stderr
+
+
+def test_a_bug_shows_its_traceback_and_exit_code_1(tmp_path: Path) -> None:
+    code = (
+        "import sys; import credence.cli.methods as m;"
+        "m._methods = lambda: 1 / 0;"
+        "sys.argv = ['credence', 'methods'];"
+        "from credence.__main__ import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_the_workflow_expects_what_simulate_writes() -> None:
+    written = {f"demo/{name}" for name in render_files(make_world(SMALL))}
+    assert written == set(DEMO_FILES)
+
+
+def test_published_precisions_of_phanns_come_back_exactly(
+    real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = str(real_data / "phanns_scores_2020.csv.gz")
+    words = ["fit", table, "--format", "phanns-labelled", "--method", "cumulative"]
+    assert run_command_line([*words, "--draws", "0", "--out", "c.json"]) == 0
+    with (real_data / "phanns_precision_2020.csv").open() as handle:
+        published = {
+            (row["class"], float(row["threshold"])): row["precision"]
+            for row in csv.DictReader(handle)
+            if float(row["threshold"]) in (0.0, 5.0, 8.0)
+        }
+    assert len(published) == 33
+    rows = [[f"p{n}", name, f"{at}"] for n, (name, at) in enumerate(published)]
+    with Path("points.csv").open("w", newline="") as handle:
+        csv.writer(handle).writerows([["id", "class", "score"], *rows])
+    columns = {"id": "id", "predicted_class": "class", "score": "score"}
+    spec = json.dumps({"format": "top-score", "columns": columns, "scale": 10})
+    words = ["annotate", "points.csv", "--calibration", "c.json", "--spec", spec]
+    assert run_command_line([*words, "--out", "conf.tsv"]) == 0
+    with Path("conf.tsv").open() as handle:
+        answers = [float(row["confidence"]) for row in csv.DictReader(handle, delimiter="\t")]
+    assert answers == pytest.approx([float(text) for text in published.values()], abs=1e-15)

@@ -1,0 +1,213 @@
+"""A few dozen proteins through real Snakemake, from tables to the page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CONFIGURATION = """\
+run: small
+title: A small world
+simulated: true
+calibration_set:
+  scores: demo/calibration.csv
+  format: phanns-labelled
+  proteins: demo/proteins.fasta
+training: {proteins: demo/training.fasta}
+use_sets:
+  - {name: use, scores: demo/use.csv, format: phanns}
+calibration: {method: kernel, compare: [class_only], draws: 20}
+evaluation: {folds: 2}
+demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
+"""
+TIMEOUT = 300  # seconds; a run takes ten on an idle machine
+
+
+def call(folder: Path, package: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(package / "workflow")},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return call(folder, folder.parent / "package", "credence", "run", *words)
+
+
+def outputs(folder: Path) -> dict[str, bytes]:
+    """Return every file that a run made, but for what tells the time."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for part in ("demo", "results", "reports")
+        for path in sorted((folder / part).rglob("*"))
+        if path.is_file() and "benchmarks" not in path.parts
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """Return a folder in which a run ended, on one core, and all it made."""
+    # A copy of the package, so that one of its files can be edited, and so that
+    # work on the original meanwhile remakes nothing.
+    above = tmp_path_factory.mktemp("workflow")
+    package, folder = above / "package", above / "run"
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(ROOT / "workflow", package / "workflow", ignore=ignored)
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / name, package / name)
+    folder.mkdir()
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    done = run(folder, "--cores", "1")
+    assert done.returncode == 0, done.stderr
+    return folder, outputs(folder)
+
+
+def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -> None:
+    _, made = finished
+    promised = {
+        "results/small/samples.parquet",
+        "results/small/check.json",
+        "results/small/clusters.tsv",
+        "results/small/groups.tsv",
+        "results/small/calibrations/class_only.json",
+        "results/small/calibrations/kernel.json",
+        "results/small/metrics.tsv",
+        "results/small/findings.json",
+        "reports/small/index.html",
+        "reports/small/report.json",
+        "reports/small/metrics.tsv",
+        "reports/small/calibration.json",
+        "reports/small/use/confidences.tsv",
+    }
+    assert promised <= set(made)
+    assert made["reports/small/use/confidences.tsv"].count(b"\n") == 41
+    assert b"A small world" in made["reports/small/index.html"]
+    assert b"simulated" in made["reports/small/index.html"].lower()
+
+
+def test_a_second_run_does_nothing_and_quickly(finished: tuple[Path, dict[str, bytes]]) -> None:
+    folder, made = finished
+    start = time.monotonic()
+    again = run(folder, "--cores", "2")
+    seconds = time.monotonic() - start
+    assert again.returncode == 0, again.stderr
+    assert "Nothing to be done" in again.stderr
+    assert outputs(folder) == made
+    assert seconds < 20  # 3 on an idle machine; other tests run beside this one
+
+
+def test_two_cores_after_deleting_all_give_the_same_bytes(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, made = finished
+    for part in ("results", "reports", "demo"):
+        shutil.rmtree(folder / part)
+    done = run(folder, "--cores", "2")
+    assert done.returncode == 0, done.stderr
+    again = outputs(folder)
+    assert set(again) == set(made)
+    assert [name for name in made if again[name] != made[name]] == []
+
+
+def test_a_changed_setting_redoes_only_what_depends_on_it(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, _ = finished
+    text = CONFIGURATION.replace("title: A small world", "title: Another heading")
+    (folder / "config.yaml").write_text(text)
+    counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    assert counts == {"report": 1, "all": 1, "total": 2}
+
+
+def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, bytes]]) -> None:
+    folder, _ = finished
+    module = folder.parent / "package" / "workflow" / "credence" / "confidence.py"
+    before = module.read_text()
+    module.write_text(before + "\n# A comment is enough: nobody decides what matters.\n")
+    counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
+    module.write_text(before)
+    assert counts["simulate"] == counts["check"] == counts["report"] == 1
+    assert counts["total"] == 11
+
+
+def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, _ = finished
+    own_folder = folder.parent / "own"
+    shutil.copytree(folder / "demo", own_folder / "mine")
+    table = own_folder / "mine" / "calibration.csv"
+    lines = table.read_text().splitlines()
+    cells = lines[3].split(",")
+    lines[3] = ",".join([cells[0], "high", *cells[2:]])
+    table.write_text("\n".join(lines) + "\n")
+    own = CONFIGURATION.replace("demo/", "mine/").replace("simulated: true\n", "")
+    (own_folder / "config.yaml").write_text(own[: own.index("demo:")])
+    done = run(own_folder)
+    assert done.returncode == 2
+    message = (
+        "mine/calibration.csv, line 4, column 'Major capsid': 'high' is not a number. "
+        f"Give protein {cells[0]!r} a score or remove its row.\n"
+        "Mend this and run the command again."
+    )
+    expected = f"Rule check failed. Its log, results/small/logs/check.log, says:\n{message}"
+    assert expected in done.stderr
+    assert not (own_folder / "results" / "small" / "samples.parquet").exists()
+
+
+def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIGURATION.replace("folds: 2", "folds: 1"))
+    done = call(tmp_path, ROOT, "credence", "run")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "config.yaml, line 12, column 'evaluation.folds': 1 is out of range. "
+        "Give a whole number from 2 to 1000.\n"
+        "Mend this and run the command again.\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
+
+
+def planned(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    """Return how many jobs of each rule a dry run would start."""
+    assert done.returncode == 0, done.stderr
+    words = [line.split() for line in (done.stdout + done.stderr).splitlines()]
+    return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
+
+
+def test_snakemake_at_the_root_plans_the_same_as_credence_run(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIGURATION)
+    snakefile = ("--snakefile", str(ROOT / "Snakefile"))
+    by_snakemake = planned(
+        call(
+            tmp_path,
+            ROOT,
+            "snakemake",
+            *snakefile,
+            "--cores",
+            "2",
+            "--dry-run",
+            "--quiet",
+            "rules",
+        )
+    )
+    by_credence = planned(
+        call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--quiet", "rules")
+    )
+    assert by_snakemake.pop("credence") == 1
+    assert by_snakemake.pop("total") - 1 == by_credence.pop("total")
+    assert by_snakemake == by_credence
+    assert by_credence["fit"] == 2
