@@ -139,9 +139,9 @@ def run_world(study: Study, world: int, out: Path) -> Path:
         limit = limit_of(study, text).confidence(predictions).value
         for class_, name in enumerate(CLASS_NAMES):
             own = predicted == class_
-            if not own.any():
-                continue
             lower, upper = confidence.lower[own], confidence.upper[own]
+            if not np.isfinite(lower).any():  # never predicted, or a method without intervals
+                continue
             rows.append(
                 (
                     text,

@@ -91,6 +91,16 @@ def test_few_clusters_widen_an_interval_as_student_s_t_does() -> None:
     np.testing.assert_allclose(low, -high, atol=0.03)
 
 
+def test_an_end_is_0_or_1_where_nothing_speaks_against_it(sample_of: Make) -> None:
+    low, high = share_interval(sample_of([5.0] * 40, []), OPTIONS)
+    # With one-sided data the other end is Jeffreys': 1 − 0.06 for 40 of 40.
+    assert high == 1.0 and low == pytest.approx(beta.ppf(0.025, 40.5, 0.5), abs=0.02)
+    low, high = share_interval(sample_of([5.0] * 39, [5.0]), OPTIONS)
+    assert high < 1.0 and low > 0.0
+    low, high = share_interval(sample_of([], [5.0] * 40), OPTIONS)
+    assert low == 0.0 and 0.0 < high < 0.1
+
+
 class ShareMethod:
     """Settings of a curve method that is the class's share."""
 

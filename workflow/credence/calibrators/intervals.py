@@ -128,8 +128,9 @@ def share_interval(sample: ClassSample, options: FitOptions) -> tuple[float, flo
     """
     draws = share_draws(sample, options.n_draws)[None]
     n_clusters = np.array([float(sample.weight.sum()) / mean_cluster_mass(sample)])
-    low, high = expanded_quantiles(draws, n_clusters, options)
     share = sample.share_correct
+    ends = expanded_quantiles(draws, n_clusters, options)
+    low, high = opened(*ends, np.array([[share]]), n_clusters)
     return min(float(low[0]), share), max(float(high[0]), share)
 
 
@@ -164,6 +165,27 @@ def guarded(values: Floats, n_near: Floats) -> Floats:
     return np.asarray((values * near + right) / (near + right + wrong))
 
 
+def opened(low: Floats, high: Floats, values: Floats, n_near: Floats) -> tuple[Floats, Floats]:
+    """Return intervals whose end is 0 or 1 where nothing speaks against it.
+
+    Where less than half a cluster near is wrong, no upper end below 1 can be
+    shown, and the other way round: Jeffreys' interval as modified by Brown, Cai
+    & DasGupta 2001, doi 10.1214/ss/1009213286.
+
+    Parameters
+    ----------
+    low, high : array of float, shape (n_knots,)
+        Ends of the intervals.
+    values : array of float, shape (n_knots, n_draws)
+        Draws without the guard.
+    n_near : array of float, shape (n_knots,)
+        Effective number of clusters near.
+    """
+    middle = np.median(values, axis=1)
+    few_right, few_wrong = (part * n_near < JEFFREYS for part in (middle, 1.0 - middle))
+    return np.where(few_right, 0.0, low), np.where(few_wrong, 1.0, high)
+
+
 def band_of(
     knots: Floats, values: Floats, n_near: Floats, centre: Floats, options: FitOptions
 ) -> Band:
@@ -183,7 +205,7 @@ def band_of(
         Level of the interval.
     """
     low, high = expanded_quantiles(guarded(values, n_near), n_near, options)
-    low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    low, high = opened(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), values, n_near)
     return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
 
 
