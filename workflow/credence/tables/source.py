@@ -123,37 +123,34 @@ class TextTable:
         self.delimiter = delimiter
         self.format = format_
         self._parsed = Numbers()
-        first = next(iter(self._rows()), None)
-        if first is None:
-            raise refuse(self.where, "there is no header.", "Give a table with a header and rows.")
-        self.header_line: int | None = first[0]
-        self.header = tuple(first[1])
+        for rows, lines in self._rows().batches(1):
+            if rows:
+                self.header_line: int | None = int(lines[0])
+                self.header = tuple(rows[0])
+                return
+        raise refuse(self.where, "there is no header.", "Give a table with a header and rows.")
 
     def _rows(self) -> RowReader:
         return RowReader(self.path, self.delimiter, self.format.quoted, self.format.header_start)
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` rows; a row of another length is a problem."""
-        rows: list[list[str]] = []
-        lines: list[int] = []
         width = len(self.header)
-        numbered = iter(self._rows())
-        next(numbered)
-        for line, row in numbered:
-            if len(row) != width:
-                problems.add(
-                    f"the row has {len(row)} cells, the header has {width}.",
-                    "Give each row as many cells as the header.",
-                    line,
-                )
-                continue
-            rows.append(row)
-            lines.append(line)
-            if len(rows) == n_rows:
-                yield TextChunk(rows, np.array(lines, dtype=np.int64), self._parsed)
-                rows, lines = [], []
-        if rows:
-            yield TextChunk(rows, np.array(lines, dtype=np.int64), self._parsed)
+        for rows, lines in self._rows().batches(n_rows):
+            if len(lines) and lines[0] == self.header_line:
+                rows, lines = rows[1:], lines[1:]
+            if set(map(len, rows)) - {width}:
+                for line, row in zip(lines.tolist(), rows, strict=True):
+                    if len(row) != width:
+                        problems.add(
+                            f"the row has {len(row)} cells, the header has {width}.",
+                            "Give each row as many cells as the header.",
+                            line,
+                        )
+                is_whole = np.array([len(row) == width for row in rows], dtype=np.bool_)
+                rows, lines = [row for row in rows if len(row) == width], lines[is_whole]
+            if rows:
+                yield TextChunk(rows, lines, self._parsed)
 
     def step(self, scale: float) -> Step:
         """Return the step of the decimals seen so far."""
