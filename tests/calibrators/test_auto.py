@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from credence.calibrators import auto, class_only, isotonic, logistic, platt
-from credence.calibrators.auto import SURE, Auto, choose, interval_of, lacking, loss, paired
+from credence.calibrators.auto import Auto, lacking
+from credence.calibrators.choosing import SURE, choose, interval_of, loss, paired
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
