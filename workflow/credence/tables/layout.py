@@ -65,17 +65,7 @@ def lay_out(
         Takes what is wrong.
     """
     _check_names(header, line, columns, problems)
-    places = {name: place for place, name in reversed(list(enumerate(header)))}
-    found: dict[str, int | None] = {}
-    for role in SINGLE_ROLES:
-        name = getattr(columns, role)
-        found[role] = None if name is None else places.get(name)
-        if name is not None and found[role] is None and role not in columns.optional:
-            problems.add(
-                f"the column {name!r} is missing ({role.replace('_', ' ')}).",
-                nearest(name, header),
-                line,
-            )
+    found = _single_roles(header, line, columns, problems)
     taken = {place for place in found.values() if place is not None}
     has_vector = format_.vector and found["score"] is None
     candidates: list[int] = []
@@ -99,6 +89,24 @@ def lay_out(
             line,
         )
     return Layout(header, class_names, tuple(candidates), **found)
+
+
+def _single_roles(
+    header: tuple[str, ...], line: int | None, columns: Columns, problems: ProblemList
+) -> dict[str, int | None]:
+    """Return the column of each role but the classes; report those that are missing."""
+    places = {name: place for place, name in reversed(list(enumerate(header)))}
+    found: dict[str, int | None] = {}
+    for role in SINGLE_ROLES:
+        name = getattr(columns, role)
+        found[role] = None if name is None else places.get(name)
+        if name is not None and found[role] is None and role not in columns.optional:
+            problems.add(
+                f"the column {name!r} is missing ({role.replace('_', ' ')}).",
+                nearest(name, header),
+                line,
+            )
+    return found
 
 
 def _counted(n_classes: int) -> str:
