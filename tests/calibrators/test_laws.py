@@ -19,7 +19,7 @@ EXACT = 1e-12  # METHODS section 2: the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 OPTIONS = FitOptions(n_draws=0)
 SEEDS = st.integers(min_value=0, max_value=2**16)
-few_worlds = settings(max_examples=4, deadline=None, derandomize=True)
+few_worlds = settings(max_examples=3, deadline=None, derandomize=True)
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 
