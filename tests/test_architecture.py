@@ -238,6 +238,7 @@ def test_every_rule_names_files_and_calls_one_command() -> None:
             assert re.search(r"^    benchmark:", body, re.M), path.name
             assert "source=SOURCE," in body, path.name
             command = body[body.index("    shell:") :]
-            assert command.count("{sys.executable:q} -m credence ") == 1
+            assert command.count("{resources.python:q} -m credence ") == 1
+            assert "python=sys.executable," in body
             for placeholder in re.findall(r"\{[^{}]+\}", command):
                 assert placeholder.endswith(":q}"), f"{path.name}: {placeholder}"

@@ -66,6 +66,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     package, folder = above / "package", above / "run"
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(ROOT / "workflow", package / "workflow", ignore=ignored)
+    shutil.copytree(ROOT / "envs", package / "envs")
     for name in ("Snakefile", "config.yaml"):
         shutil.copy(ROOT / name, package / name)
     folder.mkdir()

@@ -13,10 +13,14 @@ rule annotate:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence annotate {input.scores:q}"
+        "{resources.python:q} -m credence annotate {input.scores:q}"
         " --calibration {input.calibration:q} --spec {params.spec:q}"
         " --out {output:q} 2> {log:q}"

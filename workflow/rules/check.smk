@@ -14,6 +14,10 @@ rule check:
         f"{RESULTS}/logs/check.log",
     benchmark:
         f"{RESULTS}/benchmarks/check.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         spec=settings.calibration_set.spec_json,
         labels=settings.calibration_set.labels_json,
@@ -21,7 +25,7 @@ rule check:
         match=settings.calibration_set.match,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence check {input.scores:q} --labelled"
+        "{resources.python:q} -m credence check {input.scores:q} --labelled"
         " --spec {params.spec:q} --labels {params.labels:q} {params.proteins:q}"
         " --match {params.match:q} --samples {output.samples:q} --out {output.summary:q}"
         " 2> {log:q}"
@@ -36,9 +40,13 @@ rule check_use_set:
         f"{RESULTS}/logs/check-{{use_set}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/check-{{use_set}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence check {input.scores:q}"
+        "{resources.python:q} -m credence check {input.scores:q}"
         " --spec {params.spec:q} --out {output:q} 2> {log:q}"

@@ -12,6 +12,10 @@ rule cluster:
         f"{RESULTS}/logs/cluster.log",
     benchmark:
         f"{RESULTS}/benchmarks/cluster.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
@@ -20,7 +24,7 @@ rule cluster:
         coverage=settings.values["clustering"]["coverage"],
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence cluster {input.proteins:q} {params.training:q}"
+        "{resources.python:q} -m credence cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --engine {params.engine:q}"
         " --identity {params.identity:q} --coverage {params.coverage:q}"
         " --out {output:q} 2> {log:q}"

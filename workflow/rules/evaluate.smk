@@ -15,6 +15,10 @@ rule evaluate:
         f"{RESULTS}/logs/evaluate.log",
     benchmark:
         f"{RESULTS}/benchmarks/evaluate.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         calibrations=lambda wildcards, input: configuration.options(
             "--calibration", input.calibrations
@@ -24,7 +28,7 @@ rule evaluate:
         folds=settings.values["evaluation"]["folds"],
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence evaluate {input.samples:q} --format credence"
+        "{resources.python:q} -m credence evaluate {input.samples:q} --format credence"
         " --groups {input.groups:q} --check {input.summary:q} {params.calibrations:q}"
         " --chosen {params.chosen:q} {params.options:q} --folds {params.folds:q}"
         " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

@@ -12,11 +12,15 @@ rule fit:
         f"{RESULTS}/logs/fit-{{method}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/fit-{{method}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         method=lambda wildcards: METHODS[wildcards.method],
         options=settings.fit_options,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence fit {input.samples:q} --format credence"
+        "{resources.python:q} -m credence fit {input.samples:q} --format credence"
         " --groups {input.groups:q} --method {params.method:q} {params.options:q}"
         " --out {output:q} 2> {log:q}"

@@ -19,6 +19,10 @@ rule report:
         f"{RESULTS}/logs/report.log",
     benchmark:
         f"{RESULTS}/benchmarks/report.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         use_sets=lambda wildcards, input: configuration.options(
             "--use-set", zip(USE_SETS, input.confidences, input.summaries)
@@ -26,7 +30,7 @@ rule report:
         settings=settings.report_json,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
+        "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
         " --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

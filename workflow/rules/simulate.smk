@@ -9,10 +9,14 @@ rule simulate:
         f"{RESULTS}/logs/simulate.log",
     benchmark:
         f"{RESULTS}/benchmarks/simulate.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
-        folder=configuration.DEMO_FOLDER,
+        folder=lambda wildcards, output: os.path.dirname(output[0]),
         settings=settings.demo_json,
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence simulate {params.folder:q}"
+        "{resources.python:q} -m credence simulate {params.folder:q}"
         " --settings {params.settings:q} 2> {log:q}"

@@ -17,6 +17,10 @@ rule split:
         f"{RESULTS}/logs/split.log",
     benchmark:
         f"{RESULTS}/benchmarks/split.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
     params:
         clusters=configuration.option("--clusters", CLUSTERS),
         training=configuration.option("--training", settings.training_proteins),
@@ -27,6 +31,6 @@ rule split:
         ),
         source=SOURCE,
     shell:
-        "{sys.executable:q} -m credence split {input.samples:q} --format credence"
+        "{resources.python:q} -m credence split {input.samples:q} --format credence"
         " {params.clusters:q} {params.training:q} --match {params.match:q}"
         " --groups {params.groups:q} {params.test_group:q} --out {output:q} 2> {log:q}"

@@ -79,6 +79,13 @@ def demo_text() -> str:
     return (inside if inside.exists() else folder.parent / CONFIGURATION_FILE).read_text("utf-8")
 
 
+def environment_file() -> Path:
+    """Return the conda environment that the package is pinned in."""
+    folder = workflow_folder()
+    inside = folder / "envs" / "credence.yaml"
+    return inside if inside.exists() else folder.parent / "envs" / "credence.yaml"
+
+
 def option(name: str, value: Any) -> list[str]:
     """Return an option of a command with its value; nothing where it has none.
 
