@@ -18,7 +18,7 @@ from benchmarks.data import halves, real_table
 
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import parse_stage
+from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled
 
 N_DEMO = 46_801  # size of the calibration paper's test set
@@ -100,7 +100,7 @@ def credence_fit(spec: str) -> Fit:
     """Return the fit of one of credence's methods."""
 
     def fit(labelled: Labelled) -> Fitted:
-        calibration = parse_stage(spec, "benchmarks").build(POINT_ESTIMATES).fit(labelled)
+        calibration = parse_method(spec, "benchmarks").build(POINT_ESTIMATES).fit(labelled)
         return lambda other: calibration.confidence(other.predictions).value
 
     return fit

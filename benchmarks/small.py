@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.run import table
 
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_stage
+from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled, truth
 
@@ -53,7 +53,7 @@ def small_classes() -> str:
             counts = np.bincount(fitted.predictions.predicted_class, minlength=11)
             is_small = counts[fresh.predictions.predicted_class] < FEW
             for spec in SPECS:
-                calibrator = parse_stage(spec, "benchmarks").build(FitOptions(n_draws=0))
+                calibrator = parse_method(spec, "benchmarks").build(FitOptions(n_draws=0))
                 value = calibrator.fit(fitted).confidence(fresh.predictions).value
                 known = ~np.isnan(value)
                 excess = divergence(value[known], real[known])

@@ -17,7 +17,7 @@ from benchmarks.run import HERE, peak_gigabytes, table
 from credence.calibrators.classwise import class_samples
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import parse_stage
+from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled
 
@@ -38,7 +38,7 @@ def fit_seconds(spec: str, labelled: Labelled, repeats: int = 1) -> float:
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
-        parse_stage(spec, "benchmarks").build(POINT_ESTIMATES).fit(labelled)
+        parse_method(spec, "benchmarks").build(POINT_ESTIMATES).fit(labelled)
         times.append(time.perf_counter() - start)
     return min(times)
 
@@ -143,7 +143,7 @@ def annotate(folder: Path) -> str:
     commands = {
         "fit": ["fit", "calibration.tsv", "--format", "credence", "--scale", "10", "--method",
                 "kernel", "--out", "c.json"],
-        "check": ["check", "use.parquet", "--format", "credence", "--scale", "10"],
+        "check": ["check", "use.parquet", "--format", "credence", "--spec", '{"scale": 10}'],
         "annotate": ["annotate", "use.parquet", "--format", "credence", "--calibration",
                      "c.json", "--out", "conf.tsv"],
         "annotate to Parquet": ["annotate", "use.parquet", "--format", "credence",

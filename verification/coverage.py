@@ -19,7 +19,7 @@ import csv
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +34,7 @@ from matplotlib import pyplot as plt
 
 from credence.calibrators.protocol import FitOptions, Need
 from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import Stage, parse_stage
+from credence.calibrators.spec import Specification, parse_method
 from credence.predictions import Floats, Labelled, Predictions, label
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 
@@ -74,8 +74,24 @@ class Study:
         )
 
 
-def stage_of(text: str) -> Stage:
-    return parse_stage(text, "--methods")
+def stage_of(text: str) -> Specification:
+    return parse_method(text, "--methods")
+
+
+def needs_vector(text: str) -> bool:
+    return stage_of(text).needs is Need.VECTOR
+
+
+def of_top_score(labelled: Labelled) -> Labelled:
+    """Return the same proteins without the vectors.
+
+    The truth at hand is the probability of being right given class and top
+    score; a method that saw the vector would aim at another one. So `auto` is
+    judged as it chooses among the methods that see no more than that.
+    """
+    return replace(
+        labelled, predictions=replace(labelled.predictions, scores=None, network_scores=None)
+    )
 
 
 @cache
@@ -115,7 +131,7 @@ def big_sample(study: Study) -> Labelled:
 @cache
 def limit_of(study: Study, text: str):  # type: ignore[no-untyped-def]
     stage = stage_of(text)
-    sample = big_sample(study) if stage.method.needs is Need.VECTOR else population()
+    sample = big_sample(study) if needs_vector(text) else population()
     return stage.build(FitOptions(n_draws=0)).fit(sample)
 
 
@@ -133,10 +149,13 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     true_value = truth().probability_correct(predicted, predictions.top_score)
     rows = []
     for text in study.methods:
+        seen = labelled if needs_vector(text) else of_top_score(labelled)
         began = time.perf_counter()
-        confidence = stage_of(text).build(study.options).fit(labelled).confidence(predictions)
+        calibration = stage_of(text).build(study.options).fit(seen)
+        confidence = calibration.confidence(seen.predictions)
         seconds = time.perf_counter() - began
-        limit = limit_of(study, text).confidence(predictions).value
+        aims_at_truth = not needs_vector(text)
+        limit = limit_of(study, text).confidence(seen.predictions).value
         for class_, name in enumerate(CLASS_NAMES):
             own = predicted == class_
             lower, upper = confidence.lower[own], confidence.upper[own]
@@ -148,9 +167,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
                     name,
                     len(set(labelled.cluster[own])),
                     held(lower, upper, limit[own]),
-                    held(lower, upper, true_value[own]),
-                    float((true_value[own] < lower).mean()),
-                    float((true_value[own] > upper).mean()),
+                    *truth_held(lower, upper, true_value[own], aims_at_truth),
                     float((upper - lower).mean()),
                     seconds,
                 )
@@ -166,6 +183,15 @@ def run_world(study: Study, world: int, out: Path) -> Path:
 
 def held(lower: Floats, upper: Floats, value: Floats) -> float:
     return float(((lower <= value) & (value <= upper)).mean())
+
+
+def truth_held(
+    lower: Floats, upper: Floats, value: Floats, aims_at_truth: bool
+) -> tuple[float, float, float]:
+    """Return the shares of intervals that hold the truth, lie above and below it."""
+    if not aims_at_truth:
+        return np.nan, np.nan, np.nan
+    return held(lower, upper, value), float((value < lower).mean()), float((value > upper).mean())
 
 
 def summarise(paths: list[Path], out: Path, level: float) -> list[dict[str, object]]:
