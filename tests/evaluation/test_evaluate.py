@@ -16,6 +16,8 @@ from credence.evaluation.crossfit import cross_fit
 from credence.evaluation.evaluate import metric_columns
 from credence.evaluation.ratios import estimate
 from credence.findings import to_record
+from credence.metrics.binning import SCORE
+from credence.metrics.registry import METRICS
 from credence.predictions import Labelled, Predictions, from_scores, label
 
 CLASSES = ("A", "B", "C")
@@ -287,7 +289,7 @@ def test_the_worked_example_of_methods_has_its_shares_and_means() -> None:
 
 def test_one_cluster_leaves_nothing_to_learn_from() -> None:
     labelled = world(40)
-    held_out = cross_fit(labelled, methods("class_only"), np.zeros(40, dtype=np.int64))
+    held_out, _ = cross_fit(labelled, methods("class_only"), np.zeros(40, dtype=np.int64))
     assert np.isnan(held_out["class_only"]).all()
 
 
@@ -329,7 +331,12 @@ def test_top_scores_that_are_absent_leave_out_curves_and_nothing_else() -> None:
     ).results
     assert found.curves == ()
     assert found.histograms == ()
-    assert len(found.metrics) == 3 * 2 * 3  # all, A, B; two samples; three metrics
+    # All, A and B, two samples each, of every metric that asks for no score and no vector;
+    # top-label errors are over all alone.
+    plain = [m for m in METRICS if not m.needs_vector and m.family is not SCORE]
+    of_classes = [m for m in plain if m.losses is not None or m.finish is not None]
+    values = [entry for entry in found.metrics if entry.metric != "area"]
+    assert len(values) == 2 * (len(plain) + 2 * len(of_classes))
 
 
 def test_the_metrics_table_has_the_columns_of_the_contract() -> None:
@@ -339,4 +346,6 @@ def test_the_metrics_table_has_the_columns_of_the_contract() -> None:
         "method", "class", "sample", "metric", "value", "lower", "upper", "n",
     ]  # fmt: skip
     assert columns["class"][0] == "all"
-    assert {len(column) for column in columns.values()} == {len(found.metrics)}
+    assert {len(column) for column in columns.values()} == {len(found.metrics) + len(found.floors)}
+    floors = [name for name in columns["metric"] if "_floor" in name]
+    assert len(floors) == len(found.floors) > 0

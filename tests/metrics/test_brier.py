@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 from credence.metrics.brier import METRIC
+from credence.metrics.judged import Judged
 
 
 def test_two_points_by_hand() -> None:
     # right at 0.8: 0.04, weight 3; wrong at 0.6: 0.36, weight 1; (0.12 + 0.36) / 4 = 0.12
-    value = METRIC.compute(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
+    value = METRIC.compute(
+        Judged(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
+    )
     assert value == pytest.approx(0.12, rel=1e-12)
 
 
 def test_saying_one_half_always_gives_a_quarter() -> None:
-    assert METRIC.compute(np.full(4, 0.5), np.array([1, 0, 0, 0], dtype=bool), np.ones(4)) == 0.25
+    assert (
+        METRIC.compute(Judged(np.full(4, 0.5), np.array([1, 0, 0, 0], dtype=bool), np.ones(4)))
+        == 0.25
+    )

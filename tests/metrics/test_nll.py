@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from credence.metrics.judged import Judged
 from credence.metrics.nll import METRIC, is_clipped, negative_log_likelihood
 
 # METHODS section 3, worked example: ten scores and what turned out.
@@ -32,4 +33,6 @@ def test_the_worked_example_by_hand() -> None:
     by_hand = -sum(
         math.log(p if t else 1 - p) for p, t in zip(SCORES.tolist(), RIGHT.tolist(), strict=True)
     )
-    assert METRIC.compute(SCORES, RIGHT, np.ones(10)) == pytest.approx(by_hand / 10, rel=1e-12)
+    assert METRIC.compute(Judged(SCORES, RIGHT, np.ones(10))) == pytest.approx(
+        by_hand / 10, rel=1e-12
+    )

@@ -2,7 +2,8 @@
 
 Mean losses, paired differences, shares in bins: each is Σ numerator over
 Σ denominator. All of a block are drawn together, so that they are paired, by
-the Bayesian bootstrap over clusters of :mod:`credence.calibrators.intervals`.
+the Bayesian bootstrap over clusters of :mod:`credence.calibrators.intervals`,
+and their quantiles are widened where few clusters bear them, as there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from credence.calibrators.draws import cluster_weights, encode_clusters
-from credence.calibrators.intervals import guard_draws
+from credence.calibrators.intervals import expanded_quantiles, guard_draws
+from credence.calibrators.protocol import FitOptions
 from credence.predictions import Booleans, Floats, Integers, Strings
 
 MIN_CLUSTERS = 5  # fewer cannot tell how much a mean varies: no interval is given
@@ -107,8 +109,8 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
         # What one pseudo-cluster weighs; means other than shares have no guard.
         unit = np.where(is_share, _divide(squares, total), 0.0)[known]
         drawn = _draw(numerator[known], denominator[known], unit, keys, n_draws)
-        tail = (1.0 - level) / 2.0
-        low, high = np.quantile(drawn, (tail, 1.0 - tail), axis=1)
+        n_near = _divide(total**2, squares)[known]
+        low, high = expanded_quantiles(drawn, n_near, FitOptions(level=level))
         lower[known] = np.minimum(low, value[known])
         upper[known] = np.maximum(high, value[known])
     return Estimates(value, lower, upper, n, n_clusters)

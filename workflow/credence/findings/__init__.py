@@ -18,6 +18,7 @@ from credence.findings.evaluated import (
     ScoreHistogram,
     ScoreNeeded,
 )
+from credence.findings.measured import CalibrationTest, Counting, Halves, NoiseFloor
 from credence.findings.run import (
     SCHEMA,
     Findings,
@@ -33,13 +34,17 @@ from credence.findings.run import (
 __all__ = [
     "SCHEMA",
     "Bins",
+    "CalibrationTest",
     "ClassCount",
+    "Counting",
     "CurveFinding",
     "Difference",
     "Findings",
+    "Halves",
     "InputFile",
     "MethodFinding",
     "MetricValue",
+    "NoiseFloor",
     "Notice",
     "Provenance",
     "Reliability",

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Numbers = tuple[float, ...]
-Counts = tuple[int, ...]
+from credence.findings.measured import (
+    CalibrationTest,
+    Counting,
+    Counts,
+    Halves,
+    NoiseFloor,
+    Numbers,
+)
 
 
 @dataclass(frozen=True)
@@ -154,12 +160,24 @@ class Reliability:
         ``in_sample`` or ``held_out``.
     bins : Bins
         Over the confidence.
+    band_lower, band_upper : tuple of float
+        Per bin, where the share would lie by chance were every confidence true
+        and relatives right or wrong together (consistency band).
+    curve : tuple of float
+        Kernel estimate of the share right, at evenly spaced confidences from 0
+        to 1; NaN where there is next to nothing.
+    counts : tuple of int
+        Proteins in fine bins of the confidence.
     """
 
     method: str
     class_name: str | None
     sample: str
     bins: Bins
+    band_lower: Numbers = ()
+    band_upper: Numbers = ()
+    curve: Numbers = ()
+    counts: Counts = ()
 
 
 @dataclass(frozen=True)
@@ -266,6 +284,14 @@ class Results:
         Coverage of the intervals.
     confusion : tuple of tuple of int
         Proteins by true class (rows) and predicted class (columns).
+    given_true : tuple of tuple of float
+        The same by weight, as shares of the true class: the confusion matrix.
+    given_predicted : tuple of tuple of float
+        As shares of the predicted class: the reverse confusion matrix, whose
+        diagonal is the class-only confidence. NaN where a class is absent.
+    differences, pairs : tuple of Difference
+        Of all metrics from the reference; and of the main ones, held-out, for
+        every pair of methods.
     """
 
     class_names: tuple[str, ...]
@@ -285,4 +311,11 @@ class Results:
     reliability: tuple[Reliability, ...] = ()
     metrics: tuple[MetricValue, ...] = ()
     differences: tuple[Difference, ...] = ()
+    pairs: tuple[Difference, ...] = ()
+    floors: tuple[NoiseFloor, ...] = ()
+    tests: tuple[CalibrationTest, ...] = ()
+    given_true: tuple[Numbers, ...] = ()
+    given_predicted: tuple[Numbers, ...] = ()
+    halves: tuple[Halves, ...] = ()
+    counting: tuple[Counting, ...] = ()
     notices: tuple[Notice, ...] = ()

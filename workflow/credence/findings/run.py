@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from credence.findings.codec import from_record, to_record
-from credence.findings.evaluated import Counts, Notice, Numbers, Results
+from credence.findings.evaluated import Notice, Results
+from credence.findings.measured import Counts, Numbers
 from credence.problems import refuse
 
 SCHEMA = "credence/findings/1"

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from credence.metrics.walk import (
+    DISTANCE,
+    RANGE,
+    SPIEGELHALTER,
+    holm,
+    observed,
+    random_signs,
+    signed_walks,
+    statistics,
+    walk_of,
+)
+
+rows_strategy = st.lists(
+    st.tuples(
+        st.one_of(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0.001, 0.999)),
+        st.booleans(),
+        st.floats(0.1, 10.0),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+def slow_statistics(rows: list) -> dict[str, float]:
+    """Walk through the groups of ties one by one."""
+    total = sum(w for _, _, w in rows)
+    path = [0.0]
+    for value in sorted({s for s, _, _ in rows}):
+        path.append(path[-1] + sum(w * (t - s) for s, t, w in rows if s == value) / total)
+    scale = math.sqrt(sum(w**2 * s * (1 - s) for s, _, w in rows)) / total
+    top = sum(w * (t - s) * (1 - 2 * s) for s, t, w in rows)
+    bottom = math.sqrt(sum(w**2 * s * (1 - s) * (1 - 2 * s) ** 2 for s, _, w in rows))
+    nan = float("nan")
+    return {
+        DISTANCE: max(abs(c) for c in path) / scale if scale > 0 else nan,
+        RANGE: (max(path) - min(path)) / scale if scale > 0 else nan,
+        SPIEGELHALTER: top / bottom if bottom > 0 else nan,
+    }
+
+
+def arrays(rows: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    s, t, w = zip(*rows, strict=True)
+    return np.array(s), np.array(t, dtype=bool), np.array(w)
+
+
+@given(rows=rows_strategy)
+@settings(max_examples=50, deadline=None)
+def test_the_three_statistics_are_those_of_a_slow_walk(rows: list) -> None:
+    got = observed(walk_of(*arrays(rows)))
+    for name, expected in slow_statistics(rows).items():
+        assert got[name] == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+@given(rows=rows_strategy, seed=st.integers(0, 50))
+@settings(max_examples=25, deadline=None)
+def test_the_order_of_rows_is_nothing_ties_or_no_ties(rows: list, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(rows))
+    s, t, w = arrays(rows)
+    got = observed(walk_of(s, t, w))
+    assert observed(walk_of(s[order], t[order], w[order])) == pytest.approx(
+        got, rel=1e-9, abs=1e-9, nan_ok=True
+    )
+
+
+def test_two_points_by_hand() -> None:
+    # 0.2 wrong, 0.9 right: C = (0, -0.1, -0.05); sigma = sqrt(0.16 + 0.09)/2 = 0.25.
+    got = observed(walk_of(np.array([0.9, 0.2]), np.array([True, False]), np.ones(2)))
+    assert got[DISTANCE] == pytest.approx(0.1 / 0.25)
+    assert got[RANGE] == pytest.approx(0.1 / 0.25)
+    # (-0.2)(0.6) + (0.1)(-0.8) = -0.2 over sqrt(0.16·0.36 + 0.09·0.64)
+    assert got[SPIEGELHALTER] == pytest.approx(-0.2 / math.sqrt(0.0576 + 0.0576))
+
+
+def test_a_walk_that_never_falls_below_0_has_its_start_as_its_lowest_point() -> None:
+    # C = (0, 0.25, 0.5): without C_0 the range would be 0.25.
+    got = observed(walk_of(np.array([0.5, 0.6]), np.array([True, True]), np.array([1.0, 1.25])))
+    total = 2.25
+    assert got[RANGE] == got[DISTANCE]
+    scale = math.sqrt(0.25 + 1.25**2 * 0.24) / total
+    assert got[RANGE] == pytest.approx((0.5 + 1.25 * 0.4) / total / scale)
+
+
+def test_confidences_of_0_and_1_alone_give_no_test() -> None:
+    got = observed(walk_of(np.array([0.0, 1.0]), np.array([False, False]), np.ones(2)))
+    assert all(math.isnan(value) for value in got.values())
+
+
+def test_an_underconfident_model_is_far_out_on_spiegelhalters_other_side() -> None:
+    # Says 0.8 and is always right: Z is far below 0, where a one-sided test sees nothing.
+    got = observed(walk_of(np.full(200, 0.8), np.ones(200, dtype=bool), np.ones(200)))
+    assert got[SPIEGELHALTER] < -5
+
+
+def test_signs_turn_whole_clusters_over() -> None:
+    walk = walk_of(np.array([0.3, 0.6, 0.6]), np.array([True, False, True]), np.ones(3))
+    signs = np.array([[1, -1, -1], [1, 1, -1]], dtype=np.int8)  # two clusters, three draws
+    drawn = signed_walks(walk, np.array([0, 0, 1]), signs)
+    d = walk.difference
+    expected = [[d[0], -d[0], -d[0]], [d[1] + d[2], -d[1] + d[2], -d[1] - d[2]]]
+    assert drawn.steps == pytest.approx(np.array(expected))
+    own = statistics(drawn.steps, drawn.tilted, walk)
+    assert own[DISTANCE][0] == pytest.approx(observed(walk)[DISTANCE])
+    assert own[DISTANCE][2] == pytest.approx(observed(walk)[DISTANCE])
+
+
+def test_signs_are_keyed_to_the_clusters_and_even() -> None:
+    keys = np.arange(50, dtype=np.uint64) * np.uint64(7919)
+    signs = random_signs(keys, 400)
+    assert set(np.unique(signs).tolist()) == {-1, 1}
+    assert abs(signs.mean()) < 4 / math.sqrt(signs.size)
+    assert (random_signs(keys[::-1], 400)[::-1] == signs).all()
+
+
+def test_holm_by_hand() -> None:
+    # Smallest times 3, next times 2 (0.04·2 = 0.08), the last at least as large as that.
+    assert holm(np.array([0.05, 0.01, 0.04])).tolist() == pytest.approx([0.08, 0.03, 0.08])
+    assert holm(np.array([0.5, 0.9])).tolist() == pytest.approx([1.0, 1.0])

@@ -1,0 +1,152 @@
+"""Tests of calibration on held-out proteins, class by class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.calibrators.draws import encode_clusters
+from credence.findings import CalibrationTest
+from credence.metrics.brownian import distance_tail, normal_tails, range_tail
+from credence.metrics.walk import (
+    DISTANCE,
+    RANGE,
+    SPIEGELHALTER,
+    Walk,
+    holm,
+    observed,
+    random_signs,
+    signed_walks,
+    statistics,
+    walk_of,
+)
+from credence.predictions import Booleans, Floats, Integers, Strings
+
+SIGNS_AT_ONCE = 250  # bounds memory
+N_SIGNS = 999  # p-values down to 0.001; eleven classes can be told from chance after Holm
+SHIFT = 0.05  # five points: what a reader would want to see
+LEVEL = 0.05
+SLACK = 1e-9  # relative: the walk itself, with all signs alike, is one of its draws
+
+TAILS: dict[str, Callable[[float], float]] = {
+    DISTANCE: distance_tail,
+    RANGE: range_tail,
+    SPIEGELHALTER: normal_tails,
+}
+
+
+def calibration_tests(
+    method: str,
+    class_names: tuple[str, ...],
+    block: Integers,
+    confidence: Floats,
+    is_correct: Booleans,
+    weight: Floats,
+    cluster: Strings,
+    n_signs: int = N_SIGNS,
+) -> tuple[CalibrationTest, ...]:
+    """Return every test of one method, per predicted class and over all.
+
+    The confidences must not come from fits that saw the proteins.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    class_names : tuple of str
+        Names of the predicted classes.
+    block : array of int
+        Predicted class of each protein, an index into `class_names`.
+    confidence : array of float
+        Held-out; NaN is left out.
+    is_correct, weight, cluster : array
+        Per protein.
+    n_signs : int
+        Draws of random signs; 0 gives no cluster p-values and no power.
+    """
+    known = ~np.isnan(confidence)
+    codes, keys = encode_clusters(cluster)
+    signs = random_signs(keys, n_signs)
+    names: list[str | None] = [*class_names, None]
+    by_test: dict[str, list[CalibrationTest]] = {}
+    for number, name in enumerate(names):
+        rows = np.flatnonzero(known if name is None else known & (block == number))
+        for entry in _tests_of_block(
+            method, name, confidence[rows], is_correct[rows], weight[rows], codes[rows], signs
+        ):
+            by_test.setdefault(entry.test, []).append(entry)
+    found: list[CalibrationTest] = []
+    for entries in by_test.values():
+        of_classes = [entry for entry in entries if entry.class_name is not None]
+        adjusted = holm(np.array([entry.p_value for entry in of_classes]))
+        found += [
+            replace(entry, p_adjusted=float(value))
+            for entry, value in zip(of_classes, adjusted, strict=True)
+        ]
+        found += [entry for entry in entries if entry.class_name is None]
+    return tuple(found)
+
+
+def _tests_of_block(
+    method: str,
+    class_name: str | None,
+    confidence: Floats,
+    is_correct: Booleans,
+    weight: Floats,
+    codes: Integers,
+    signs: NDArray[np.int8],
+) -> list[CalibrationTest]:
+    if len(confidence) == 0:
+        return []
+    walk = walk_of(confidence, is_correct, weight)
+    value = observed(walk)
+    present, cluster = np.unique(codes, return_inverse=True)
+    p_values, power = _by_signs(walk, cluster.astype(np.int64), signs[present], value)
+    return [
+        CalibrationTest(
+            method=method,
+            class_name=class_name,
+            test=test,
+            statistic=value[test],
+            p_value=p_values[test],
+            p_adjusted=float("nan"),
+            p_independent=float("nan") if np.isnan(value[test]) else tail(abs(value[test])),
+            power=power[test],
+            n=len(confidence),
+            n_clusters=len(present),
+        )
+        for test, tail in TAILS.items()
+    ]
+
+
+def _by_signs(
+    walk: Walk, cluster: Integers, signs: NDArray[np.int8], value: dict[str, float]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return p-values, and the power to see a shift of five points."""
+    n_draws = signs.shape[1]
+    if n_draws == 0:
+        blank = dict.fromkeys(value, float("nan"))
+        return blank, blank
+    null: dict[str, list[Floats]] = {test: [] for test in value}
+    shifted: dict[str, list[Floats]] = {test: [] for test in value}
+    for start in range(0, n_draws, SIGNS_AT_ONCE):
+        drawn = signed_walks(walk, cluster, signs[:, start : start + SIGNS_AT_ONCE])
+        moved = drawn.shifted(walk, SHIFT)
+        for test, values in statistics(drawn.steps, drawn.tilted, walk).items():
+            null[test].append(np.abs(values))
+        for test, values in statistics(moved.steps, moved.tilted, walk).items():
+            shifted[test].append(np.abs(values))
+    p_values, power = {}, {}
+    for test, own in value.items():
+        if np.isnan(own):
+            p_values[test] = power[test] = float("nan")
+            continue
+        under_null, under_shift = np.concatenate(null[test]), np.concatenate(shifted[test])
+        n_beyond = int((under_null >= abs(own) * (1.0 - SLACK)).sum())
+        p_values[test] = (1 + n_beyond) / (n_draws + 1)
+        bound = float(np.quantile(under_null, 1.0 - LEVEL, method="higher"))
+        power[test] = float((under_shift > bound * (1.0 + SLACK)).mean())
+    return p_values, power

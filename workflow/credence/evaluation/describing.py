@@ -1,0 +1,241 @@
+"""What the calibration set holds, class by class, method or no method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credence.calibrators.draws import encode_clusters, uniform
+from credence.evaluation.blocks import bin_of, bin_ratios, bins_record, part_of
+from credence.evaluation.options import EvaluationOptions
+from credence.evaluation.ratios import estimate, mean_of
+from credence.findings import ClassCount, Counting, Halves, ScoreHistogram
+from credence.metrics.judged import divide, sum_by
+from credence.predictions import Floats, Labelled
+
+N_SCORE_BINS = 20
+FINER = 2  # the histogram of right and wrong has this many bins per bin of shares
+N_COUNTING = 101
+COUNTING_BANDWIDTH = 0.03  # of the scale
+LEAST_NEAR = 3.0  # proteins within a bandwidth or so; with fewer the curve says nothing
+REACH = 4.0  # bandwidths to which a Gaussian is followed
+
+
+def score_edges(labelled: Labelled) -> Floats:
+    """Return the edges of the bins of scores, from 0 to the scale or the best score.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        With top scores.
+    """
+    predictions = labelled.predictions
+    assert predictions.top_score is not None
+    end = max(predictions.scale, float(predictions.top_score.max()))
+    return np.linspace(0.0, end, N_SCORE_BINS + 1)
+
+
+def describe_classes(
+    labelled: Labelled, options: EvaluationOptions
+) -> tuple[tuple[ClassCount, ...], tuple[ScoreHistogram, ...], tuple[Halves, ...]]:
+    """Return counts, histograms of scores, and histograms of independent halves.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The calibration set.
+    options : EvaluationOptions
+        Level and draws.
+    """
+    predictions = labelled.predictions
+    counts, histograms, halves = [], [], []
+    for class_, class_name in enumerate(predictions.class_names):
+        positives = labelled.take(predictions.predicted_class == class_)
+        n_true = int((labelled.true_class == class_).sum())
+        count, histogram = _describe_class(labelled, positives, class_name, n_true, options)
+        counts.append(count)
+        if histogram is not None:
+            histograms.append(histogram)
+            halves.append(halves_of(positives, class_name, score_edges(labelled)))
+    return tuple(counts), tuple(histograms), tuple(halves)
+
+
+def confusion_of(
+    labelled: Labelled,
+) -> tuple[
+    tuple[tuple[int, ...], ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]
+]:
+    """Return joint counts, and by weight the confusion and reverse confusion matrix.
+
+    Rows are true classes, columns predicted ones. The confusion matrix has
+    shares of each row, the reverse one shares of each column.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The calibration set.
+    """
+    n_classes = labelled.predictions.n_classes
+    place = (labelled.true_class, labelled.predictions.predicted_class)
+    counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(counts, place, 1)
+    mass = np.zeros((n_classes, n_classes))
+    np.add.at(mass, place, labelled.weight)
+    given_true = divide(mass, mass.sum(axis=1, keepdims=True))
+    given_predicted = divide(mass, mass.sum(axis=0, keepdims=True))
+    return (
+        tuple(tuple(row) for row in counts.tolist()),
+        tuple(tuple(row) for row in given_true.tolist()),
+        tuple(tuple(row) for row in given_predicted.tolist()),
+    )
+
+
+def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
+    """Return two histograms of a class that share no cluster.
+
+    Clusters are dealt by turns in the order of their keys, so that the halves
+    depend on names alone.
+
+    Parameters
+    ----------
+    positives : Labelled
+        The proteins predicted to be in the class.
+    class_name : str
+        Its name.
+    edges : array of float
+        Of the bins of scores.
+    """
+    score = positives.predictions.top_score
+    assert score is not None
+    codes, keys = encode_clusters(positives.cluster)
+    turn = np.empty(len(keys), dtype=np.int64)
+    turn[np.argsort(uniform(keys, 0, "halves"), kind="stable")] = np.arange(len(keys)) % 2
+    position, n_bins = bin_of(score, edges), len(edges) - 1
+    number, share = np.empty((2, n_bins), dtype=np.int64), np.empty((2, n_bins))
+    for half in range(2):
+        rows = turn[codes] == half
+        where, weight = position[rows], positives.weight[rows]
+        number[half] = np.bincount(where, minlength=n_bins)
+        right = sum_by(where, weight * positives.is_correct[rows], n_bins)
+        share[half] = divide(right, sum_by(where, weight, n_bins))
+    both = number.min(axis=0)
+    apart = np.where(both > 0, np.abs(np.nan_to_num(share[0]) - np.nan_to_num(share[1])), 0.0)
+    distance = divide((both * apart).sum(), both.sum().astype(np.float64))
+    return Halves(
+        class_name,
+        tuple(edges.tolist()),
+        tuple(number[0].tolist()),
+        tuple(number[1].tolist()),
+        tuple(share[0].tolist()),
+        tuple(share[1].tolist()),
+        float(distance),
+    )
+
+
+def counting_of(labelled: Labelled) -> tuple[Counting, ...]:
+    """Return the share of each class over its score, top labels against all scores.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        With score vectors; without there is nothing to compare.
+    """
+    predictions = labelled.predictions
+    if predictions.scores is None:
+        return ()
+    end = max(predictions.scale, float(predictions.scores.max()))
+    grid = np.linspace(0.0, end, N_COUNTING)
+    bandwidth = COUNTING_BANDWIDTH * predictions.scale
+    found = []
+    for class_, class_name in enumerate(predictions.class_names):
+        score = predictions.scores[:, class_]
+        is_member = labelled.true_class == class_
+        own = predictions.predicted_class == class_
+        if not own.any():
+            continue
+        found.append(
+            Counting(
+                class_name,
+                tuple(grid.tolist()),
+                _smooth_share(score[own], is_member[own], labelled.weight[own], grid, bandwidth),
+                _smooth_share(score, is_member, labelled.weight, grid, bandwidth),
+                bandwidth,
+            )
+        )
+    return tuple(found)
+
+
+def _smooth_share(
+    score: Floats,
+    is_member: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    weight: Floats,
+    grid: Floats,
+    bandwidth: float,
+) -> tuple[float, ...]:
+    """Return the Gaussian-weighted share of members; NaN with hardly any nearby."""
+    values, position = np.unique(score, return_inverse=True)
+    total = np.bincount(position, weights=weight)
+    member = np.bincount(position, weights=weight * is_member)
+    number = np.bincount(position).astype(np.float64)
+    answer = np.full(len(grid), np.nan)
+    for at, place in enumerate(grid):
+        first, last = np.searchsorted(
+            values, (place - REACH * bandwidth, place + REACH * bandwidth), side="left"
+        )
+        near = np.exp(-0.5 * ((values[first:last] - place) / bandwidth) ** 2)
+        if near @ number[first:last] >= LEAST_NEAR:
+            answer[at] = (near @ member[first:last]) / (near @ total[first:last])
+    return tuple(answer.tolist())
+
+
+def _describe_class(
+    labelled: Labelled,
+    positives: Labelled,
+    class_name: str,
+    n_true: int,
+    options: EvaluationOptions,
+) -> tuple[ClassCount, ScoreHistogram | None]:
+    """Return counts, and the histogram where there are scores to bin."""
+    nan = float("nan")
+    if positives.n_samples == 0:
+        return ClassCount(class_name, n_true, 0, 0, 0, nan, nan, nan, nan, nan, nan), None
+    is_correct, weight = positives.is_correct, positives.weight
+    everyone = np.ones(positives.n_samples, dtype=np.bool_)
+    ratios = [mean_of(is_correct.astype(np.float64), weight, everyone, is_share=True)]
+    score = positives.predictions.top_score
+    edges = np.empty(0)
+    if score is not None:
+        edges = score_edges(labelled)
+        ratios += bin_ratios(score, edges, is_correct, weight)
+    estimates = estimate(positives.cluster, ratios, options.level, options.n_draws)
+    seen = (nan, nan, nan)
+    if score is not None:
+        seen = (float(score.min()), float(np.median(score)), float(score.max()))
+    count = ClassCount(
+        class_name,
+        n_true,
+        positives.n_samples,
+        int(is_correct.sum()),
+        int(estimates.n_clusters[0]),
+        float(estimates.value[0]),
+        float(estimates.lower[0]),
+        float(estimates.upper[0]),
+        *seen,
+    )
+    if score is None:
+        return count, None
+    part = part_of(estimates, 1, len(edges) - 1)
+    shares = bins_record(score, edges, is_correct, weight, part)
+    finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
+    return count, ScoreHistogram(
+        class_name,
+        shares,
+        tuple(finer.tolist()),
+        _counts(score[is_correct], finer),
+        _counts(score[~is_correct], finer),
+    )
+
+
+def _counts(score: Floats, edges: Floats) -> tuple[int, ...]:
+    inside = np.searchsorted(edges, score, side="left") - 1
+    position = np.clip(inside, 0, len(edges) - 2)
+    return tuple(np.bincount(position, minlength=len(edges) - 1).tolist())

@@ -1,0 +1,205 @@
+"""The walk of cumulative differences, and the statistics read from it.
+
+C_j = Σ_{i≤j} w(t − s) / Σ w over proteins sorted by confidence s. It is read at
+the ends of groups of equal confidence only, since the order within a group is
+nobody's; C_0 = 0 counts. Random signs, one per cluster of relatives, make other
+walks of the same scatter, whatever relatives share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from credence.calibrators.draws import uniform
+from credence.metrics.judged import sum_by
+from credence.predictions import Booleans, Floats, Integers
+
+DISTANCE = "kolmogorov_smirnov"
+RANGE = "kuiper"
+SPIEGELHALTER = "spiegelhalter"
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """Differences between outcome and confidence, summed from the least confidence up.
+
+    Parameters
+    ----------
+    difference : array of float, shape (n_samples,)
+        w(t − s) / Σ w of each protein.
+    group : array of int, shape (n_samples,)
+        Rank of its confidence among the different ones.
+    slope : array of float, shape (n_samples,)
+        1 − 2s, the weights of Spiegelhalter's statistic.
+    mass : array of float, shape (n_groups,)
+        Σ w of each group over Σ w.
+    scale : float
+        σ, of the walk's end under independence; 0: no test can be made.
+    tilt : float
+        The same of Spiegelhalter's sum.
+    """
+
+    difference: Floats
+    group: Integers
+    slope: Floats
+    mass: Floats
+    scale: float
+    tilt: float
+
+    @property
+    def n_groups(self) -> int:
+        """Number of different confidences."""
+        return len(self.mass)
+
+
+def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
+    """Return the walk of some proteins.
+
+    Parameters
+    ----------
+    confidence : array of float
+        In [0, 1], no NaN; at least one.
+    is_correct : array of bool
+        Whether each prediction is right.
+    weight : array of float
+        Positive weights.
+    """
+    values, group = np.unique(confidence, return_inverse=True)
+    total = weight.sum()
+    share = weight / total
+    variance = share**2 * confidence * (1.0 - confidence)
+    slope = 1.0 - 2.0 * confidence
+    mass = sum_by(group, share, len(values))
+    return Walk(
+        difference=share * (is_correct - confidence),
+        group=group.astype(np.int64),
+        slope=slope,
+        mass=mass,
+        scale=float(np.sqrt(variance.sum())),
+        tilt=float(np.sqrt((variance * slope**2).sum())),
+    )
+
+
+def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
+    """Return the three statistics of one walk, or of many side by side.
+
+    Parameters
+    ----------
+    steps : array of float, shape (n_groups, n_walks)
+        The walk's step in each group.
+    tilted : array of float, shape (n_walks,)
+        Σ w(t − s)(1 − 2s) / Σ w.
+    walk : Walk
+        Gives the scales.
+
+    Notes
+    -----
+    Kolmogorov–Smirnov max|C|/σ; Kuiper (max C − min C)/σ, both with C_0 = 0;
+    Spiegelhalter's Z, with its sign. NaN where the scale is 0.
+    """
+    path = np.cumsum(steps, axis=0)
+    top = np.maximum(path.max(axis=0), 0.0)
+    bottom = np.minimum(path.min(axis=0), 0.0)
+    blank = np.full(top.shape, np.nan)
+    has_walk, has_tilt = walk.scale > 0, walk.tilt > 0
+    return {
+        DISTANCE: np.maximum(top, -bottom) / walk.scale if has_walk else blank,
+        RANGE: (top - bottom) / walk.scale if has_walk else blank,
+        SPIEGELHALTER: tilted / walk.tilt if has_tilt else blank,
+    }
+
+
+def observed(walk: Walk) -> dict[str, float]:
+    """Return the three statistics of the walk itself.
+
+    Parameters
+    ----------
+    walk : Walk
+        From :func:`walk_of`.
+    """
+    steps = sum_by(walk.group, walk.difference, walk.n_groups)
+    tilted = np.array([(walk.difference * walk.slope).sum()])
+    return {name: float(v[0]) for name, v in statistics(steps[:, None], tilted, walk).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class SignedWalks:
+    """Walks with random signs per cluster.
+
+    Parameters
+    ----------
+    steps : array of float, shape (n_groups, n_draws)
+        Their steps.
+    tilted : array of float, shape (n_draws,)
+        Their Spiegelhalter sums.
+    """
+
+    steps: Floats
+    tilted: Floats
+
+    def shifted(self, walk: Walk, shift: float) -> SignedWalks:
+        """Return the walks had all confidences been too low by `shift`."""
+        slope = np.zeros(walk.n_groups)
+        slope[walk.group] = walk.slope  # the same throughout a group
+        tilt = float((walk.mass * slope).sum())
+        return SignedWalks(self.steps + shift * walk.mass[:, None], self.tilted + shift * tilt)
+
+
+def random_signs(key: NDArray[np.uint64], n_draws: int) -> NDArray[np.int8]:
+    """Return +1 or −1 for each cluster and draw, shape (n_clusters, n_draws).
+
+    Parameters
+    ----------
+    key : array of uint64
+        A key per cluster.
+    n_draws : int
+        Number of draws.
+    """
+    signs = np.empty((len(key), n_draws), dtype=np.int8)
+    for draw in range(n_draws):
+        signs[:, draw] = np.where(uniform(key, draw, "random signs") < 0.5, 1, -1)
+    return signs
+
+
+def signed_walks(walk: Walk, cluster: Integers, signs: NDArray[np.int8]) -> SignedWalks:
+    """Return the walks whose clusters have random signs (multiplier bootstrap).
+
+    Parameters
+    ----------
+    walk : Walk
+        From :func:`walk_of`.
+    cluster : array of int, shape (n_samples,)
+        Row of `signs` of each protein.
+    signs : array of int, shape (n_clusters, n_draws)
+        From :func:`random_signs`.
+    """
+    shape = (walk.n_groups, len(signs))
+    by_group = sparse.coo_array((walk.difference, (walk.group, cluster)), shape=shape).tocsr()
+    tilt = sum_by(cluster, walk.difference * walk.slope, len(signs))
+    factor = signs.astype(np.float64)
+    return SignedWalks(np.asarray(by_group @ factor), tilt @ factor)
+
+
+def holm(p_values: Floats) -> Floats:
+    """Return p-values adjusted for how many there are; NaN stays and does not count.
+
+    Parameters
+    ----------
+    p_values : array of float
+        One per class.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, np.nan, 0.03])).round(3).tolist()
+    [0.03, 0.06, nan, 0.06]
+    """
+    adjusted = np.full(len(p_values), np.nan)
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    factor = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * factor), 1.0)
+    return adjusted
