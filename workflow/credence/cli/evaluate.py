@@ -11,7 +11,8 @@ import click
 from credence.cli.shared import fit_options, out_option, set_options, table_options
 
 if TYPE_CHECKING:
-    from credence.findings import InputFile, MethodFinding, Notice
+    from credence.calibrators.auto import AutoCalibration
+    from credence.findings import InputFile, MethodChoices, MethodFinding, Notice
     from credence.tables.calibration_file import CalibrationFile
 
 
@@ -64,6 +65,7 @@ def command(
     other; the numbers called held-out are of proteins left out.
     """
     from credence import __version__
+    from credence.calibrators.auto import AutoCalibration
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
     from credence.cli.tables import calibration_set, read_set, table_spec
@@ -94,6 +96,11 @@ def command(
         chosen=chosen,
         results=evaluation.results,
         notices=_set_aside(used.set_aside),
+        choices=tuple(
+            _choices(name, file.calibration)
+            for name, file in files.items()
+            if isinstance(file.calibration, AutoCalibration)
+        ),
     )
     write_json(Path(out), findings.to_record())
     if metrics is not None:
@@ -157,6 +164,31 @@ def _method_finding(name: str) -> MethodFinding:
         summary=" Then: ".join(stage.method.summary for stage in stages),
         reference="; ".join(stage.method.reference for stage in stages),
         settings=settings,
+    )
+
+
+def _choices(name: str, calibration: AutoCalibration) -> MethodChoices:
+    from credence.findings import ChoiceTrial, ClassChoice, MethodChoices, SkippedCandidate
+
+    return MethodChoices(
+        name,
+        tuple(
+            ClassChoice(
+                choice.class_name,
+                choice.chosen,
+                choice.rivals,
+                choice.n,
+                choice.n_clusters,
+                tuple(
+                    ChoiceTrial(
+                        trial.method, trial.held_out_nll, trial.difference, trial.standard_error
+                    )
+                    for trial in choice.trials
+                ),
+            )
+            for choice in calibration.choices
+        ),
+        tuple(SkippedCandidate(*entry) for entry in calibration.skipped.items()),
     )
 
 

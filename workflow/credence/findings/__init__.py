@@ -5,6 +5,12 @@ values, so that they go to JSON and back unchanged; NaN is null there. They
 name no clock, host or path: the same inputs give the same records.
 """
 
+from credence.findings.chosen import (
+    ChoiceTrial,
+    ClassChoice,
+    MethodChoices,
+    SkippedCandidate,
+)
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import (
     Bins,
@@ -35,6 +41,8 @@ __all__ = [
     "SCHEMA",
     "Bins",
     "CalibrationTest",
+    "ChoiceTrial",
+    "ClassChoice",
     "ClassCount",
     "Counting",
     "CurveFinding",
@@ -42,6 +50,7 @@ __all__ = [
     "Findings",
     "Halves",
     "InputFile",
+    "MethodChoices",
     "MethodFinding",
     "MetricValue",
     "NoiseFloor",
@@ -52,6 +61,7 @@ __all__ = [
     "ScoreHistogram",
     "ScoreNeeded",
     "Setting",
+    "SkippedCandidate",
     "UseClass",
     "UseRow",
     "UseSet",

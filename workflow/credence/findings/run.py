@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from credence.findings.chosen import MethodChoices
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
 from credence.findings.measured import Counts, Numbers
@@ -203,6 +204,8 @@ class Findings:
         Sets that were annotated.
     notices : tuple of Notice
         What other stages have to say (proteins set aside, for example).
+    choices : tuple of MethodChoices
+        Of each `auto` that was fitted.
     """
 
     provenance: Provenance
@@ -211,6 +214,7 @@ class Findings:
     results: Results
     use_sets: tuple[UseSet, ...] = ()
     notices: tuple[Notice, ...] = ()
+    choices: tuple[MethodChoices, ...] = ()
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from credence.findings import Findings
 from credence.report.blocks import Section
 from credence.report.sections import (
     by_class,
+    choices,
     glossary,
     methods,
     notices,
@@ -21,6 +22,7 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     trust.section,
     by_class.section,
     methods.section,
+    choices.section,
     use_sets.section,
     notices.section,
     glossary.section,
