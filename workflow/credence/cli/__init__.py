@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "annotate": "Give every prediction of a table its confidence.",
     "evaluate": "Judge methods on proteins that did not fit them.",
     "report": "Make the page of what a run found.",
+    "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
     "simulate": "Write the demo world: tables whose truth is known.",
     "completion": "Print the script of shell completion.",

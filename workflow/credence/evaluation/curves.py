@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from credence.calibrators import composition
 from credence.calibrators.protocol import Calibration, Need
-from credence.calibrators.registry import BY_NAME
+from credence.calibrators.registry import BY_NAME, needs_of
 from credence.confidence import Confidence
 from credence.evaluation.blocks import bin_of
 from credence.findings import ClassCount, CurveFinding, ScoreNeeded
@@ -29,17 +31,19 @@ def grid_of(predictions: Predictions) -> Floats:
     return np.linspace(0.0, max(predictions.scale, float(predictions.top_score.max())), N_GRID)
 
 
-def depends_on_score_alone(calibration: Calibration) -> bool:
+def depends_on_score_alone(record: Mapping[str, Any], class_name: str) -> bool:
     """Return whether a calibration answers from predicted class and top score.
 
     Parameters
     ----------
-    calibration : Calibration
-        Of any method; one that the registry does not know is taken to look at
-        the whole vector.
+    record : mapping
+        From the calibration's `to_record`; a method that the registry does not
+        know is taken to look at the whole vector.
+    class_name : str
+        The predicted class.
     """
-    method = BY_NAME.get(calibration.to_record().get("method", ""))
-    return method is not None and method.needs is not Need.VECTOR
+    known = record.get("method") in BY_NAME or record.get("method") == composition.NAME
+    return known and needs_of(record, class_name) is not Need.VECTOR
 
 
 def curves_of(
@@ -65,12 +69,12 @@ def curves_of(
     grid = grid_of(predictions)
     found = []
     for name, calibration in calibrations.items():
-        is_function = depends_on_score_alone(calibration)
+        record = calibration.to_record()
         for class_, class_name in enumerate(predictions.class_names):
             rows = np.flatnonzero(predictions.predicted_class == class_)
             if len(rows) == 0:
                 continue
-            if is_function:
+            if depends_on_score_alone(record, class_name):
                 answer = calibration.confidence(at_scores(predictions, class_, grid))
                 found.append(_record(name, class_name, True, grid, answer))
             else:

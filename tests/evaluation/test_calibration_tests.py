@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credence.evaluation.calibration_tests import calibration_tests
+from credence.findings import CalibrationTest
+from credence.metrics.brownian import distance_tail
+
+
+def families(n: int, size: int, seed: int, shift: float = 0.0) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    said = np.round(rng.uniform(0.2, 0.9, n), 2)
+    right = rng.random(n) < said - shift
+    cluster = np.repeat(np.array([f"f{k}" for k in range(n)], dtype=object), size)
+    return np.repeat(said, size), np.repeat(right, size), cluster
+
+
+def run(
+    said: np.ndarray, right: np.ndarray, cluster: np.ndarray, n_signs: int = 199
+) -> list[CalibrationTest]:
+    block = np.zeros(len(said), dtype=np.int64)
+    found = calibration_tests(
+        "m", ("A",), block, said, right, np.ones(len(said)), cluster, n_signs
+    )
+    return [entry for entry in found if entry.class_name == "A"]
+
+
+def test_relatives_fool_the_asymptotic_test_and_not_the_cluster_one() -> None:
+    by_cluster, independent = [], []
+    for seed in range(60):
+        ks = run(*families(60, 5, seed))[0]
+        by_cluster.append(ks.p_value <= 0.05)
+        independent.append(ks.p_independent <= 0.05)
+    assert np.mean(by_cluster) <= 0.15  # 0.05 and 3.5 standard errors of 60 sets
+    assert np.mean(independent) >= 0.35  # METHODS section 3: half the time
+
+
+def test_badly_wrong_confidences_are_found() -> None:
+    # Spiegelhalter's sum weighs a shift by 1 − 2s, which averages to nearly nothing here.
+    for entry in run(*families(150, 2, 1, shift=0.3))[:2]:
+        assert entry.p_value == pytest.approx(1 / 200)
+        assert entry.p_adjusted == entry.p_value  # one class
+        assert (entry.n, entry.n_clusters) == (300, 150)
+
+
+def test_power_grows_with_families_and_not_with_copies() -> None:
+    few, copied, many = (
+        run(*families(n, size, 3))[0].power for n, size in ((60, 1), (60, 20), (1500, 1))
+    )
+    assert few < 0.5 < 0.9 < many
+    assert copied == pytest.approx(few, abs=0.05)
+
+
+def test_holm_is_over_the_classes_of_one_test_and_leaves_out_all() -> None:
+    said, right, cluster = families(200, 1, 5, shift=0.12)
+    block = np.arange(200) % 4
+    found = calibration_tests("m", ("A", "B", "C", "D"), block, said, right, np.ones(200), cluster)
+    for test in {entry.test for entry in found}:
+        own = [entry for entry in found if entry.test == test]
+        p = sorted(entry.p_value for entry in own if entry.class_name is not None)
+        least = next(e for e in own if e.class_name is not None and e.p_value == p[0])
+        assert least.p_adjusted == pytest.approx(min(1.0, 4 * p[0]))
+        assert np.isnan(next(e for e in own if e.class_name is None).p_adjusted)
+
+
+def test_no_scale_no_test() -> None:
+    for entry in run(np.ones(8), np.ones(8, dtype=bool), np.arange(8).astype(str).astype(object)):
+        assert np.isnan([entry.statistic, entry.p_value, entry.p_independent, entry.power]).all()
+
+
+def test_without_draws_only_the_asymptotic_law_is_left() -> None:
+    ks = run(*families(50, 1, 2), n_signs=0)[0]
+    assert np.isnan([ks.p_value, ks.p_adjusted, ks.power]).all()
+    assert ks.p_independent == distance_tail(ks.statistic)
+
+
+def test_rows_in_another_order_give_the_same_p_values() -> None:
+    said, right, cluster = families(80, 3, 9)
+    order = np.random.default_rng(0).permutation(len(said))
+    for one, other in zip(
+        run(said, right, cluster), run(said[order], right[order], cluster[order]), strict=True
+    ):
+        assert (one.p_value, one.power) == (other.p_value, other.power)
+
+
+def test_confidences_that_are_missing_are_left_out() -> None:
+    said, right, cluster = families(80, 1, 9)
+    gaps = said.copy()
+    gaps[:20] = np.nan
+    kept = run(said[20:], right[20:], cluster[20:])
+    got = run(gaps, right, cluster)
+    assert [(e.statistic, e.p_value, e.n) for e in got] == [
+        (e.statistic, e.p_value, e.n) for e in kept
+    ]

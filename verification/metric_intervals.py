@@ -1,0 +1,233 @@
+"""Do the intervals of metrics cover the truth, and does a row bootstrap?
+
+For each simulated world a calibration set is drawn and judged under fixed
+confidences, whose metrics over the whole population are known exactly:
+`raw` (score over scale), `true` (the probability of being right itself), and
+their difference. Each metric's interval is asked whether it holds the known
+value, once drawing whole clusters, once drawing rows as if there were no relatives.
+
+    python verification/metric_intervals.py --worlds 300 --out verification/out
+
+The run can be stopped and taken up again: each world is one file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import matplotlib as mpl
+import numpy as np
+
+from report import write_section
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+from credence.calibrators.draws import encode_clusters
+from credence.evaluation.ends import difference_interval, interval_of
+from credence.evaluation.measures import (
+    IN_CELLS,
+    LOSSES,
+    Drawing,
+    finish_all,
+    measure,
+    placements,
+)
+from credence.evaluation.sums import place_losses, total_sums
+from credence.metrics.judged import Judged
+from credence.metrics.registry import METRICS
+from credence.predictions import Floats, Integers
+from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
+
+SEED = 20261121
+LEVEL = 0.95
+N_CLASSES = len(CLASS_NAMES)
+MAPS = ("raw", "true")
+DIFFERENCE = "raw − true"
+# The kernel error depends on its bandwidth, and so on the number of proteins, even in the
+# population; METRICS without a vector are all that top scores give.
+MEASURED = tuple(metric for metric in METRICS if not metric.needs_vector)
+PAIRED = ("nll", "brier", "ece")
+FIELDS = ("resample", "confidences", "metric", "lower", "value", "upper", "truth")
+
+
+@dataclass(frozen=True)
+class Study:
+    n_calibration: int
+    largest_family: int
+    n_draws: int
+
+    def world(self) -> WorldSettings:
+        return WorldSettings(
+            n_calibration=self.n_calibration,
+            largest_family=self.largest_family,
+            composition="sampled",
+        )
+
+
+def confidence_of(name: str, class_: Integers, score: Floats) -> Floats:
+    return score / 10.0 if name == "raw" else truth().probability_correct(class_, score)
+
+
+@cache
+def targets(n_calibration: int) -> dict[tuple[str, str], float]:
+    """Return each metric over the whole population, by confidences and metric."""
+    found = truth()
+    mass = np.einsum("j,jks->jks", found.prevalence, found.mass)
+    classes = np.arange(N_CLASSES)
+    right = mass[classes, classes]
+    wrong = mass.sum(axis=0) - right
+    grid_class, grid_score = np.meshgrid(
+        classes, np.linspace(0.0, 10.0, mass.shape[2]), indexing="ij"
+    )
+    weight = np.concatenate([right.ravel(), wrong.ravel()])
+    held = weight > 0
+    class_ = np.concatenate([grid_class.ravel()] * 2)[held]
+    score = np.concatenate([grid_score.ravel()] * 2)[held]
+    is_correct = np.repeat([True, False], right.size)[held]
+    answer = {}
+    for name in MAPS:
+        judged = Judged(confidence_of(name, class_, score), is_correct, weight[held], score / 10.0)
+        shares = np.append(mass.sum(axis=(0, 2)), 1.0)
+        losses = total_sums(place_losses(LOSSES, judged, class_, N_CLASSES), judged.weight)
+        for number, metric in enumerate(LOSSES, start=1):
+            sums = losses.everything[:, 0, 0]
+            answer[name, metric.name] = float(sums[number] / sums[0])
+        placed = placements(judged, class_, N_CLASSES)
+        for metric in IN_CELLS:
+            if metric.needs_vector or metric.family is None:
+                continue
+            sums = total_sums(placed[metric.family.name], judged.weight)
+            number = n_calibration * shares if metric.name == "ece_kernel" else shares * 1e15
+            answer[name, metric.name] = float(finish_all(metric, sums, number)[-1, 0])
+    return answer
+
+
+def run_world(study: Study, world: int, out: Path) -> Path:
+    path = out / f"world_{world:04d}.tsv"
+    if path.exists():
+        return path
+    labelled = draw_labelled(
+        study.world(), np.random.default_rng([SEED, 2, world]), keep_networks=False
+    )
+    predictions = labelled.predictions
+    class_, score = predictions.predicted_class, predictions.top_score
+    assert score is not None
+    known = targets(study.n_calibration)
+    rows = []
+    for resample, names in (("cluster", labelled.cluster), ("row", predictions.ids)):
+        unit, key = encode_clusters(names)
+        drawing = Drawing(unit, key, study.n_draws)
+        parts = drawing.parts()
+        measured = {}
+        for name in MAPS:
+            judged = Judged(
+                confidence_of(name, class_, score),
+                labelled.is_correct,
+                labelled.weight,
+                score / 10.0,
+            )
+            placed = placements(judged, class_, N_CLASSES)
+            own = measure(judged, class_, N_CLASSES, placed, drawing, parts)
+            measured[name] = own
+            for metric in MEASURED:
+                low, high = interval_of(metric, own, -1, LEVEL)
+                value = float(own.value[metric.name][-1])
+                rows.append(
+                    (resample, name, metric.name, low, value, high, known[name, metric.name])
+                )
+        for metric in MEASURED:
+            if metric.name not in PAIRED:
+                continue
+            raw, true = (measured[name] for name in MAPS)
+            low, high = difference_interval(metric, raw, true, -1, LEVEL)
+            value = float(raw.value[metric.name][-1] - true.value[metric.name][-1])
+            target = known["raw", metric.name] - known["true", metric.name]
+            rows.append((resample, DIFFERENCE, metric.name, low, value, high, target))
+    partial = path.with_suffix(".part")
+    with partial.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle, delimiter="\t")
+        writer.writerow(FIELDS)
+        writer.writerows(rows)
+    partial.replace(path)
+    return path
+
+
+def summarise(paths: list[Path]) -> list[dict[str, object]]:
+    found: dict[tuple[str, str], dict[str, list[tuple[float, ...]]]] = {}
+    for path in paths:
+        with path.open(encoding="utf-8") as handle:
+            for row in csv.DictReader(handle, delimiter="\t"):
+                entry = tuple(float(row[name]) for name in FIELDS[3:])
+                key = (row["confidences"], row["metric"])
+                found.setdefault(key, {}).setdefault(row["resample"], []).append(entry)
+    table = []
+    for (confidences, metric), by in found.items():
+        line: dict[str, object] = {"confidences": confidences, "metric": metric}
+        for resample in ("cluster", "row"):
+            low, value, high, target = np.array(by[resample]).T
+            known = ~np.isnan(low)
+            held = ((low <= target) & (target <= high))[known]
+            line["worlds"] = int(known.sum())
+            line["truth"] = float(target[0])
+            line["mean value"] = float(value.mean())
+            line[f"{resample} covers"] = float(held.mean()) if known.any() else float("nan")
+            line[f"{resample} width"] = float((high - low)[known].mean())
+        table.append(line)
+    return table
+
+
+def plot(table: list[dict[str, object]], path: Path) -> None:
+    labels = [f"{row['metric']}, {row['confidences']}" for row in table]
+    figure, axis = plt.subplots(figsize=(8, 0.24 * len(table) + 1.2))
+    axis.axvspan(LEVEL - 0.03, LEVEL + 0.03, color="0.9")
+    axis.axvline(LEVEL, color="0.5", linewidth=0.8)
+    for resample, marker, colour in (("cluster", "o", "C0"), ("row", "x", "C3")):
+        values = [float(str(row[f"{resample} covers"])) for row in table]
+        axis.plot(values, range(len(table)), marker, color=colour, label=f"draws of {resample}s")
+    axis.set_yticks(range(len(table)), labels, fontsize=7)
+    axis.invert_yaxis()
+    axis.set_xlim(-0.02, 1.02)
+    axis.set_xlabel("share of 95 % intervals that hold the known value; grey: 95 % ± 3 points")
+    axis.legend(loc="lower left")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", type=int, default=300)
+    parser.add_argument("--out", type=Path, default=Path("verification/out"))
+    parser.add_argument("--proteins", type=int, default=4_680)
+    parser.add_argument("--largest-family", type=int, default=300)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--document", type=Path, help="also write the table into this page")
+    given = parser.parse_args()
+    study = Study(given.proteins, given.largest_family, given.draws)
+    out = given.out / f"metric_intervals_{given.proteins}_{given.largest_family}_{given.draws}"
+    out.mkdir(parents=True, exist_ok=True)
+    mpl.rcParams["svg.hashsalt"] = "credence"
+    table = summarise([run_world(study, world, out) for world in range(given.worlds)])
+    plot(table, out / "metric_intervals.svg")
+    for row in table:
+        print("\t".join(f"{v:.4f}" if isinstance(v, float) else str(v) for v in row.values()))
+    if given.document is not None:
+        text = (
+            f"{given.worlds} worlds of {given.proteins:,} proteins in families of up to "
+            f"{given.largest_family}, {given.draws} draws, 95 % intervals over all classes. "
+            "Confidences: `raw` is score over scale, `true` the probability of being right."
+        )
+        write_section(given.document, "Intervals of metrics", text, table)
+
+
+if __name__ == "__main__":
+    main()

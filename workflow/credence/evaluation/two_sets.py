@@ -1,0 +1,146 @@
+"""How much a number flatters that is measured where the fit was made.
+
+The design of [S23] Appendix A: the set is halved, methods are fitted to the
+first half and measured on both; again and again with other halves; what is
+reported are medians. Halves share no cluster of relatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.calibrators.draws import encode_clusters, uniform
+from credence.calibrators.protocol import Calibrator
+from credence.metrics.judged import Judged
+from credence.metrics.registry import BY_NAME
+from credence.predictions import Booleans, Floats, Labelled
+
+MEASURED = ("nll", "brier", "ece")
+QUANTILES = (0.05, 0.5, 0.95)
+
+Values = dict[tuple[str, str | None, str], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class TwoSets:
+    """One method and class, measured on the fitted half and on the other.
+
+    Parameters
+    ----------
+    method : str
+        The method.
+    class_name : str, optional
+        The predicted class; None: all.
+    metric : str
+        Name in the registry.
+    in_sample, held_out : float
+        Medians over the draws.
+    flattery, lower, upper : float
+        Median, 5 % and 95 % quantile of held-out minus in-sample, draw by draw.
+    n_draws : int
+        Draws in which both halves could be measured.
+    """
+
+    method: str
+    class_name: str | None
+    metric: str
+    in_sample: float
+    held_out: float
+    flattery: float
+    lower: float
+    upper: float
+    n_draws: int
+
+
+def first_half(labelled: Labelled, draw: int) -> Booleans:
+    """Return which proteins are in the first half: whole clusters, each class halved.
+
+    Clusters are sorted by the class that most of them is predicted to be, within
+    a class by draws keyed to their names, and take turns.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The set.
+    draw : int
+        Number of the draw, from 0.
+    """
+    codes, keys = encode_clusters(labelled.cluster)
+    n_classes = labelled.predictions.n_classes
+    place = codes * n_classes + labelled.predictions.predicted_class
+    counts = np.bincount(place, minlength=len(keys) * n_classes).reshape(len(keys), n_classes)
+    order = np.lexsort((uniform(keys, draw, "two sets"), counts.argmax(axis=1)))
+    is_first = np.empty(len(keys), dtype=np.bool_)
+    is_first[order] = (np.arange(len(keys)) + draw) % 2 == 0
+    return is_first[codes]
+
+
+def measure_halves(labelled: Labelled, calibrators: Mapping[str, Calibrator], draw: int) -> Values:
+    """Return each metric on the half that was fitted and on the other.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The set.
+    calibrators : mapping of str to Calibrator
+        Methods by name; they need no intervals.
+    draw : int
+        Number of the draw.
+    """
+    inside = first_half(labelled, draw)
+    halves = labelled.take(inside), labelled.take(~inside)
+    found: Values = {}
+    for name, calibrator in calibrators.items():
+        calibration = calibrator.fit(halves[0])
+        confidences = [calibration.confidence(half.predictions).value for half in halves]
+        for number, class_name in enumerate((None, *labelled.predictions.class_names)):
+            for metric in MEASURED:
+                found[name, class_name, metric] = (
+                    _measure(halves[0], confidences[0], number - 1, metric),
+                    _measure(halves[1], confidences[1], number - 1, metric),
+                )
+    return found
+
+
+def summarise_draws(draws: Sequence[Values]) -> tuple[TwoSets, ...]:
+    """Return medians over the draws, leaving out draws that could not be measured.
+
+    Parameters
+    ----------
+    draws : sequence of mapping
+        From :func:`measure_halves`, at least one.
+    """
+    found = []
+    for (method, class_name, metric), _ in draws[0].items():
+        pairs = np.array([draw[method, class_name, metric] for draw in draws])
+        pairs = pairs[~np.isnan(pairs).any(axis=1)]
+        if len(pairs) == 0:
+            continue
+        low, middle, high = np.quantile(pairs[:, 1] - pairs[:, 0], QUANTILES)
+        found.append(
+            TwoSets(
+                method,
+                class_name,
+                metric,
+                float(np.median(pairs[:, 0])),
+                float(np.median(pairs[:, 1])),
+                float(middle),
+                float(low),
+                float(high),
+                len(pairs),
+            )
+        )
+    return tuple(found)
+
+
+def _measure(half: Labelled, confidence: Floats, class_: int, metric: str) -> float:
+    """Return a metric of one class, or of all where the class is −1."""
+    rows = ~np.isnan(confidence)
+    if class_ >= 0:
+        rows &= half.predictions.predicted_class == class_
+    return BY_NAME[metric].compute(
+        Judged(confidence[rows], half.is_correct[rows], half.weight[rows])
+    )
