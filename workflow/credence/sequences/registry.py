@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from credence.sequences import given, kmers
+from credence.sequences import exact, given, kmers
 from credence.sequences.protocol import Engine
 
-ENGINES: tuple[Engine, ...] = (kmers.ENGINE, given.ENGINE)
+ENGINES: tuple[Engine, ...] = (exact.ENGINE, kmers.ENGINE, given.ENGINE)
 
 BY_NAME: dict[str, Engine] = {engine.name: engine for engine in ENGINES}

@@ -1,0 +1,1 @@
+"""Outside programs that find relatives: found, checked, run and read."""

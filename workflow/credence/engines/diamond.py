@@ -1,0 +1,123 @@
+"""DIAMOND: a fast search for relatives.
+
+References
+----------
+Buchfink, Reuter & Drost 2021, doi 10.1038/s41592-021-01101-x.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.engines.hits import read_hits, write_texts
+from credence.engines.running import run_program, scratch_folder
+from credence.predictions import Strings
+from credence.problems import refuse
+from credence.sequences.graph import GraphEngine
+from credence.sequences.protocol import Engine
+from credence.sequences.relatives import MOST_EXPECTED, Pairs, Thresholds
+
+OLDEST = 2
+REMEDY = (
+    "Install it: conda install -c bioconda 'diamond>=2.1' "
+    "(Debian: sudo apt install diamond-aligner), or choose --engine mmseqs."
+)
+MOST_HITS = "300"
+SEARCH_IDENTITY = 30.0
+MOST_EVALUE = 0.001
+COLUMNS = ("qseqid", "sseqid", "pident", "qstart", "qend", "sstart", "send", "qlen", "slen")
+
+
+@dataclass(frozen=True)
+class DiamondFinder:
+    """Settings of the search.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of the program; they change nothing but the time.
+    timeout : float, optional
+        Seconds after which it is ended.
+    """
+
+    threads: int = 1
+    timeout: float | None = None
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs at the thresholds (see :class:`credence.sequences.graph.Finder`).
+
+        Parameters
+        ----------
+        texts : array of str
+            Distinct sequences from long to short.
+        thresholds : Thresholds
+            From where on two are joined.
+        """
+        found = self.between(texts, texts, thresholds)
+        return found.take(found.first < found.second)
+
+    def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs of a query and a target at the thresholds.
+
+        Parameters
+        ----------
+        queries, targets : array of str
+            Canonical sequences.
+        thresholds : Thresholds
+            From where on a pair counts.
+        """
+        program = shutil.which("diamond")
+        if program is None:
+            raise refuse("diamond", "DIAMOND is not installed.", REMEDY)
+        evalue = max(MOST_EVALUE, MOST_EXPECTED * len(targets))
+        with scratch_folder() as folder:
+            said = run_program([program, "version"], folder, self.timeout, REMEDY)
+            release = re.search(r"version (\d+)\.", said)
+            if release is not None and int(release.group(1)) < OLDEST:
+                raise refuse("diamond", f"{said.strip()} is too old.", REMEDY)
+            write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
+            write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
+            words = ["makedb", "--in", "targets.fasta", "--db", "targets"]
+            options = ["--threads", str(self.threads), "--quiet"]
+            run_program([program, *words, *options], folder, self.timeout, REMEDY)
+            words = ["blastp", "--query", "queries.fasta", "--db", "targets.dmnd"]
+            words += ["--out", "hits.tsv", "--very-sensitive", "--evalue", f"{evalue:g}"]
+            words += ["--max-target-seqs", MOST_HITS, "--id", f"{SEARCH_IDENTITY:g}"]
+            words += ["--outfmt", "6", *COLUMNS]
+            run_program([program, *words, *options], folder, self.timeout, REMEDY)
+            found = read_hits(folder / "hits.tsv", percent=True)
+        return found.take(found.at(thresholds))
+
+
+def build(
+    identity: float = 0.4,
+    coverage: float = 0.8,
+    both_sides: bool = False,
+    threads: int = 1,
+    timeout: float | None = None,
+) -> GraphEngine:
+    """Return the engine.
+
+    Parameters
+    ----------
+    identity, coverage, both_sides
+        See :class:`credence.sequences.relatives.Thresholds`.
+    threads : int
+        Threads of the program.
+    timeout : float, optional
+        Seconds after which it is ended.
+    """
+    thresholds = Thresholds(identity, coverage, both_sides)
+    return GraphEngine(DiamondFinder(threads, timeout), thresholds, threads)
+
+
+ENGINE = Engine(
+    name="diamond",
+    summary="DIAMOND, very sensitive, then connected components.",
+    settings=GraphEngine,
+    build=build,
+)

@@ -1,0 +1,59 @@
+"""What engines are given and what they answer: numbered FASTA, tables of hits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from credence.predictions import Integers, Strings
+from credence.sequences.relatives import Pairs, no_pairs
+
+PERCENT = 100.0
+
+
+def write_texts(path: Path, texts: Strings, rows: Integers) -> None:
+    """Write sequences under their numbers: no header can then do harm.
+
+    Parameters
+    ----------
+    path : Path
+        A FASTA file in a folder that is removed afterwards.
+    texts : array of str
+        All sequences.
+    rows : array of int
+        Those to be written.
+    """
+    with path.open("w", encoding="ascii") as handle:
+        handle.writelines(f">{row}\n{texts[row]}\n" for row in rows.tolist())
+
+
+def read_hits(path: Path, percent: bool = False) -> Pairs:
+    """Return hits of a table: query, target, identity, both stretches, both lengths.
+
+    Of several hits of one pair the one that covers most counts. They come
+    sorted by query and target, whatever the order in which threads wrote them.
+
+    Parameters
+    ----------
+    path : Path
+        Tab-separated, without a header.
+    percent : bool
+        Whether identity is in percent.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return no_pairs()
+    values = pd.read_csv(path, sep="\t", header=None).to_numpy(dtype=np.float64)
+    first, second = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
+    identity = values[:, 2] / (PERCENT if percent else 1.0)
+    of_query = (np.abs(values[:, 4] - values[:, 3]) + 1.0) / values[:, 7]
+    of_target = (np.abs(values[:, 6] - values[:, 5]) + 1.0) / values[:, 8]
+    is_shorter = values[:, 7] <= values[:, 8]
+    coverage = np.where(is_shorter, of_query, of_target)
+    longer = np.where(is_shorter, of_target, of_query)
+    order = np.lexsort((-identity, -coverage, second, first))
+    pairs = Pairs(first, second, identity, coverage, longer).take(order)
+    is_first = np.ones(pairs.n_pairs, dtype=np.bool_)
+    is_first[1:] = (np.diff(pairs.first) != 0) | (np.diff(pairs.second) != 0)
+    return pairs.take(is_first)

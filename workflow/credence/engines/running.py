@@ -1,0 +1,112 @@
+"""Outside programs: run to the end, or ended with all that they started.
+
+A program writes into a folder of its own, which is removed whatever happens, so
+that nothing half-written is left. What went wrong is told with the command
+that mends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from credence.problems import InputError, refuse
+
+LAST_LINES = 5  # of what a failed program said
+FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
+WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
+SECONDS_TO_END = 10.0
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield an empty folder that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="credence-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_program(command: Sequence[str], folder: Path, timeout: float | None, remedy: str) -> str:
+    """Return what a program said; refuse with a remedy if it failed.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and words.
+    folder : Path
+        Where it works; part of what it writes there is lost when it fails.
+    timeout : float, optional
+        Seconds after which it and all that it started are ended.
+    remedy : str
+        What to do if the program is at fault.
+    """
+    name = Path(command[0]).name
+    said = folder / "said.txt"
+    try:
+        with said.open("wb") as handle:
+            process = subprocess.Popen(
+                list(command),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=handle,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise refuse(name, f"the program does not start: {reason}.", remedy) from None
+    try:
+        code = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise refuse(
+            name,
+            f"the program was ended after {timeout:g} seconds.",
+            "Allow more with --timeout, or give it more --threads.",
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
+    text = said.read_text(encoding="utf-8", errors="replace")
+    if code != 0:
+        raise _failure(name, code, text, folder, remedy)
+    return text
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with its children: engines start programs of their own."""
+    for one in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, one)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(SECONDS_TO_END if one is signal.SIGTERM else None)
+    process.wait()
+
+
+def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> InputError:
+    is_full = any(words in text for words in WORDS_OF_FULL_DISK)
+    if is_full or shutil.disk_usage(folder).free < FULL:
+        return refuse(
+            name,
+            f"the disk of {str(folder.parent)!r} is full.",
+            "Make room there, or name another folder: export TMPDIR=/path/to/folder",
+        )
+    if code < 0:
+        what = f"the program was ended by signal {signal.Signals(-code).name}."
+        if code == -signal.SIGILL:
+            return refuse(name, what[:-1] + ": this machine lacks what it needs (AVX2).", remedy)
+        return refuse(
+            name, what, "Run the command again; if memory ran out, run it with --threads 1."
+        )
+    last = " | ".join(line.strip() for line in text.splitlines()[-LAST_LINES:] if line.strip())
+    return refuse(
+        name, f"the program failed with code {code}: {last or 'it said nothing'}.", remedy
+    )

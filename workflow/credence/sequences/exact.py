@@ -1,0 +1,116 @@
+"""Relatives without an outside program: shared words, then exact alignment.
+
+Slower than a search engine, and the only way where no binary runs. Up to
+`MOST_CELLS` alignment cells every pair is aligned, and none can be missed.
+Beyond that only pairs that share `LEAST_SHARED` words of a reduced alphabet
+are: relatives below about half identity are lost then unless others connect
+them, and the audit says how many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.predictions import Integers, Strings
+from credence.sequences.graph import GraphEngine
+from credence.sequences.kmers import links, words_of
+from credence.sequences.protocol import Engine
+from credence.sequences.relatives import Pairs, Thresholds
+from credence.sequences.smith_waterman import Library
+
+MOST_CELLS = 2e11  # a minute or so on one core
+LEAST_CONTAINMENT = 0.01
+
+
+@dataclass(frozen=True)
+class ExactFinder:
+    """Shared words and exact alignment.
+
+    Parameters
+    ----------
+    threads : int
+        Alignments at a time.
+    most_cells : float
+        Up to how many alignment cells every pair is aligned.
+    """
+
+    threads: int = 1
+    most_cells: float = MOST_CELLS
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs at the thresholds (see :class:`credence.sequences.graph.Finder`).
+
+        Parameters
+        ----------
+        texts : array of str
+            Distinct sequences from long to short.
+        thresholds : Thresholds
+            From where on two are joined.
+        """
+        library = Library(texts, self.threads)
+        n_residues = float(sum(map(len, texts)))
+        if n_residues**2 / 2.0 <= self.most_cells:
+            found = library.relatives()
+        else:
+            first, second = links(words_of(texts), LEAST_CONTAINMENT)
+            low, high = np.minimum(first, second), np.maximum(first, second)
+            found = library.align(zip(low.tolist(), high.tolist(), strict=True))
+        return found.take(found.at(thresholds))
+
+    def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs of a query and a target at the thresholds.
+
+        Parameters
+        ----------
+        queries, targets : array of str
+            Canonical sequences.
+        thresholds : Thresholds
+            From where on a pair counts.
+        """
+        texts = np.array(sorted({*queries, *targets}, key=_order), dtype=object)
+        row_of = {text: row for row, text in enumerate(texts)}
+        found = self.among(texts, thresholds)
+        query = {row_of[text]: at for at, text in enumerate(queries)}
+        target = {row_of[text]: at for at, text in enumerate(targets)}
+        rows, ends = [], []
+        pairs = zip(found.first.tolist(), found.second.tolist(), strict=True)
+        for place, (first, second) in enumerate(pairs):
+            for one, other in ((first, second), (second, first)):
+                if one in query and other in target:
+                    rows.append(place)
+                    ends.append((query[one], target[other]))
+        chosen = found.take(np.array(rows, dtype=np.int64))
+        both: Integers = np.array(ends, dtype=np.int64).reshape(-1, 2)
+        return Pairs(
+            both[:, 0], both[:, 1], chosen.identity, chosen.coverage, chosen.coverage_longer
+        )
+
+
+def _order(text: str) -> tuple[int, str]:
+    return -len(text), text
+
+
+def build(
+    identity: float = 0.4, coverage: float = 0.8, both_sides: bool = False, threads: int = 1
+) -> GraphEngine:
+    """Return the engine.
+
+    Parameters
+    ----------
+    identity, coverage, both_sides
+        See :class:`credence.sequences.relatives.Thresholds`.
+    threads : int
+        Alignments at a time.
+    """
+    thresholds = Thresholds(identity, coverage, both_sides)
+    return GraphEngine(ExactFinder(threads), thresholds, threads)
+
+
+ENGINE = Engine(
+    name="exact",
+    summary="Shared words, then exact alignment; needs no outside program, and is slow.",
+    settings=GraphEngine,
+    build=build,
+)

@@ -1,0 +1,195 @@
+"""Exact local alignments, several at a time: no prefilter, so no pair is lost.
+
+Scores are computed for every pair; the alignment itself only where the score
+is one that chance does not explain, since the others are no relatives by
+definition (see :mod:`credence.sequences.relatives`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyopal
+from numpy.typing import NDArray
+
+from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.sequences.linear_memory import alignment_of_long
+from credence.sequences.relatives import (
+    SHORTEST_ALIGNED,
+    Pairs,
+    contained,
+    joined,
+    no_pairs,
+    score_needed,
+)
+
+MATRIX = "BLOSUM62"
+GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
+# Opal keeps three numbers per cell of a traceback; beyond this a slower way in
+# linear memory is taken.
+MOST_CELLS = 9_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """Sequences ready to be aligned.
+
+    Parameters
+    ----------
+    texts : array of str
+        Distinct sequences from long to short
+        (:func:`credence.sequences.canonical.distinct`).
+    threads : int
+        Alignments at a time; they change nothing but the time.
+    """
+
+    texts: Strings
+    threads: int = 1
+    _aligner: Any = field(init=False, repr=False)
+    _database: Any = field(init=False, repr=False)
+    _lengths: Integers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Encode the sequences once."""
+        aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
+        set_ = object.__setattr__
+        set_(self, "_aligner", aligner)
+        set_(self, "_database", pyopal.Database(self.texts.tolist(), aligner.alphabet))
+        lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
+        set_(self, "_lengths", lengths)
+
+    def relatives(
+        self, queries: Integers | None = None, is_wanted: NDArray[Any] | None = None
+    ) -> Pairs:
+        """Return every pair that chance does not explain, aligned.
+
+        Parameters
+        ----------
+        queries : array of int, optional
+            Rows to be compared with all others; default: every pair there is.
+        is_wanted : array, optional
+            A group per row: only pairs of two groups are aligned. Rows of a
+            negative group are in no pair.
+        """
+        rows = np.arange(len(self.texts)) if queries is None else np.unique(queries)
+        every = queries is None
+        asked = np.zeros(len(self.texts), dtype=np.bool_)
+        asked[rows] = True
+
+        def compare(row: int) -> list[tuple[int, int]]:
+            found = self._chances(row, row + 1 if every else 0)
+            # A pair of two queries is met twice, and kept once.
+            found = found[(found > row) | ~asked[found]]
+            if is_wanted is not None:
+                found = found[(is_wanted[found] != is_wanted[row]) & (is_wanted[found] >= 0)]
+            return [(min(row, other), max(row, other)) for other in found.tolist()]
+
+        able = [row for row in rows.tolist() if is_wanted is None or is_wanted[row] >= 0]
+        chosen = [pair for part in self._map(compare, able) for pair in part]
+        short = contained(self.texts, queries)
+        if is_wanted is not None:
+            groups = is_wanted[short.first], is_wanted[short.second]
+            short = short.take((groups[0] != groups[1]) & (groups[0] >= 0) & (groups[1] >= 0))
+        return joined([self.align(chosen), short])
+
+    def _map(self, function: Any, rows: Sequence[Any]) -> Iterable[Any]:
+        if self.threads == 1 or len(rows) == 1:
+            return map(function, rows)
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(function, rows))
+
+    def _chances(self, row: int, start: int) -> Integers:
+        """Return the rows from `start` on whose score with `row` chance does not explain."""
+        if start >= len(self.texts) or self._lengths[row] < SHORTEST_ALIGNED:
+            return np.empty(0, dtype=np.int64)
+        results = self._aligner.align(
+            self.texts[row], self._database, mode="score", overflow="simple", start=start
+        )
+        scores = np.fromiter((one.score for one in results), dtype=np.float64, count=len(results))
+        lengths = self._lengths[start:]
+        is_found = scores >= score_needed(int(self._lengths[row]), lengths)
+        found: Integers = np.flatnonzero(is_found & (lengths >= SHORTEST_ALIGNED)) + start
+        return np.asarray(found[found != row])
+
+    def align(self, pairs: Iterable[tuple[int, int]]) -> Pairs:
+        """Return the best local alignment of each pair.
+
+        Parameters
+        ----------
+        pairs : iterable of (int, int)
+            Rows; the first is the longer one, so that a pair has one alignment
+            however it was met.
+        """
+        wanted = sorted(set(pairs))
+        groups = [
+            (first, [second for _, second in part])
+            for first, part in groupby(wanted, key=lambda pair: pair[0])
+        ]
+        measured = [row for part in self._map(self._align, groups) for row in part]
+        if not wanted:
+            return no_pairs()
+        rows = np.array(wanted, dtype=np.int64)
+        shares = np.array(measured, dtype=np.float64)
+        return Pairs(rows[:, 0], rows[:, 1], *np.ascontiguousarray(shares.T))
+
+    def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
+        first, others = group
+        text = self.texts[first]
+        small = [row for row in others if len(text) * len(self.texts[row]) <= MOST_CELLS]
+        measured = {}
+        if small:
+            database = pyopal.Database([self.texts[row] for row in small], self._aligner.alphabet)
+            results = self._aligner.align(text, database, mode="full", overflow="simple")
+            for row, one in zip(small, results, strict=True):
+                measured[row] = _shares(text, self.texts[row], one)
+        for row in others:
+            if row not in measured:
+                measured[row] = alignment_of_long(text, self.texts[row])
+        return [measured[row] for row in others]
+
+
+def _shares(query: str, target: str, one: Any) -> tuple[float, float, float]:
+    """Return identity and the coverages of the shorter and the longer one."""
+    matches = one.alignment.count("M")
+    if "X" in query and "X" in target:
+        matches -= _unknown_matches(query, target, one)
+    in_query = (one.query_end - one.query_start + 1) / len(query)
+    in_target = (one.target_end - one.target_start + 1) / len(target)
+    shorter, longer = (in_target, in_query) if len(target) <= len(query) else (in_query, in_target)
+    return matches / len(one.alignment), shorter, longer
+
+
+def _unknown_matches(query: str, target: str, one: Any) -> int:
+    """Return the number of columns that hold X twice."""
+    at_query, at_target, count = one.query_start, one.target_start, 0
+    for step in one.alignment:
+        count += step == "M" and query[at_query] == "X" == target[at_target]
+        at_query += step != "D"
+        at_target += step != "I"
+    return count
+
+
+def likeness(library: Library, row: Integers, other: Integers) -> tuple[Floats, Floats]:
+    """Return identity and coverage of the shorter for pairs of rows.
+
+    Parameters
+    ----------
+    library : Library
+        Sequences.
+    row, other : array of int
+        The two of each pair; a row with itself is 1 and 1.
+    """
+    is_same: Booleans = row == other
+    low, high = np.minimum(row, other), np.maximum(row, other)
+    pairs = library.align(zip(low[~is_same].tolist(), high[~is_same].tolist(), strict=True))
+    width = len(library.texts)
+    places = np.searchsorted(pairs.first * width + pairs.second, (low * width + high)[~is_same])
+    identity, coverage = np.ones(len(row)), np.ones(len(row))
+    identity[~is_same] = pairs.identity[places]
+    coverage[~is_same] = pairs.coverage[places]
+    return identity, coverage
