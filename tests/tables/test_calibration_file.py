@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence import __version__
-from credence.calibrators.protocol import FitOptions, Need
+from credence.calibrators.protocol import FitOptions
 from credence.calibrators.registry import METHODS
 from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled, Predictions, from_scores, label
@@ -18,7 +18,6 @@ from credence.problems import InputError
 from credence.tables.calibration_file import (
     CalibrationFile,
     checksum_of,
-    needs_of,
     read_calibration,
     require_match,
     settings_record,
@@ -153,13 +152,6 @@ def test_a_method_that_sees_the_vector_somewhere_needs_it(method: str) -> None:
         "score of every class, each row summing to the scale. "
         "Give such a table, or fit with a method that needs less."
     )
-
-
-def test_a_choice_needs_what_its_members_need() -> None:
-    members = {name: {"method": name} for name in ("class_only", "tswa", "kernel")}
-    assert needs_of({"method": "auto", "members": members}) is Need.VECTOR
-    del members["tswa"]
-    assert needs_of({"method": "auto", "members": members}) is Need.TOP_SCORE
 
 
 def test_every_setting_is_written_with_its_value() -> None:

@@ -27,7 +27,7 @@ from credence.calibrators import (
     uncalibrated,
     venn_abers,
 )
-from credence.calibrators.protocol import Calibration, Method
+from credence.calibrators.protocol import Calibration, Method, Need
 
 SINGLE: tuple[Method, ...] = (
     uncalibrated.METHOD,
@@ -67,3 +67,26 @@ def read_calibration(record: Mapping[str, Any]) -> Calibration:
     if record["method"] == composition.NAME:
         return composition.read(record, read_calibration)
     return BY_NAME[record["method"]].read(record)
+
+
+def needs_of(record: Mapping[str, Any], class_name: str | None = None) -> Need:
+    """Return what a calibration has to be given, its members' needs included.
+
+    Parameters
+    ----------
+    record : mapping
+        From a calibration's `to_record`; its `method` is known.
+    class_name : str, optional
+        Ask for the predictions of this class alone: `auto` may have chosen a
+        method for it that needs less than those of other classes.
+    """
+    if record["method"] == composition.NAME:
+        return needs_of(record["first"], class_name)
+    members = record.get("members", {})
+    named = set(members)
+    if class_name is not None:
+        for choice in record.get("choices", []):
+            if choice["class_name"] == class_name:
+                named = {*choice["chosen"], *choice["interval"]}
+    needs = [needs_of(members[name], class_name) for name in members if name in named]
+    return max([BY_NAME[record["method"]].needs, *needs], key=list(Need).index)

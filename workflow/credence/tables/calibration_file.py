@@ -17,7 +17,7 @@ from typing import Any
 from credence import __version__
 from credence.calibrators import composition
 from credence.calibrators.protocol import Calibration, FitOptions, Need
-from credence.calibrators.registry import BY_NAME
+from credence.calibrators.registry import BY_NAME, needs_of
 from credence.calibrators.registry import read_calibration as read_record
 from credence.calibrators.spec import Composition, Specification
 from credence.predictions import Predictions
@@ -90,21 +90,6 @@ class CalibrationFile:
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
         return needs_of(self.calibration.to_record())
-
-
-def needs_of(record: Mapping[str, Any]) -> Need:
-    """Return what a calibration has to be given, its members' needs included.
-
-    Parameters
-    ----------
-    record : mapping
-        From a calibration's `to_record`.
-    """
-    if record["method"] == composition.NAME:
-        return needs_of(record["first"])
-    members = record.get("members", {})
-    needs = [BY_NAME[record["method"]].needs, *map(needs_of, members.values())]
-    return max(needs, key=list(Need).index)
 
 
 def settings_record(specification: Specification, options: FitOptions) -> dict[str, Any]:

@@ -1,0 +1,151 @@
+"""A new method: its module (the first half of this file), one line of the registry, its test.
+
+It must then appear in the list of methods, pass the configuration check, be
+judged, and stand on the page, with nothing else touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from credence import configuration
+from credence.calibrators import registry
+from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.protocol import (
+    Band,
+    ClassSample,
+    Curve,
+    FitOptions,
+    Method,
+    Need,
+    Record,
+    setting,
+)
+from credence.calibrators.spec import parse_method
+from credence.cli.methods import command as methods_command
+from credence.evaluation import EvaluationOptions, evaluate
+from credence.findings import Findings, MethodFinding, Provenance
+from credence.predictions import Floats, Integers, Labelled
+from credence.problems import InputError
+from credence.report import render
+from credence.simulate import WorldSettings, draw_labelled
+
+
+@dataclass(frozen=True)
+class HalfWay:
+    share: float
+
+    def value(self, score: Floats) -> Floats:
+        return np.full(len(score), self.share)
+
+    def note(self, score: Floats) -> Integers:
+        return np.zeros(len(score), dtype=np.int64)
+
+    def to_record(self) -> Record:
+        return {"share": self.share}
+
+
+@dataclass(frozen=True)
+class HalfWaySettings:
+    towards: float = setting(0.5, "What the share is drawn to.", low=0.0, high=1.0)
+
+    def fit_curve(self, sample: ClassSample) -> HalfWay:
+        return HalfWay((sample.share_correct + self.towards) / 2.0)
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        return Band(np.zeros(1), np.zeros(1), np.ones(1))
+
+
+def read_curve(record: Mapping[str, Any]) -> HalfWay:
+    return HalfWay(record["share"])
+
+
+METHOD = Method(
+    name="half_way",
+    summary="Half way between the share and a number.",
+    reference="made up for this test",
+    settings=HalfWaySettings,
+    needs=Need.CLASS,
+    build=build_classwise("half_way"),
+    read=reader_of("half_way", read_curve),
+)
+
+
+@pytest.fixture
+def one_line_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "METHODS", (*registry.METHODS, METHOD))
+    monkeypatch.setitem(registry.BY_NAME, METHOD.name, METHOD)
+
+
+@pytest.fixture(scope="module")
+def world() -> Labelled:
+    return draw_labelled(WorldSettings(n_calibration=900), np.random.default_rng(3))
+
+
+CONFIGURATION = """\
+run: mylab
+calibration_set: {{scores: scores.csv, format: phanns-labelled}}
+calibration: {{compare: [class_only, "{method}"], method: class_only}}
+"""
+
+
+@pytest.mark.usefixtures("one_line_more")
+def test_it_is_listed_with_its_settings() -> None:
+    shown = CliRunner().invoke(methods_command, [])
+    assert shown.exit_code == 0
+    assert "half_way: Half way between the share and a number." in shown.stdout
+    assert "towards=0.5: What the share is drawn to. (0 to 1)" in shown.stdout
+
+
+@pytest.mark.usefixtures("one_line_more")
+def test_the_configuration_check_knows_it_and_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scores.csv").write_text("")
+    monkeypatch.chdir(tmp_path)
+    good = configuration.loads(CONFIGURATION.format(method="half_way(towards=0.25)"), "c.yaml")
+    assert good.methods == ("class_only", "half_way(towards=0.25)")
+    with pytest.raises(InputError) as refusal:
+        configuration.loads(CONFIGURATION.format(method="half_way(towards=2)"), "c.yaml")
+    assert refusal.value.text() == (
+        "c.yaml, line 3, column 'calibration.compare[1]': half_way.towards: "
+        "'2' is not allowed. Give a number from 0 to 1."
+    )
+
+
+@pytest.mark.usefixtures("one_line_more")
+def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
+    text = "half_way(towards=0.25)"
+    calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))
+    options = EvaluationOptions(n_folds=3, n_draws=20)
+    results = evaluate(world, {text: calibrator}, options).results
+    held_out = [
+        value
+        for value in results.metrics
+        if (value.method, value.sample, value.metric, value.class_name)
+        == (text, "held_out", "nll", None)
+    ]
+    assert len(held_out) == 1 and 0.0 < held_out[0].value < 2.0
+    findings = Findings(
+        Provenance("toy", "Toy", "0"), (MethodFinding(text, "", ""),), text, results
+    )
+    assert text in render(findings)
+
+
+@pytest.mark.parametrize("text", [method.name for method in registry.METHODS] + ["sts -> platt"])
+def test_every_method_is_judged_and_drawn(world: Labelled, text: str) -> None:
+    small = world.take(np.arange(0, world.n_samples, 2))
+    calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))
+    results = evaluate(small, {text: calibrator}, EvaluationOptions(2, n_draws=10)).results
+    named = {curve.class_name for curve in results.curves}
+    assert named == {entry.class_name for entry in results.classes if entry.n_predicted}
+    values = np.concatenate([curve.value for curve in results.curves])
+    known = values[~np.isnan(values)]
+    assert len(known) and known.min() >= 0.0 and known.max() <= 1.0
