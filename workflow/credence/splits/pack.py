@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from credence.predictions import Booleans, Integers, Strings
 from credence.splits.filling import fill
 from credence.splits.folds import clusters_per_stratum
+from credence.splits.search import improved
 
 TRAINING = "training"
 CALIBRATION = "calibration"
@@ -50,13 +51,16 @@ def pack(
     *,
     is_training: Booleans | None = None,
     test_group: bool = False,
+    reasons: Strings | None = None,
+    by_cluster: bool = False,
 ) -> Packing:
     """Return the group and the role of each protein.
 
     Groups hold whole clusters, with every class's share near its share overall,
     counted in proteins. They depend on ids, clusters and classes, not on the
     order of rows. A protein that shares its cluster with a training protein is
-    set aside, and the reason names that relative.
+    set aside, and the reason names that relative; where `reasons` say who is
+    set aside, that counts instead.
 
     Parameters
     ----------
@@ -70,6 +74,10 @@ def pack(
         Whether the classifier learnt from the protein.
     test_group : bool
         Whether the last group only judges; otherwise all calibrate.
+    reasons : array of str, optional
+        Why each protein is set aside, '' for those that are not.
+    by_cluster : bool
+        Whether each cluster counts 1, instead of each protein.
 
     Examples
     --------
@@ -83,13 +91,19 @@ def pack(
     "relative of training protein 'a'"
     """
     learnt = np.zeros(len(ids), dtype=np.bool_) if is_training is None else is_training
-    role, reason = _set_aside(ids, cluster, learnt)
+    if reasons is None:
+        role, reason = _set_aside(ids, cluster, learnt)
+    else:
+        reason = np.where(learnt, "", reasons)
+        role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
+        role[learnt] = TRAINING
     group = np.full(len(ids), NO_GROUP, dtype=object)
     rows = np.flatnonzero(role == CALIBRATION)
     names = [str(number + 1) for number in range(n_groups)]
     if test_group:
         names[-1] = TEST
-    group[rows] = np.array(names, dtype=object)[_bins(cluster[rows], class_[rows], n_groups)]
+    bins = _bins(cluster[rows], class_[rows], n_groups, by_cluster)
+    group[rows] = np.array(names, dtype=object)[bins]
     role[group == TEST] = TEST
     n_clusters = clusters_per_stratum(cluster[rows], class_[rows])
     scarce = {value: count for value, count in n_clusters.items() if count < n_groups}
@@ -118,8 +132,15 @@ def _training_relatives(ids: Strings, cluster: Strings, learnt: Booleans) -> dic
     return relative
 
 
-def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int) -> Integers:
+def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int, by_cluster: bool) -> Integers:
     names, codes = np.unique(cluster.astype(str), return_inverse=True)
     _, strata = np.unique(class_, return_inverse=True)
     by_name = np.arange(len(names))
-    return fill(codes.astype(np.int64), strata.astype(np.int64), n_groups, by_name)[codes]
+    if len(names) == 0:
+        return np.empty(0, dtype=np.int64)
+    start = fill(codes.astype(np.int64), strata.astype(np.int64), n_groups, by_name)
+    held = np.zeros((len(names), int(strata.max()) + 1))
+    np.add.at(held, (codes, strata), 1.0)
+    if by_cluster:
+        held /= held.sum(axis=1, keepdims=True)
+    return improved(start, held, n_groups, by_name)[codes]

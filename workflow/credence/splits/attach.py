@@ -1,0 +1,225 @@
+"""New proteins beside old ones that never move.
+
+An exact repeat of an old protein joins its cluster. Of the others, those that
+relatives connect with each other form a component; one that touches a single
+frozen group joins it, one that touches none is packed freely, and of one that
+touches several the fewest proteins that bridge them are set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from credence.predictions import Booleans, Integers, Strings
+from credence.sequences.components import components
+from credence.sequences.relatives import Pairs
+from credence.splits.pack import NO_GROUP
+
+
+@dataclass(frozen=True, eq=False)
+class Attached:
+    """Where each new protein belongs.
+
+    Parameters
+    ----------
+    cluster : array of str
+        An old cluster, or the first id of the new component.
+    group : array of str
+        A frozen group; '' where the component touches none, and where the
+        protein is set aside.
+    reason : array of str
+        Why it is set aside; '' for the others.
+    """
+
+    cluster: Strings
+    group: Strings
+    reason: Strings
+
+
+def attach(
+    old_ids: Strings,
+    old_cluster: Strings,
+    old_group: Strings,
+    new_ids: Strings,
+    to_old: Pairs,
+    among_new: Pairs,
+) -> Attached:
+    """Return cluster and group of new proteins; the old ones are only read.
+
+    Parameters
+    ----------
+    old_ids, old_cluster, old_group : array of str
+        The proteins that stay; '' is no group, and touching such a one is nothing.
+    new_ids : array of str
+        The new ones.
+    to_old : Pairs
+        Relatives: a new row and an old one; exact repeats have identity 1. They
+        come from a search of all old proteins, not of representatives.
+    among_new : Pairs
+        Relatives among the new ones.
+    """
+    order = np.argsort(new_ids.astype(str), kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    counts = old_group[to_old.second] != NO_GROUP
+    to_old = to_old.take(counts)
+    touched = [set[str]() for _ in order]
+    for new, old in zip(place[to_old.first], to_old.second, strict=True):
+        touched[new].add(str(old_group[old]))
+    first, second = place[among_new.first], place[among_new.second]
+    gone = _bridges(first, second, touched)
+    stays = ~np.isin(np.arange(len(order)), gone)
+    inside = stays[first] & stays[second]
+    component = components(len(order), first[inside], second[inside])
+    names = new_ids[order]
+    group, cluster = _homes(names, component, stays, touched)
+    closest = _closest(to_old, place, old_ids)
+    reason = np.full(len(order), "", dtype=object)
+    for row in range(len(order)):
+        if not stays[row]:
+            reason[row] = _reason(row, touched, first, second, stays, component)
+        elif row in closest:
+            cluster[row] = old_cluster[closest[row]]
+    _follow(cluster, component, closest, stays, old_cluster)
+    return Attached(cluster[place], group[place], reason[place])
+
+
+def _homes(
+    names: Strings, component: Integers, stays: Booleans, touched: Sequence[set[str]]
+) -> tuple[Strings, Strings]:
+    group = np.full(len(names), NO_GROUP, dtype=object)
+    cluster = names.copy()
+    home: dict[int, str] = {}
+    head: dict[int, str] = {}
+    for row in np.flatnonzero(stays).tolist():
+        head.setdefault(int(component[row]), str(names[row]))
+        for name in touched[row]:
+            home[int(component[row])] = name
+    for row in np.flatnonzero(stays).tolist():
+        group[row] = home.get(int(component[row]), NO_GROUP)
+        cluster[row] = head[int(component[row])]
+    return group, cluster
+
+
+def _closest(to_old: Pairs, place: Integers, old_ids: Strings) -> dict[int, int]:
+    """Return new row → the closest old row; ties go by id."""
+    best: dict[int, tuple[float, str, int]] = {}
+    for new, old, identity in zip(
+        place[to_old.first], to_old.second, to_old.identity, strict=True
+    ):
+        rank = (-float(identity), str(old_ids[old]), int(old))
+        best[int(new)] = min(best.get(int(new), rank), rank)
+    return {new: rank[2] for new, rank in best.items()}
+
+
+def _follow(
+    cluster: Strings,
+    component: Integers,
+    closest: dict[int, int],
+    stays: Booleans,
+    old_cluster: Strings,
+) -> None:
+    """Give new proteins that touch no old one the cluster of those that connect them."""
+    lead: dict[int, str] = {}
+    for row in sorted(closest):
+        if stays[row]:
+            lead.setdefault(int(component[row]), str(old_cluster[closest[row]]))
+    for row in np.flatnonzero(stays).tolist():
+        if row not in closest and int(component[row]) in lead:
+            cluster[row] = lead[int(component[row])]
+
+
+def _bridges(first: Integers, second: Integers, touched: Sequence[set[str]]) -> Integers:
+    """Return rows whose removal leaves every component with one frozen group at most."""
+    gone = {row for row, groups in enumerate(touched) if len(groups) > 1}
+    while True:
+        left = np.array([row not in gone for row in range(len(touched))], dtype=np.bool_)
+        inside = left[first] & left[second]
+        one, other = first[inside], second[inside]
+        component = components(len(touched), one, other)
+        groups_of: dict[int, set[str]] = {}
+        for row in np.flatnonzero(left).tolist():
+            groups_of.setdefault(int(component[row]), set()).update(touched[row])
+        torn = sorted(name for name, groups in groups_of.items() if len(groups) > 1)
+        if not torn:
+            return np.array(sorted(gone), dtype=np.int64)
+        for name in torn:
+            rows = np.flatnonzero(left & (component == name))
+            here = component[one] == name
+            gone |= _cut(rows, one[here], other[here], touched, groups_of[name])
+
+
+def _cut(
+    rows: Integers,
+    first: Integers,
+    second: Integers,
+    touched: Sequence[set[str]],
+    groups: set[str],
+) -> set[int]:
+    """Return the smallest of the cuts that part two of the groups of a component."""
+    cuts = [
+        _smallest_cut(rows, first, second, touched, one, other)
+        for one, other in combinations(sorted(groups), 2)
+    ]
+    return min(cuts, key=lambda cut: (len(cut), sorted(cut)))
+
+
+def _smallest_cut(
+    rows: Integers,
+    first: Integers,
+    second: Integers,
+    touched: Sequence[set[str]],
+    source: str,
+    target: str,
+) -> set[int]:
+    """Return the fewest rows without which two groups are apart: a maximum flow.
+
+    Each row is two nodes with an arc of capacity 1 between them, so that the
+    least cut goes through rows, not through pairs.
+    """
+    n_rows, many = len(rows), len(rows) + 1
+    place = {int(row): at for at, row in enumerate(rows)}
+    arcs = {(2 * at, 2 * at + 1): 1 for at in range(n_rows)}
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        arcs[2 * place[one] + 1, 2 * place[other]] = many
+        arcs[2 * place[other] + 1, 2 * place[one]] = many
+    start, end = 2 * n_rows, 2 * n_rows + 1
+    for row, at in place.items():
+        if source in touched[row]:
+            arcs[start, 2 * at] = many
+        if target in touched[row]:
+            arcs[2 * at + 1, end] = many
+    ends = np.array(list(arcs), dtype=np.int32).T
+    capacity = np.array(list(arcs.values()), dtype=np.int32)
+    graph = sparse.csr_matrix((capacity, (ends[0], ends[1])), shape=(2 * n_rows + 2,) * 2)
+    flow = csgraph.maximum_flow(graph, start, end).flow
+    rest = graph - flow
+    rest.data[rest.data < 0] = 0
+    rest.eliminate_zeros()
+    reached = set(csgraph.breadth_first_order(rest, start, return_predecessors=False).tolist())
+    return {
+        int(row) for row, at in place.items() if 2 * at in reached and 2 * at + 1 not in reached
+    }
+
+
+def _reason(
+    row: int,
+    touched: Sequence[set[str]],
+    first: Integers,
+    second: Integers,
+    stays: Booleans,
+    component: Integers,
+) -> str:
+    groups = set(touched[row])
+    beside = {*second[first == row].tolist(), *first[second == row].tolist()}
+    near = {int(component[other]) for other in beside if stays[other]}
+    for other in np.flatnonzero(stays).tolist():
+        if int(component[other]) in near:
+            groups |= touched[other]
+    return f"bridges groups {', '.join(sorted(groups))}"

@@ -1,0 +1,245 @@
+"""Who has a relative in another group: by exact alignment, not by clusters.
+
+The audit knows nothing of how clusters were made. Each protein examined is
+aligned with every protein outside its group (:mod:`credence.sequences.smith_waterman`);
+no prefilter stands before that, so a relative cannot be missed. All proteins
+are examined, or those of the test group and a sample of the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from credence.calibrators.draws import keys_of, uniform
+from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.sequences.canonical import Distinct, distinct
+from credence.sequences.proteins import Proteins
+from credence.sequences.relatives import SHORTEST_ALIGNED, Pairs, Thresholds, joined, no_pairs
+from credence.sequences.smith_waterman import Library
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What crosses the groups.
+
+    Parameters
+    ----------
+    is_examined : array of bool
+        Whether the protein was compared with everything outside its group.
+    is_crossing : array of bool
+        Of those examined, whether it has a relative there.
+    nearest : array of float
+        Identity of the closest protein outside the group whose alignment covers
+        enough and beats chance, below the threshold too; NaN where there is
+        none, or where the protein was not examined.
+    pairs : Pairs
+        Relatives in two groups, all that were met; rows of proteins.
+    """
+
+    is_examined: Booleans
+    is_crossing: Booleans
+    nearest: Floats
+    pairs: Pairs
+
+    @property
+    def n_examined(self) -> int:
+        """Number of proteins examined."""
+        return int(self.is_examined.sum())
+
+    @property
+    def n_crossing(self) -> int:
+        """Number of proteins, of those examined, with a relative in another group."""
+        return int(self.is_crossing.sum())
+
+
+def audit(
+    proteins: Proteins,
+    group: Strings,
+    thresholds: Thresholds,
+    rows: Integers | None = None,
+    threads: int = 1,
+) -> Audit:
+    """Return who of some proteins has a relative in another group.
+
+    Parameters
+    ----------
+    proteins : Proteins
+        All of them.
+    group : array of str
+        The group of each, '' for those in none: they are compared with nothing.
+    thresholds : Thresholds
+        Of relatives.
+    rows : array of int, optional
+        Who is examined; default: everyone in a group.
+    threads : int
+        Alignments at a time.
+    """
+    is_in = group != ""
+    is_examined = np.zeros(proteins.n_proteins, dtype=np.bool_)
+    is_examined[np.arange(proteins.n_proteins) if rows is None else rows] = True
+    is_examined &= is_in
+    inside = np.flatnonzero(is_in)
+    found = distinct(proteins.sequences[inside])
+    names, codes = np.unique(group[inside].astype(str), return_inverse=True)
+    queries = None if rows is None else np.unique(found.code[is_examined[inside]])
+    library = Library(found.texts, threads)
+    pairs = library.relatives(queries, _home(found, codes, len(names)))
+    whole = np.array([len(text) < SHORTEST_ALIGNED for text in found.texts], dtype=np.bool_)
+    # A short protein is a relative of what contains it whole, however alike.
+    if pairs.n_pairs:
+        pairs = pairs.take(
+            pairs.at(Thresholds(0.0, thresholds.coverage, thresholds.both_sides))
+            | whole[pairs.second]
+        )
+    spread = _to_proteins(pairs, found, codes)
+    spread = joined([spread, _copies(found, codes)]).renamed(inside)
+    nearest = np.full(proteins.n_proteins, np.nan)
+    for one in (spread.first, spread.second):
+        np.fmax.at(nearest, one, spread.identity)
+    nearest[~is_examined] = np.nan
+    crossing = spread.take(
+        (spread.identity >= thresholds.identity)
+        & (is_examined[spread.first] | is_examined[spread.second])
+    )
+    is_crossing = np.zeros(proteins.n_proteins, dtype=np.bool_)
+    is_crossing[crossing.first] = True
+    is_crossing[crossing.second] = True
+    return Audit(is_examined, is_crossing & is_examined, nearest, crossing)
+
+
+def _home(found: Distinct, codes: Integers, n_groups: int) -> Integers:
+    """Return the group of each distinct sequence; one of its own if it is in several."""
+    n_texts = len(found.texts)
+    low, high = np.full(n_texts, n_groups), np.full(n_texts, -1)
+    np.minimum.at(low, found.code, codes)
+    np.maximum.at(high, found.code, codes)
+    return np.where(low == high, low, n_groups + np.arange(n_texts))
+
+
+def _members(found: Distinct) -> tuple[NDArray[np.intp], Integers]:
+    order = np.argsort(found.code, kind="stable")
+    return order, np.searchsorted(found.code[order], np.arange(len(found.texts) + 1))
+
+
+def _to_proteins(pairs: Pairs, found: Distinct, codes: Integers) -> Pairs:
+    """Return pairs of proteins in two groups for pairs of distinct sequences."""
+    if pairs.n_pairs == 0:
+        return no_pairs()
+    order, starts = _members(found)
+    at, ends = [], []
+    for place, (one, other) in enumerate(
+        zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    ):
+        for row in order[starts[one] : starts[one + 1]]:
+            for partner in order[starts[other] : starts[other + 1]]:
+                if codes[row] != codes[partner]:
+                    at.append(place)
+                    ends.append((row, partner))
+    both = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    chosen = pairs.take(np.array(at, dtype=np.int64))
+    return Pairs(both[:, 0], both[:, 1], chosen.identity, chosen.coverage, chosen.coverage_longer)
+
+
+def _copies(found: Distinct, codes: Integers) -> Pairs:
+    """Return pairs of identical proteins in two groups."""
+    order, starts = _members(found)
+    ends = [
+        (int(one), int(other))
+        for text in np.flatnonzero(np.diff(starts) > 1)
+        for place, one in enumerate(order[starts[text] : starts[text + 1]])
+        for other in order[starts[text] + place + 1 : starts[text + 1]]
+        if codes[one] != codes[other]
+    ]
+    if not ends:
+        return no_pairs()
+    both = np.array(ends, dtype=np.int64)
+    ones = np.ones(len(both))
+    return Pairs(both[:, 0], both[:, 1], ones, ones.copy(), ones.copy())
+
+
+def sample_rows(ids: Strings, is_eligible: Booleans, n_rows: int, round_: int = 0) -> Integers:
+    """Return a sample that depends on ids alone, another for every round.
+
+    Parameters
+    ----------
+    ids : array of str
+        Names.
+    is_eligible : array of bool
+        Who may be drawn.
+    n_rows : int
+        How many at most.
+    round_ : int
+        Number of the sample.
+    """
+    rows = np.flatnonzero(is_eligible)
+    place = uniform(keys_of(ids[rows]), round_, "audit")
+    order = np.lexsort((ids[rows].astype(str), place))
+    return np.sort(rows[order[:n_rows]])
+
+
+def upper_bound(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL) -> float:
+    """Return the share that the true one does not exceed, with confidence `level`.
+
+    Exact (Clopper and Pearson), one-sided; 0 surprises where all were examined.
+
+    Parameters
+    ----------
+    n_found, n_sampled, n_all : int
+        Crossing ones among those sampled, those sampled, and how many there are.
+    level : float
+        Confidence.
+
+    Examples
+    --------
+    >>> round(upper_bound(0, 300, 10_000), 5)
+    0.00994
+    >>> upper_bound(2, 100, 100)
+    0.02
+    """
+    if n_sampled >= n_all:
+        return n_found / n_all if n_all else 0.0
+    if n_found >= n_sampled:
+        return 1.0
+    return float(stats.beta.ppf(level, n_found + 1, n_sampled - n_found))
+
+
+def level_of_round(round_: int, level: float = LEVEL) -> float:
+    """Return the confidence of one round, so that all rounds together keep `level`.
+
+    Strict mode stops at the first sample in which nothing crosses; its bound
+    has to allow for the samples before: round r spends (1 − level)/(r(r + 1)).
+
+    Parameters
+    ----------
+    round_ : int
+        From 1.
+    level : float
+        Confidence of all rounds together.
+    """
+    return 1.0 - (1.0 - level) / (round_ * (round_ + 1))
+
+
+def by_class(found: Audit, class_: NDArray[Any]) -> dict[Any, tuple[int, int]]:
+    """Return for each class how many were examined and how many cross.
+
+    Parameters
+    ----------
+    found : Audit
+        What crosses.
+    class_ : array
+        Class of each protein.
+    """
+    return {
+        value: (
+            int((found.is_examined & (class_ == value)).sum()),
+            int((found.is_crossing & (class_ == value)).sum()),
+        )
+        for value in np.unique(class_[found.is_examined]).tolist()
+    }
