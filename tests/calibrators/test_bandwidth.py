@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.calibrators.bandwidth import Scan, candidates, steady_bandwidth
+from credence.calibrators.bandwidth import Scan, candidates, steady_bandwidth, witnesses
 from credence.calibrators.binning import Masses, masses_of
 from credence.calibrators.kernel_loo import leave_one_out_bandwidth, own_parts
 from credence.calibrators.protocol import ClassSample
@@ -16,27 +16,42 @@ from credence.predictions import Floats
 
 SCALE = 10.0
 STEP = 0.005
+MOST_VALUES = 500_000  # kernel values that the slow search holds at once
 Make = Callable[..., ClassSample]
 
 
-def slow_sign_changes(right: Floats, wrong: Floats, bandwidth: float, n_points: int) -> int:
-    """Return N(b) by direct sums over all proteins, exact where sums underflow."""
-    point = np.linspace(1.5, 10.0, n_points)[:, None]
+def slow_sign_changes(right: Floats, wrong: Floats, bandwidth: float, scale: float) -> int:
+    """Return N(b) as METHODS defines it, by direct sums over all proteins, in logs.
+
+    The grid over [0.15 M, M] is as fine as the fast search's: steps of b/8 at most.
+    """
+    n_steps = max(int(np.ceil(0.85 * scale / (bandwidth / 8))), 100)
+    grid = np.linspace(0.15 * scale, scale, n_steps + 1)
     means = []
     for scores in (right, wrong):
-        exponent = -0.5 * ((point - scores) / bandwidth) ** 2
-        kernel = np.exp(exponent - exponent.max(axis=1, keepdims=True))
-        means.append((kernel * scores).sum(axis=1) / kernel.sum(axis=1))
+        parts = []
+        for point in np.array_split(grid, 1 + grid.size * scores.size // MOST_VALUES):
+            exponent = -0.5 * ((point[:, None] - scores) / bandwidth) ** 2
+            kernel = np.exp(exponent - exponent.max(axis=1, keepdims=True))
+            parts.append((kernel * scores).sum(axis=1) / kernel.sum(axis=1))
+        means.append(np.concatenate(parts))
     difference = means[0] - means[1]
-    sign = np.sign(difference[np.abs(difference) > 1e-9 * SCALE])
+    sign = np.sign(difference[np.abs(difference) > 1e-9 * scale])
     return int((sign[1:] != sign[:-1]).sum())
 
 
-def slow_bandwidth(right: Floats, wrong: Floats, allowed: int) -> float | None:
-    for step in range(1, 4001):
-        n_points = int(np.ceil(8.5 / (STEP * step / 4))) + 1
-        if slow_sign_changes(right, wrong, STEP * step, max(n_points, 100)) <= allowed:
-            return STEP * step
+def slow_bandwidth(
+    right: Floats, wrong: Floats, allowed: int, scale: float, resolution: float
+) -> float | None:
+    """Return b_monN by trying one bandwidth after the other: the oracle of the fast search.
+
+    The benchmarks time this very function.
+    """
+    bandwidth = max(resolution, 0.0005 * scale)
+    while bandwidth <= 2 * scale:
+        if slow_sign_changes(right, wrong, bandwidth, scale) <= allowed:
+            return bandwidth
+        bandwidth += 0.0005 * scale
     return None
 
 
@@ -52,16 +67,47 @@ def test_the_scan_finds_what_direct_sums_find(sample_of: Make, seed: int, allowe
     masses = masses_of(sample_of(right, wrong))
     found = steady_bandwidth(masses, SCALE, 0.0, allowed)
     # One step: the two grids differ, and either can see a change the other steps over.
-    assert found == pytest.approx(slow_bandwidth(right, wrong, allowed), abs=STEP + 1e-9)
+    assert found == pytest.approx(
+        slow_bandwidth(right, wrong, allowed, SCALE, 0.0), abs=STEP + 1e-9
+    )
+
+
+@pytest.mark.parametrize("allowed", [0, 2, 4])
+@pytest.mark.parametrize("decimals", [2, 9])
+def test_witnesses_skip_no_bandwidth_that_passes_on_the_grid(
+    sample_of: Make, allowed: int, decimals: int
+) -> None:
+    for seed in range(4):
+        right, wrong = (np.round(scores, decimals) for scores in drawn(seed, 150, 70))
+        masses = masses_of(sample_of(right, wrong))
+        tried = candidates(SCALE, 0.01)
+        one_by_one = next(b for b in tried if Scan(masses, SCALE, allowed).passes(float(b)))
+        assert Scan(masses, SCALE, allowed).first_passing(tried) == one_by_one
 
 
 def test_what_a_scan_remembers_changes_no_answer(sample_of: Make) -> None:
     right, wrong = drawn(4, 200, 90)
     masses = masses_of(sample_of(right, wrong))
-    remembering = Scan(masses, SCALE, 2)
+    scan = Scan(masses, SCALE, 2)
+    refuted = []
     for bandwidth in candidates(SCALE, 0.01)[:150]:
-        fresh = Scan(masses, SCALE, 2).passes(bandwidth)
-        assert remembering.passes(bandwidth) == fresh, bandwidth
+        slope = scan.slope_at(float(bandwidth))
+        refuted.append(scan.n_refuted(slope, np.array([bandwidth])) == 1)
+        fresh = Scan(masses, SCALE, 2).passes(float(bandwidth))
+        assert not (refuted[-1] and fresh), bandwidth
+        assert scan.passes(float(bandwidth)) == fresh, bandwidth
+    assert sum(refuted) > 30
+
+
+def test_witnesses_are_the_clearest_points_of_alternating_sign() -> None:
+    point = np.arange(9.0)
+    difference = np.array([1.0, 5.0, -2.0, 0.0, 3.0, -0.1, 4.0, -6.0, -7.0])
+    sign = np.sign(difference).astype(np.int64)
+    assert witnesses(point, sign, difference, 6).tolist() == [1, 2, 4, 5, 6, 8]
+    # The least clear run, at 5, goes with the less clear of its neighbours.
+    assert witnesses(point, sign, difference, 4).tolist() == [1, 2, 6, 8]
+    # One too many: an end goes, since without an inner run two of one sign would meet.
+    assert witnesses(point, sign, difference, 5).tolist() == [2, 4, 5, 6, 8]
 
 
 def test_no_bandwidth_where_the_slope_always_turns() -> None:

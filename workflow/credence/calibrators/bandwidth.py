@@ -25,6 +25,7 @@ GREATEST = 2.0  # of the scale: the greatest bandwidth tried
 NO_SIGN = 1e-9  # of the scale: a smaller difference of means has no sign
 POINTS_PER_BANDWIDTH = 8  # twice what is demanded: then Phynteny's nine come out exactly
 NODES_PER_BANDWIDTH = 16  # bins of nodes: error of a kernel sum below (1/16)⁴ / 1440
+FIRST_BATCH, LAST_BATCH = 16, 32  # bandwidths that the witnesses are tried on at once
 COARSEST = 5  # the first look is at 2⁵ + 1 points
 MON = {"mon": 0, "mon2": 2, "mon4": 4}  # sign changes allowed
 
@@ -45,23 +46,22 @@ class SlopeSign:
     wrong: Nodes
     scale: float
 
-    def difference(self, point: Floats, bandwidth: float) -> Floats:
-        """Return m_TP − m_FP at each point.
+    def difference(self, point: Floats, bandwidth: Floats | float) -> Floats:
+        """Return m_TP − m_FP at each point (rows), for each bandwidth (columns).
 
         Parameters
         ----------
         point : array of float
             Scores.
-        bandwidth : float
-            Of the kernel.
+        bandwidth : float or array of float
+            Of the kernel; one number gives one value a point.
         """
         right = local_sums(point, self.right, bandwidth).offset
         wrong = local_sums(point, self.wrong, bandwidth).offset
         return right - wrong
 
-    def sign(self, point: Floats, bandwidth: float) -> Integers:
-        """Return the sign of the slope at each point, 0 where it has none."""
-        difference = self.difference(point, bandwidth)
+    def sign(self, difference: Floats) -> Integers:
+        """Return the sign of each difference of means, 0 where it has none."""
         sign = np.sign(difference).astype(np.int64)
         sign[np.abs(difference) <= NO_SIGN * self.scale] = 0
         return sign
@@ -102,6 +102,11 @@ def grid_points(position: Integers, level: int, scale: float) -> Floats:
 class Scan:
     """One upward scan; it remembers the points that refuted the last bandwidth.
 
+    A bandwidth is refuted as soon as points of the grid's range show too many
+    sign changes. Those points tend to refute the next bandwidths too, so they
+    are tried on many at once; only a bandwidth that they do not refute is looked
+    at on the grid.
+
     Parameters
     ----------
     masses : Masses
@@ -130,8 +135,40 @@ class Scan:
             self._made_for = bandwidth
         return self._slope
 
+    def first_passing(self, bandwidths: Floats) -> float | None:
+        """Return the first bandwidth that passes, None where none does.
+
+        Parameters
+        ----------
+        bandwidths : array of float
+            Ascending.
+        """
+        at, batch = 0, FIRST_BATCH
+        while at < len(bandwidths):
+            slope = self.slope_at(float(bandwidths[at]))
+            octave = int(np.searchsorted(bandwidths, 2.0 * self._made_for))
+            tried = bandwidths[at : min(at + batch, octave)]
+            n_refuted = self.n_refuted(slope, tried)
+            at += n_refuted
+            batch = min(2 * batch, LAST_BATCH)
+            if n_refuted < len(tried):
+                if self.passes(float(bandwidths[at])):
+                    return float(bandwidths[at])
+                at, batch = at + 1, FIRST_BATCH
+        return None
+
+    def n_refuted(self, slope: SlopeSign, bandwidths: Floats) -> int:
+        """Return how many of the bandwidths, from the first on, the witnesses refute."""
+        if len(self._witness) == 0:
+            return 0
+        sign = slope.sign(slope.difference(self._witness, bandwidths))
+        # A witness without a sign proves nothing: its bandwidth goes to the grid.
+        changes = (sign[1:] * sign[:-1] < 0).sum(axis=0)
+        is_open = changes <= self.allowed
+        return int(is_open.argmax()) if is_open.any() else len(bandwidths)
+
     def passes(self, bandwidth: float) -> bool:
-        """Return whether the sign changes at most as often as allowed.
+        """Return whether the sign changes at most as often as allowed, on the grid.
 
         Parameters
         ----------
@@ -139,20 +176,17 @@ class Scan:
             Of the kernel.
         """
         slope = self.slope_at(bandwidth)
-        if len(self._witness):
-            sign = slope.sign(self._witness, bandwidth)
-            if sign_changes(sign) > self.allowed:
-                return False
         level = grid_level(bandwidth, self.scale)
         point = grid_points(np.arange((1 << COARSEST) + 1), COARSEST, self.scale)
-        sign = slope.sign(point, bandwidth)
+        difference = slope.difference(point, bandwidth)
         for finer in range(COARSEST, level + 1):
             if finer > COARSEST:
                 new = grid_points(np.arange(1, 1 << finer, 2), finer, self.scale)
-                sign = interleave(sign, slope.sign(new, bandwidth))
+                difference = interleave(difference, slope.difference(new, bandwidth))
                 point = interleave(point, new)
+            sign = slope.sign(difference)
             if sign_changes(sign) > self.allowed:
-                self._witness = witnesses(point, sign, slope.difference(point, bandwidth))
+                self._witness = witnesses(point, sign, difference, self.allowed + 2)
                 return False
         return True
 
@@ -164,8 +198,12 @@ def interleave(coarse: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     return merged
 
 
-def witnesses(point: Floats, sign: Integers, difference: Floats) -> Floats:
-    """Return, for each run of one sign, the point where it is clearest.
+def witnesses(point: Floats, sign: Integers, difference: Floats, n_needed: int) -> Floats:
+    """Return points of alternating sign, those where it is clearest.
+
+    Of each run of one sign the clearest point is taken. While there are more
+    than needed, the least clear one goes: at an end alone, elsewhere with the
+    less clear of its neighbours, which then are of one sign.
 
     Parameters
     ----------
@@ -175,6 +213,8 @@ def witnesses(point: Floats, sign: Integers, difference: Floats) -> Floats:
         Of the slope there.
     difference : array of float
         What the sign is of.
+    n_needed : int
+        Runs that must be left; there are at least as many.
     """
     held = sign != 0
     point, sign, size = point[held], sign[held], np.abs(difference[held])
@@ -182,7 +222,14 @@ def witnesses(point: Floats, sign: Integers, difference: Floats) -> Floats:
     order = np.lexsort((-size, run))
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = run[order][1:] != run[order][:-1]
-    return point[order[first]]
+    point, clear = point[order[first]], size[order[first]]
+    while len(point) > n_needed:
+        least = int(clear.argmin()) if len(point) > n_needed + 1 else -int(clear[-1] < clear[0])
+        gone = [least]
+        if 0 < least < len(point) - 1:
+            gone.append(least - 1 if clear[least - 1] < clear[least + 1] else least + 1)
+        point, clear = np.delete(point, gone), np.delete(clear, gone)
+    return point
 
 
 def steady_bandwidth(
@@ -204,15 +251,11 @@ def steady_bandwidth(
     float or None
         None where no bandwidth up to twice the scale passes.
     """
-    scan = Scan(masses, scale, allowed)
-    for bandwidth in candidates(scale, resolution):
-        if scan.passes(bandwidth):
-            return bandwidth
-    return None
+    return Scan(masses, scale, allowed).first_passing(candidates(scale, resolution))
 
 
-def candidates(scale: float, resolution: float) -> list[float]:
+def candidates(scale: float, resolution: float) -> Floats:
     """Return the bandwidths tried, ascending, in steps of 0.0005 of the scale."""
     first = max(resolution / scale, SMALLEST)
     n_steps = int(np.floor((GREATEST - first) / SMALLEST + NO_SIGN))
-    return [float(scale * (first + SMALLEST * step)) for step in range(n_steps + 1)]
+    return np.asarray(scale * (first + SMALLEST * np.arange(n_steps + 1)))

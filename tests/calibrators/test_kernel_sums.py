@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from credence.calibrators.binning import Nodes
+from credence.calibrators.kernel_sums import BLOCK, LocalSums, local_sums
+from credence.predictions import Floats
+
+
+def direct(point: Floats, nodes: Nodes, bandwidth: float) -> LocalSums:
+    """Return the sums over all nodes, in logs."""
+    gap = nodes.score - point[:, None]
+    log_kernel = -0.5 * (gap / bandwidth) ** 2 + np.log(nodes.mass)
+    log_mass = logsumexp(log_kernel, axis=1)
+    return LocalSums(log_mass, (np.exp(log_kernel - log_mass[:, None]) * gap).sum(axis=1))
+
+
+def assert_equal(found: LocalSums, expected: LocalSums) -> None:
+    np.testing.assert_allclose(found.log_mass, expected.log_mass, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.offset, expected.offset, rtol=1e-12, atol=1e-12)
+
+
+def uneven_nodes(seed: int, n: int) -> Nodes:
+    """Return a dense clump, a few lone nodes, and a gap of many bandwidths."""
+    rng = np.random.default_rng(seed)
+    score = np.concatenate([9 + 0.1 * rng.standard_normal(n), rng.uniform(0, 3, 5)])
+    return Nodes(np.sort(score), rng.uniform(0.1, 5.0, n + 5))
+
+
+@pytest.mark.parametrize("bandwidth", [0.005, 0.05, 0.5, 5.0, 500.0])
+@pytest.mark.parametrize("n", [1, 2, 60, 3_000])
+def test_windows_give_what_all_nodes_give(n: int, bandwidth: float) -> None:
+    nodes = uneven_nodes(n, n)
+    point = np.random.default_rng(0).permutation(np.linspace(-1, 11, 301))
+    assert_equal(local_sums(point, nodes, bandwidth), direct(point, nodes, bandwidth))
+
+
+def test_more_points_than_a_block_holds() -> None:
+    nodes = uneven_nodes(1, 400)
+    point = np.linspace(8, 10, BLOCK // 100)
+    assert_equal(local_sums(point, nodes, 0.2), direct(point, nodes, 0.2))
+
+
+def test_several_bandwidths_at_once_give_what_each_gives_alone() -> None:
+    nodes = uneven_nodes(2, 500)
+    point, bandwidths = np.linspace(0, 10, 23), np.geomspace(0.01, 1.0, 40)
+    found = local_sums(point, nodes, bandwidths)
+    assert found.offset.shape == (23, 40)
+    for column, bandwidth in enumerate(bandwidths):
+        one = LocalSums(found.log_mass[:, column], found.offset[:, column])
+        assert_equal(one, direct(point, nodes, float(bandwidth)))
+
+
+@pytest.mark.parametrize("bandwidth", [0.1, 1.0])
+def test_a_lone_node_is_seen_from_any_distance(bandwidth: float) -> None:
+    sums = local_sums(np.array([0.0, 1000.0]), Nodes(np.array([5.0]), np.ones(1)), bandwidth)
+    assert sums.offset.tolist() == [5.0, -995.0]
+    assert sums.log_mass == pytest.approx([-12.5 / bandwidth**2, -(995**2) / 2 / bandwidth**2])
