@@ -8,13 +8,17 @@ import pytest
 
 from credence.findings import (
     Bins,
+    CalibrationTest,
     ClassCount,
+    Counting,
     CurveFinding,
     Difference,
     Findings,
+    Halves,
     InputFile,
     MethodFinding,
     MetricValue,
+    NoiseFloor,
     Notice,
     Provenance,
     Reliability,
@@ -34,6 +38,7 @@ FINER = tuple(k * 1.25 for k in range(9))
 SCORES = tuple(k * 0.5 for k in range(21))
 N_RIGHT = (0, 0, 1, 3, 6, 8, 12, 15)
 N_WRONG = (2, 2, 3, 3, 2, 1, 1, 1)
+SHARES = (NAN, 0.4, 0.7, 0.9)
 METHODS = ("class_only", "kernel")
 
 
@@ -69,7 +74,12 @@ def metrics(method: str, class_name: str | None) -> list[MetricValue]:
     rows = []
     for sample, extra in (("in_sample", 0.0), ("held_out", 0.05)):
         base = (0.6 if method == "class_only" else 0.4) + extra
-        for metric, value in (("nll", base), ("brier", base / 3), ("accuracy", 0.75)):
+        for metric, value in (
+            ("nll", base),
+            ("brier", base / 3),
+            ("accuracy", 0.75),
+            ("ece", 0.02),
+        ):
             rows.append(
                 MetricValue(
                     method,
@@ -117,7 +127,16 @@ def make(class_names: tuple[str, str, str]) -> Findings:
             for asked, least in ((0.5, 5.5), (0.8, 9.35), (0.9, NAN), (0.95, NAN))
         ),
         reliability=tuple(
-            Reliability(method, name, sample, bins((0.0, 0.25, 0.5, 0.75, 1.0)))
+            Reliability(
+                method,
+                name,
+                sample,
+                bins((0.0, 0.25, 0.5, 0.75, 1.0)),
+                (NAN, 0.2, 0.5, 0.8),
+                (NAN, 0.5, 0.75, 0.95),
+                (NAN, 0.3, 0.6, 0.8),
+                (0, 30, 30, 0),
+            )
             for method in METHODS
             for name in (None, *seen)
             for sample in ("in_sample", "held_out")
@@ -131,6 +150,29 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         differences=tuple(
             Difference("class_only", "kernel", name, "held_out", "nll", 0.2, 0.12, 0.29, 60)
             for name in (None, *seen)
+        ),
+        floors=tuple(
+            NoiseFloor(method, None, "held_out", "ece", alike, value, value / 2, value * 2)
+            for method in METHODS
+            for alike, value in ((False, 0.011), (True, 0.023))
+        ),
+        tests=tuple(
+            CalibrationTest("kernel", name, test, statistic, 0.004, 0.008, 0.0, 0.4, 60, 25)
+            for test, statistic in (
+                ("kolmogorov_smirnov", 2.9),
+                ("kuiper", 3.1),
+                ("spiegelhalter", -1.2),
+            )
+            for name in seen
+        ),
+        given_true=((0.82, 0.18, 0.0), (0.18, 0.82, 0.0), (0.5, 0.5, 0.0)),
+        given_predicted=((0.75, 0.17, NAN), (0.17, 0.75, NAN), (0.08, 0.08, NAN)),
+        halves=tuple(
+            Halves(name, EDGES, (0, 5, 10, 15), (0, 5, 10, 15), SHARES, SHARES[::-1], 0.11)
+            for name in seen
+        ),
+        counting=tuple(
+            Counting(name, SCORES, (0.5,) * 21, (NAN, *(0.2,) * 20), 0.3) for name in seen
         ),
         notices=(
             Notice("ties", "1 protein has two best classes."),

@@ -119,8 +119,8 @@ def test_control_and_direction_characters_are_made_visible(small: Findings) -> N
 
 def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
     text = small_page
-    assert text.count("<svg ") == 9
-    assert len(re.findall(r'role="img" aria-label="[^"]+">\s*<svg aria-hidden="true"', text)) == 9
+    assert text.count("<svg ") == 13
+    assert len(re.findall(r'role="img" aria-label="[^"]+">\s*<svg aria-hidden="true"', text)) == 13
 
 
 @pytest.mark.parametrize("colour", ["#1a1b1c", "#6a6b6c", "#0072b2", "#d55e00", "#000000"])

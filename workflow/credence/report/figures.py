@@ -19,6 +19,7 @@ from credence.report.plots import (
     ComparisonPlot,
     ConfidencePlot,
     HistogramPlot,
+    LinesPlot,
     Plot,
     ReliabilityPlot,
 )
@@ -51,6 +52,8 @@ def draw(plot: Plot) -> Figure:
             return _draw_reliability(plot)
         if isinstance(plot, ComparisonPlot):
             return _draw_comparison(plot)
+        if isinstance(plot, LinesPlot):
+            return _draw_lines(plot)
         return _draw_histogram(plot)
 
 
@@ -232,6 +235,7 @@ def _draw_counts(axes: Any, plot: ConfidencePlot) -> None:
 def _draw_reliability(plot: ReliabilityPlot) -> Figure:
     figure, axes = _new(3.9)
     axes.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1.0, label="perfect")
+    _draw_chance(axes, plot)
     shift = 0.012
     for number, (name, bins) in enumerate(zip(plot.names, plot.bins, strict=True)):
         offset = (number - (len(plot.bins) - 1) / 2) * shift
@@ -252,6 +256,49 @@ def _draw_reliability(plot: ReliabilityPlot) -> Figure:
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("confidence (mean of bin)")
     axes.set_ylabel("share right")
+    _legend(figure, axes)
+    return figure
+
+
+def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
+    """Draw where points would lie by chance, and the kernel curve."""
+    if plot.band_lower:
+        edges = np.array(plot.bins[0].edges)
+        lower, upper = np.array(plot.band_lower), np.array(plot.band_upper)
+        known = ~np.isnan(lower)
+        axes.bar(
+            edges[:-1][known],
+            (upper - lower)[known],
+            width=np.diff(edges)[known],
+            bottom=lower[known],
+            align="edge",
+            color=style.MUTED,
+            alpha=0.18,
+            linewidth=0,
+            label="by chance",
+        )
+    if plot.curve:
+        place = (np.arange(len(plot.curve)) + 0.5) / len(plot.curve)
+        colour = style.colour_of(0)
+        axes.plot(place, plot.curve, color=colour, linewidth=1.0, alpha=0.7, label="smoothed")
+
+
+def _draw_lines(plot: LinesPlot) -> Figure:
+    figure, axes = _new(2.9)
+    for number, (name, values) in enumerate(zip(plot.names, plot.series, strict=True)):
+        axes.plot(
+            plot.x,
+            values,
+            color=style.colour_of(number),
+            linestyle=style.line_of(number),
+            marker=style.marker_of(number) if plot.has_points else None,
+            markersize=3.5,
+            label=printable(name),
+        )
+    axes.set_xlim(0.0, plot.end)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel(plot.axis)
+    axes.set_ylabel(plot.upright)
     _legend(figure, axes)
     return figure
 

@@ -43,10 +43,48 @@ class ReliabilityPlot:
         What each set of bins is; shown where there are two or more.
     bins : tuple of Bins
         Points with their intervals.
+    band_lower, band_upper : tuple of float
+        Per bin of the first set, where the share would lie by chance were every
+        confidence true.
+    curve : tuple of float
+        Kernel estimate of the share right for the first set, at the middles of
+        equal parts of the axis.
     """
 
     names: tuple[str, ...]
     bins: tuple[Bins, ...]
+    band_lower: tuple[float, ...] = ()
+    band_upper: tuple[float, ...] = ()
+    curve: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class LinesPlot:
+    """Shares over a score, one line per series.
+
+    Parameters
+    ----------
+    axis, upright : str
+        What the axes are.
+    names : tuple of str
+        The series.
+    x : tuple of float
+        Where they are known, ascending.
+    series : tuple of tuple of float
+        Shares; NaN where there is none.
+    end : float
+        Right end of the axis.
+    has_points : bool
+        Whether each value is marked.
+    """
+
+    axis: str
+    upright: str
+    names: tuple[str, ...]
+    x: tuple[float, ...]
+    series: tuple[tuple[float, ...], ...]
+    end: float
+    has_points: bool
 
 
 @dataclass(frozen=True)
@@ -92,4 +130,4 @@ class HistogramPlot:
     counts: tuple[int, ...]
 
 
-Plot = ConfidencePlot | ReliabilityPlot | ComparisonPlot | HistogramPlot
+Plot = ConfidencePlot | ReliabilityPlot | LinesPlot | ComparisonPlot | HistogramPlot

@@ -16,8 +16,8 @@ from credence.report.blocks import (
     Section,
     Table,
 )
-from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.sections.lookup import Lookup
+from credence.report.plots import ConfidencePlot
+from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.sections.trust import class_anchors
 from credence.report.wording import (
     NOTHING,
@@ -183,10 +183,11 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[F
         Figure(
             f"reliability-{name}",
             f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-            f"share right, {of(sum(found.bins.n), 'protein')}. Intervals count families.",
+            f"share right, {of(sum(found.bins.n), 'protein')}. Intervals count families."
+            + chance_in_words(found),
             f"Reliability of {entry.class_name}: of {of(n_bins, 'bin')} of confidence, in "
             f"{n_off} the mean confidence lies outside the interval of the share right.",
-            ReliabilityPlot(("held out",), (found.bins,)),
+            reliability_plot(("held out",), (found,)),
         ),
     )
 

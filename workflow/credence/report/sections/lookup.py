@@ -16,6 +16,7 @@ from credence.findings import (
     Reliability,
     ScoreHistogram,
 )
+from credence.report.plots import ReliabilityPlot
 from credence.report.wording import of
 
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
@@ -121,3 +122,39 @@ class Lookup:
         return Point(
             score, read(curve.value), read(curve.lower), read(curve.upper), read(curve.support)
         )
+
+
+def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> ReliabilityPlot:
+    """Return diagrams laid over each other, with band and curve of the first.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What each is.
+    found : tuple of Reliability
+        At least one.
+    """
+    first = found[0]
+    return ReliabilityPlot(
+        names,
+        tuple(entry.bins for entry in found),
+        first.band_lower,
+        first.band_upper,
+        first.curve,
+    )
+
+
+def chance_in_words(found: Reliability) -> str:
+    """Return what the grey band of a diagram is, where it has one.
+
+    Parameters
+    ----------
+    found : Reliability
+        What is drawn first.
+    """
+    if not found.band_lower:
+        return ""
+    return (
+        " Grey: where points would lie by chance were every confidence true and relatives right "
+        "or wrong together. Line: the share right, smoothed."
+    )

@@ -15,8 +15,8 @@ from credence.report.blocks import (
     Section,
     Table,
 )
-from credence.report.plots import ComparisonPlot, ReliabilityPlot
-from credence.report.sections.lookup import Lookup
+from credence.report.plots import ComparisonPlot
+from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.wording import NOTHING, count, loss, of
 
 OVER_ALL = "all classes"
@@ -132,7 +132,7 @@ def _comparison(lookup: Lookup) -> Figure | None:
 def _overall_reliability(lookup: Lookup) -> tuple[Figure, ...]:
     chosen = lookup.findings.chosen
     pairs = [
-        (words, found.bins)
+        (words, found)
         for sample, words in (("held_out", "held out"), ("in_sample", "in-sample"))
         if (found := lookup.reliability.get((chosen, None, sample))) is not None
         and sum(found.bins.n) > 0
@@ -143,9 +143,10 @@ def _overall_reliability(lookup: Lookup) -> tuple[Figure, ...]:
         Figure(
             "reliability-all",
             f"All classes together: confidence of {chosen} against the share right, held-out and "
-            "in-sample. In-sample points lie nearer to the diagonal than new proteins will.",
+            "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
+            + chance_in_words(pairs[0][1]),
             "Reliability over all classes, held-out and in-sample.",
-            ReliabilityPlot(tuple(name for name, _ in pairs), tuple(bins for _, bins in pairs)),
+            reliability_plot(tuple(name for name, _ in pairs), tuple(entry for _, entry in pairs)),
         ),
     )
 

@@ -1,0 +1,176 @@
+"""What is taken for what, how noisy histograms are, and why top labels are counted."""
+
+from __future__ import annotations
+
+import math
+
+from credence.findings import Counting, Findings, Halves
+from credence.report.blocks import (
+    Block,
+    Column,
+    Figure,
+    FigureRow,
+    Folded,
+    Paragraph,
+    Section,
+    Table,
+)
+from credence.report.plots import LinesPlot
+from credence.report.wording import NOTHING, count, of, share, slug
+
+MOST_SHOWN = 0.005  # shares below are left blank, so that mistakes stand out
+
+
+def section(findings: Findings) -> Section | None:
+    """Return the confusion matrices, halves' histograms and both ways of counting.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+    results = findings.results
+    if not results.given_predicted:
+        return None
+    blocks: list[Block] = [
+        Paragraph(
+            "Read down a column: of the proteins predicted to be in that class, which share is "
+            "truly in each. The diagonal is the class-only confidence."
+        ),
+        _shares(findings, results.given_predicted, "Reverse confusion matrix"),
+        Folded(
+            "Confusion matrix and counts",
+            (
+                _shares(findings, results.given_true, "Confusion matrix: shares of each row"),
+                _counts(findings),
+            ),
+        ),
+    ]
+    if results.halves:
+        blocks.append(_halves(findings))
+    if results.counting:
+        blocks.append(_counting(findings))
+    return Section("mistakes", "What is taken for what", tuple(blocks))
+
+
+def _columns(findings: Findings) -> tuple[Column, ...]:
+    return (
+        Column("truly ↓, predicted →", is_number=False),
+        *(Column(name) for name in findings.results.class_names),
+    )
+
+
+def _shares(findings: Findings, table: tuple[tuple[float, ...], ...], caption: str) -> Table:
+    def cell(value: float) -> str:
+        if math.isnan(value):
+            return NOTHING
+        return "" if value < MOST_SHOWN else share(value)
+
+    rows = tuple(
+        (name, *(cell(value) for value in row))
+        for name, row in zip(findings.results.class_names, table, strict=True)
+    )
+    blank = f"Blank: below {MOST_SHOWN:g}; {NOTHING}: no protein."
+    return Table(f"{caption}. {blank}", _columns(findings), rows)
+
+
+def _counts(findings: Findings) -> Table:
+    rows = tuple(
+        (name, *(count(value) if value else "" for value in row))
+        for name, row in zip(findings.results.class_names, findings.results.confusion, strict=True)
+    )
+    return Table("Proteins by true and predicted class", _columns(findings), rows)
+
+
+def _halves(findings: Findings) -> Folded:
+    rows = tuple(
+        (
+            entry.class_name,
+            count(sum(entry.n_first)),
+            count(sum(entry.n_second)),
+            share(entry.distance),
+        )
+        for entry in findings.results.halves
+    )
+    columns = (
+        Column("predicted class", is_number=False),
+        Column("proteins, first half"),
+        Column("second half"),
+        Column("mean distance of their bars"),
+    )
+    caption = (
+        "Histograms of the share right over the score, from two halves that share no family. How "
+        "far they lie apart is how far a histogram of half this size can be trusted."
+    )
+    figures = tuple(
+        _halves_figure(entry, number)
+        for number, entry in enumerate(findings.results.halves, start=1)
+    )
+    return Folded(
+        "How noisy is a histogram of this size?",
+        (Table(caption, columns, rows), FigureRow(figures)),
+    )
+
+
+def _halves_figure(entry: Halves, number: int) -> Figure:
+    middles = tuple(
+        (low + high) / 2 for low, high in zip(entry.edges[:-1], entry.edges[1:], strict=True)
+    )
+    return Figure(
+        f"halves-{slug(entry.class_name, number)}",
+        f"{entry.class_name}: share right in bins of the score, from two halves without common "
+        f"families ({of(sum(entry.n_first), 'protein')} and {count(sum(entry.n_second))}).",
+        f"Two histograms of {entry.class_name}; on average their bars are "
+        f"{share(entry.distance)} apart.",
+        LinesPlot(
+            "score of the predicted class",
+            "share right",
+            ("first half", "second half"),
+            middles,
+            (entry.share_first, entry.share_second),
+            entry.edges[-1],
+            has_points=True,
+        ),
+    )
+
+
+def _counting(findings: Findings) -> Folded:
+    figures = tuple(
+        _counting_figure(entry, number)
+        for number, entry in enumerate(findings.results.counting, start=1)
+    )
+    return Folded(
+        "Why only proteins predicted to be in a class are counted for it",
+        (
+            Paragraph(
+                "A score for a class means more where it is the best score of its protein. "
+                "Counting all proteins with that score, whatever they are predicted to be, mixes "
+                "in those that another class won."
+            ),
+            FigureRow(figures),
+        ),
+    )
+
+
+def _counting_figure(entry: Counting, number: int) -> Figure:
+    apart = [
+        abs(one - other)
+        for one, other in zip(entry.top_label, entry.all_scores, strict=True)
+        if not math.isnan(one) and not math.isnan(other)
+    ]
+    furthest = f" They differ by up to {share(max(apart))}." if apart else ""
+    return Figure(
+        f"counting-{slug(entry.class_name, number)}",
+        f"{entry.class_name}: share truly of the class over its score, counted among proteins "
+        "predicted to be in it and among all.",
+        f"Two curves of {entry.class_name} over the score.{furthest}",
+        LinesPlot(
+            "score of the class",
+            "share truly of the class",
+            ("predicted to be in it", "all proteins"),
+            entry.score,
+            (entry.top_label, entry.all_scores),
+            entry.score[-1],
+            has_points=False,
+        ),
+    )
