@@ -1,0 +1,209 @@
+"""Intervals, diagnostics and corrected confidences on simulated sets of known truth."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_method
+from credence.predictions import Labelled, label
+from credence.shift.adjusted import adjust, read_adjusted, shifted
+from credence.shift.composition import (
+    Composition,
+    estimate_composition,
+    evidence_of,
+    fixed_composition,
+)
+from credence.shift.diagnostics import diagnose
+from credence.shift.registry import BY_NAME
+from credence.shift.sides import calibration_side, together, use_side
+from credence.simulate import WorldSettings, draw_labelled
+
+OPTIONS = FitOptions(n_draws=40)
+SHARES = np.array([0.3, 0.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
+
+
+@cache
+def sets() -> tuple[Labelled, Labelled]:
+    settings = WorldSettings(n_calibration=1500, composition="sampled", family_size="single")
+    calibration = draw_labelled(settings, np.random.default_rng(5))
+    use = draw_labelled(settings, np.random.default_rng(6), SHARES)
+    return calibration, use
+
+
+@cache
+def found(name: str) -> Composition:
+    calibration, use = sets()
+    side = calibration_side(calibration, True)
+    return estimate_composition(
+        side, use_side(use.predictions, side.model), BY_NAME[name], OPTIONS
+    )
+
+
+ESTIMATING = [name for name, entry in BY_NAME.items() if entry.estimate is not None]
+
+
+@pytest.mark.parametrize("name", ESTIMATING)
+def test_intervals_hold_the_estimate_and_have_a_width_at_zero(name: str) -> None:
+    composition = found(name)
+    assert (composition.lower <= composition.share).all()
+    assert (composition.share <= composition.upper).all()
+    known = composition.is_known
+    assert (composition.upper[known] > composition.lower[known]).all()
+    assert np.nansum(composition.weight * composition.calibration_share) == pytest.approx(1.0)
+
+
+def test_relatives_and_the_order_of_rows_do_not_matter() -> None:
+    calibration, use = sets()
+    order = np.random.default_rng(0).permutation(calibration.n_samples)
+    side = calibration_side(calibration.take(order), True)
+    rows = np.random.default_rng(1).permutation(use.n_samples)
+    parts = [use.predictions.take(rows[:700]), use.predictions.take(rows[700:])]
+    moved = evidence_of(
+        side, together(use_side(parts[0], side.model), use_side(parts[1], side.model))
+    )
+    again = BY_NAME["em_matched"].estimate
+    assert again is not None
+    known = moved.prevalence > 0
+    share = again(moved.among(known)).share
+    np.testing.assert_allclose(share, found("em_matched").share[known], atol=1e-9)
+
+
+def test_a_class_that_calibration_does_not_hold_is_said_to_be_beyond_correction() -> None:
+    calibration, use = sets()
+    kept = calibration.take(calibration.true_class != 5)
+    side = calibration_side(kept, True)
+    rows = use_side(use.predictions, side.model)
+    composition = estimate_composition(side, rows, BY_NAME["em_matched"], OPTIONS)
+    assert composition.share[5] == 0.0
+    assert np.isnan(composition.weight[5])
+    assert (composition.lower[5], composition.upper[5]) == (0.0, 1.0)
+    told = diagnose(side, rows, composition, OPTIONS).sentences
+    assert (
+        "The calibration set holds no Portal: nothing can be said of its share, "
+        "and confidences cannot be corrected for it."
+    ) in told
+
+
+def blind(n: int, share_first: float, rng: np.random.Generator) -> Labelled:
+    """Three classes; the classifier cannot tell the last two apart at all."""
+    from credence.predictions import from_scores
+
+    true = rng.choice(3, size=n, p=[share_first, (1 - share_first) / 2, (1 - share_first) / 2])
+    scores = rng.dirichlet([1.0, 1.0, 1.0], size=n)
+    scores[:, 0] = np.where(true == 0, 2.0, 0.1)
+    scores /= scores.sum(axis=1, keepdims=True)
+    ids = np.array([f"p{i}" for i in range(n)], dtype=object)
+    return label(from_scores(ids, ("a", "b", "c"), scores, 1.0, 0.0), true)
+
+
+@pytest.mark.parametrize("name", ["bbse_hard", "bbse_soft", "em_matched"])
+def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(name: str) -> None:
+    rng = np.random.default_rng(2)
+    side = calibration_side(blind(800, 0.4, rng), True)
+    rows = use_side(blind(600, 0.2, rng).predictions, side.model)
+    composition = estimate_composition(side, rows, BY_NAME[name], FitOptions(n_draws=60))
+    width = composition.upper - composition.lower
+    assert width[0] < 0.15
+    assert (width[1:] > 0.5).all()
+    assert np.isfinite(composition.share).all()
+    told = diagnose(side, rows, composition, FitOptions(n_draws=20)).sentences
+    assert "The classifier cannot tell b from other classes: " in " ".join(told)
+
+
+def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() -> None:
+    calibration, use = sets()
+    settings = WorldSettings(n_calibration=1500, composition="sampled", family_size="single")
+    like = draw_labelled(settings, np.random.default_rng(8))
+    side = calibration_side(calibration, True)
+    rows = use_side(like.predictions, side.model)
+    composition = estimate_composition(side, rows, BY_NAME["em_matched"], OPTIONS)
+    seen = diagnose(side, rows, composition, OPTIONS)
+    assert seen.p_no_shift > 0.05 and seen.p_label_shift > 0.05
+    moved = use_side(use.predictions, side.model)
+    seen = diagnose(side, moved, found("em_matched"), OPTIONS)
+    assert seen.p_no_shift == pytest.approx(1 / 41)  # the least that 40 draws can give
+    assert seen.p_label_shift > 0.05
+
+
+def test_scores_of_another_kind_are_told_from_another_composition() -> None:
+    from dataclasses import replace
+
+    calibration, use = sets()
+    side = calibration_side(calibration, True)
+    predictions = use.predictions
+    assert predictions.top_score is not None
+    lowered = replace(predictions, top_score=predictions.top_score * 0.6)
+    rows = use_side(lowered, side.model)
+    options = FitOptions(n_draws=150)
+    composition = estimate_composition(side, rows, BY_NAME["em_matched"], OPTIONS)
+    fixed = fixed_composition(side, composition.share)
+    told = diagnose(side, rows, fixed, options).sentences
+    assert any("are of another kind" in sentence for sentence in told)
+
+
+def test_no_shift_leaves_the_labelled_set_as_it_is() -> None:
+    calibration, _ = sets()
+    own = fixed_composition(calibration_side(calibration, False), None)
+    weight = own.fit_weight
+    np.testing.assert_array_equal(weight[own.is_known], 1.0)
+    assert shifted(calibration, weight) is calibration
+
+
+@pytest.mark.parametrize(
+    "method", ["class_only", "histogram", "cumulative", "kernel(bandwidth=1.0, prior_weight=0.0)"]
+)
+def test_more_of_a_class_raises_its_confidence_and_no_other(method: str) -> None:
+    calibration, _ = sets()
+    calibrator = parse_method(method, "test").build(FitOptions(n_draws=0, min_positives=1.0))
+    predictions = calibration.predictions
+    before = calibrator.fit(calibration).confidence(predictions)
+    weight = np.ones(11)
+    weight[5] = 3.0
+    after = calibrator.fit(shifted(calibration, weight)).confidence(predictions)
+    own = predictions.predicted_class == 5
+    free = (before.note & 24) + (after.note & 24) == 0  # away from fallbacks
+    # The kernel's stored cubic is within 1e-7 of its sums.
+    assert (after.value[own & free] >= before.value[own & free] - 1e-6).all()
+    assert (after.value[~own & free] <= before.value[~own & free] + 1e-6).all()
+
+
+def test_refitting_with_weights_is_the_ratio_of_weighted_densities() -> None:
+    calibration, _ = sets()
+    weight = np.linspace(0.2, 2.2, 11)
+    calibrator = parse_method("kernel(bandwidth=0.8, prior_weight=0.0)", "test").build(
+        FitOptions(n_draws=0)
+    )
+    predictions, true = calibration.predictions, calibration.true_class
+    assert predictions.top_score is not None
+    rows = np.flatnonzero(predictions.predicted_class == 10)
+    score = predictions.top_score[rows]
+    got = calibrator.fit(shifted(calibration, weight)).confidence(predictions).value[rows]
+    kernel = np.exp(-(((score[:, None] - score) / 0.8) ** 2) / 2.0) * weight[true[rows]]
+    expected = kernel[:, true[rows] == 10].sum(axis=1) / kernel.sum(axis=1)
+    np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+def test_corrected_intervals_carry_the_composition_and_come_back_from_their_record() -> None:
+    calibration, use = sets()
+    side = calibration_side(calibration, True)
+    options = FitOptions(n_draws=30)
+    calibrator = parse_method("histogram", "test").build(options)
+    composition = found("em_matched")
+    adjusted = adjust(side, calibrator, composition, options)
+    known = adjust(side, calibrator, fixed_composition(side, composition.share), options)
+    predictions = use.predictions
+    wide, narrow = adjusted.confidence(predictions), known.confidence(predictions)
+    inside = (
+        (narrow.lower > 0)
+        & (narrow.upper < 1)
+        & (composition.share > 0)[predictions.predicted_class]
+    )
+    np.testing.assert_allclose(wide.value[inside], narrow.value[inside])
+    gain = (wide.upper - wide.lower)[inside] - (narrow.upper - narrow.lower)[inside]
+    assert gain.min() >= -1e-12 and gain.mean() > 0.01
+    again = read_adjusted(adjusted.to_record(), adjusted.calibration).confidence(predictions)
+    np.testing.assert_array_equal(again.upper, wide.upper)

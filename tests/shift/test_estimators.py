@@ -1,0 +1,233 @@
+"""Compositions: by hand, against slow twins, and the laws of METHODS section 6."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credence.predictions import Floats
+from credence.problems import InputError
+from credence.shift import bbse
+from credence.shift.cells import cells_of, merged
+from credence.shift.fixed import stated_share
+from credence.shift.probabilities import fit_bias_corrected, probabilities
+from credence.shift.protocol import Evidence
+from credence.shift.registry import ESTIMATORS, estimator_for
+from credence.shift.simplex import mixture_maximum, quadratic_minimum
+
+ESTIMATING = [entry for entry in ESTIMATORS if entry.estimate is not None]
+seeds = st.integers(0, 2**32 - 1)
+
+
+def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> Evidence:
+    """Noisy predictions of both sets, the use-set of another composition."""
+    rng = np.random.default_rng(seed)
+    means = rng.normal(scale=2.0, size=(n_classes, n_classes))
+    true = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)])
+    true_use = rng.choice(n_classes, size=m, p=rng.dirichlet(np.ones(n_classes)))
+    own = softmax(means[true] + rng.normal(size=(n, n_classes)))
+    use = softmax(means[true_use] + rng.normal(size=(m, n_classes)))
+    confusion = np.zeros((n_classes, n_classes))
+    np.add.at(confusion, (own.argmax(axis=1), true), 1.0 / n)
+    return Evidence(
+        confusion,
+        np.bincount(use.argmax(axis=1), minlength=n_classes) / m,
+        float(n),
+        float(m),
+        own.T @ np.eye(n_classes)[true] / n,
+        use.mean(axis=0),
+        use,
+        np.full(m, 1.0 / m),
+        own,
+        true,
+        np.full(n, 1.0 / n),
+    )
+
+
+def softmax(values: Floats) -> Floats:
+    raised = np.exp(values - values.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def slow_quadratic(curvature: Floats, linear: Floats) -> float:
+    """The least value over every face of the simplex, one after the other."""
+    n = len(linear)
+    best = np.inf
+    for size in range(1, n + 1):
+        for chosen in itertools.combinations(range(n), size):
+            block = curvature[np.ix_(chosen, chosen)]
+            system = np.block(
+                [[block, np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]]
+            )
+            right = np.append(linear[list(chosen)], 1.0)
+            x = np.zeros(n)
+            x[list(chosen)] = np.linalg.lstsq(system, right, rcond=None)[0][:size]
+            if (x >= -1e-12).all() and abs(x.sum() - 1.0) < 1e-9:
+                best = min(best, float(0.5 * x @ curvature @ x - linear @ x))
+    return best
+
+
+@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@given(seed=seeds)
+@settings(max_examples=20, deadline=None)
+def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
+    share = entry.estimate(evidence(seed)).share
+    assert (share >= 0.0).all()
+    assert share.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+@given(seed=seeds, order=st.permutations(range(4)))
+@settings(max_examples=10, deadline=None)
+def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int]) -> None:
+    # Tolerance: the criterion's own flatness; shares move by rounding over its curvature.
+    found = evidence(seed)
+    assert found.soft_confusion is not None and found.mean_probability is not None
+    assert found.probability is not None and found.calibration_probability is not None
+    assert found.calibration_true is not None
+    permuted = Evidence(
+        found.confusion[np.ix_(order, order)],
+        found.predicted_share[order],
+        found.n_calibration,
+        found.n_use,
+        found.soft_confusion[np.ix_(order, order)],
+        found.mean_probability[order],
+        found.probability[:, order],
+        found.mass,
+        found.calibration_probability[:, order],
+        np.argsort(order)[found.calibration_true],
+        found.calibration_mass,
+    )
+    plain = entry.estimate(found).share
+    np.testing.assert_allclose(entry.estimate(permuted).share, plain[order], atol=1e-6)
+
+
+@pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
+    # For EM the probabilities must have the class's share as mean: one column each here.
+    rows = np.repeat(np.array([[0.9, 0.1], [0.2, 0.8]]), 50, axis=0)
+    true = np.array([0] * 45 + [1] * 5 + [0] * 10 + [1] * 40)
+    confusion = np.array([[0.45, 0.05], [0.1, 0.4]])
+    soft = rows.T @ np.eye(2)[true] / 100
+    mass = np.full(100, 0.01)
+    same = Evidence(
+        confusion,
+        np.array([0.5, 0.5]),
+        100.0,
+        100.0,
+        soft,
+        rows.mean(axis=0),
+        rows,
+        mass,
+        rows,
+        true,
+        mass,
+    )
+    np.testing.assert_allclose(entry.estimate(same).share, [0.55, 0.45], atol=1e-8)
+
+
+def test_bbse_solves_two_classes_as_by_hand() -> None:
+    # P(pred 0 | 0) = .9, P(pred 0 | 1) = .2; predicted 0 in 55 %: .9 q + .2 (1−q) = .55, q = ½.
+    found = bbse.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.55, 0.45]))
+    np.testing.assert_allclose(found.share, [0.5, 0.5], atol=1e-10)
+
+
+def test_bbse_stops_at_zero_where_the_exact_solution_is_negative() -> None:
+    # .9 q + .2 (1−q) = .15 has q = −1/14: no composition predicts class 0 so seldom.
+    found = bbse.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.15, 0.85]))
+    assert found.share.tolist() == [0.0, 1.0]
+    np.testing.assert_allclose(found.unbounded, [-1 / 14, 15 / 14], atol=1e-8)
+
+
+@given(seed=seeds, n=st.integers(2, 6), rank=st.integers(1, 6))
+@settings(max_examples=50, deadline=None)
+def test_the_quadratic_minimum_is_that_of_the_best_face(seed: int, n: int, rank: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(rank, n))  # less rows than shares: no unique minimum
+    curvature, linear = rows.T @ rows, rows.T @ rng.normal(size=rank)
+    x = quadratic_minimum(curvature, linear)
+    assert (x >= 0).all() and x.sum() == pytest.approx(1.0)
+    value = 0.5 * x @ curvature @ x - linear @ x
+    assert value <= slow_quadratic(curvature, linear) + 1e-8 * (1.0 + np.abs(linear).max())
+
+
+@given(seed=seeds)
+@settings(max_examples=15, deadline=None)
+def test_the_likelihood_is_as_high_as_ten_thousand_steps_of_em_bring_it(seed: int) -> None:
+    found = evidence(seed, n=60, m=50)
+    assert found.probability is not None and found.mass is not None
+    ratio = found.probability / found.prevalence
+    fast = mixture_maximum(ratio, found.mass, found.prevalence)
+    slow = found.prevalence
+    for _ in range(10_000):
+        part = ratio * slow
+        slow = found.mass @ (part / part.sum(axis=1, keepdims=True))
+    assert found.mass @ np.log(ratio @ fast) >= found.mass @ np.log(ratio @ slow) - 1e-12
+    np.testing.assert_allclose(fast, slow, atol=2e-3)  # EM creeps towards a share of 0
+
+
+def test_calibrated_probabilities_have_the_shares_as_means_and_the_least_loss() -> None:
+    rng = np.random.default_rng(0)
+    logs = np.log(rng.dirichlet(np.ones(3), size=500))
+    true = np.array([rng.choice(3, p=row) for row in softmax(0.5 * logs + [0.0, 1.0, -1.0])])
+    fitted = fit_bias_corrected(logs, true, np.ones(500), 3)
+    p = probabilities(logs, fitted.slope, fitted.bias)
+    np.testing.assert_allclose(p.mean(axis=0), np.bincount(true) / 500, atol=1e-9)
+    loss = -np.log(p[np.arange(500), true]).mean()
+    for change in (-0.01, 0.01):
+        other = probabilities(logs, fitted.slope + change, fitted.bias)
+        assert -np.log(other[np.arange(500), true]).mean() > loss
+
+
+def test_a_class_that_calibration_does_not_hold_gets_no_probability() -> None:
+    logs = np.log(np.random.default_rng(1).dirichlet(np.ones(3), size=50))
+    fitted = fit_bias_corrected(logs, np.arange(50) % 2, np.ones(50), 3)
+    p = probabilities(logs, fitted.slope, fitted.bias)
+    assert (p[:, 2] == 0.0).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+@given(seed=seeds, cut=st.integers(1, 499))
+@settings(max_examples=20, deadline=None)
+def test_cells_do_not_depend_on_where_a_table_is_cut(seed: int, cut: int) -> None:
+    rows = np.random.default_rng(seed).dirichlet(np.ones(3), size=500)
+    whole = cells_of(rows, 60)
+    parts = merged(cells_of(rows[:cut], 60), cells_of(rows[cut:], 60), 60)
+    assert whole.n_steps == parts.n_steps
+    assert len(whole.n_rows) <= 60
+    assert whole.n_rows.sum() == 500
+    np.testing.assert_array_equal(whole.n_rows, parts.n_rows)
+    np.testing.assert_allclose(whole.total, parts.total, atol=1e-12)
+
+
+def test_few_rows_are_kept_as_they_are() -> None:
+    rows = np.random.default_rng(3).dirichlet(np.ones(3), size=20)
+    np.testing.assert_array_equal(cells_of(rows, 20).mean, rows)
+
+
+def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:
+    with pytest.raises(InputError) as refusal:
+        estimator_for("em", False)
+    assert str(refusal.value) == (
+        "shift.estimator: 'em' needs the score of every class, each row summing to the scale. "
+        "Give 'bbse_hard' or 'rlls'."
+    )
+    assert estimator_for("auto", False).name == "bbse_hard"
+    assert estimator_for("auto", True).name == "em_matched"
+
+
+def test_a_stated_composition_is_refused_with_all_that_is_wrong() -> None:
+    with pytest.raises(InputError) as refusal:
+        stated_share({"Portl": 0.5, "HTJ": 1.5}, ("Portal", "HTJ"), "shift.json")
+    assert str(refusal.value) == (
+        "shift.json: there is no class 'Portl'. Did you mean 'Portal'?\n"
+        "shift.json: the share of 'HTJ' is 1.5. Give a number from 0 to 1."
+    )
+    with pytest.raises(InputError) as refusal:
+        stated_share({"Portal": 0.5, "HTJ": 0.4}, ("Portal", "HTJ"), "shift.json")
+    assert str(refusal.value) == "shift.json: the shares sum to 0.9. Give shares that sum to 1."
+    assert stated_share({"HTJ": 1.0}, ("Portal", "HTJ"), "x").tolist() == [0.0, 1.0]

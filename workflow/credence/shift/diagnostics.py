@@ -1,0 +1,209 @@
+"""What has to be known of an estimated composition before it is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.calibrators.classwise import kish
+from credence.calibrators.draws import cluster_weights
+from credence.calibrators.protocol import FitOptions
+from credence.predictions import Floats
+from credence.shift.composition import Composition, gamma_weights
+from credence.shift.sides import N_SCORE_BINS, CalibrationSide, UseSide
+
+NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
+WIDE = 0.25  # standard deviation of a share that says nothing
+LITTLE = 0.01  # p-value below which a test speaks
+LARGE_GAP = 0.02  # gap between distributions that matters
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """Numbers that say how far a composition can be believed.
+
+    Parameters
+    ----------
+    condition : float
+        Condition number of P(predicted | true); ∞ where it is singular.
+    effective_before, effective_after : array of float, shape (n_classes,)
+        Kish's number of proteins per predicted class, before and after.
+    predicted_share, expected_share : array of float, shape (n_classes,)
+        How often each class is predicted, and how often it should be under the
+        composition.
+    p_no_shift : float
+        Of the test that the classes are predicted as often as in calibration.
+    gap, p_label_shift : float
+        Greatest difference between the joint distributions of predicted class
+        and score, and the p-value of the test that it is chance: that the
+        composition alone has changed.
+    sentences : tuple of str
+        What a reader has to know.
+    """
+
+    condition: float
+    effective_before: Floats
+    effective_after: Floats
+    predicted_share: Floats
+    expected_share: Floats
+    p_no_shift: float
+    gap: float
+    p_label_shift: float
+    sentences: tuple[str, ...]
+
+
+def diagnose(
+    side: CalibrationSide, use: UseSide, composition: Composition, options: FitOptions
+) -> Diagnostics:
+    """Return what has to be known of a composition.
+
+    Parameters
+    ----------
+    side, use
+        Both sets.
+    composition : Composition
+        Estimated from them, or stated.
+    options : FitOptions
+        Level and number of draws.
+    """
+    labelled = side.labelled
+    n_classes = labelled.predictions.n_classes
+    place = side.outcome * N_SCORE_BINS + side.score_bin
+    n_places = n_classes**2 * N_SCORE_BINS
+    shape = (n_classes, n_classes, N_SCORE_BINS)
+    mass = side.masses(place, n_places, np.ones((len(side.unit_key), 1)))[:, 0].reshape(shape)
+    weight = np.nan_to_num(composition.fit_weight)
+    observed = use.counts / use.n_rows
+    expected = mix(mass, weight)
+    own = mass.sum(axis=1)
+    no_shift = observed.sum(axis=1) - own.sum(axis=1)
+    gaps = walk(observed - expected)
+    p_no_shift = p_label = np.nan
+    if options.n_draws > 1:
+        off_mix = np.empty((n_classes, options.n_draws))
+        off_walk = np.empty(options.n_draws)
+        weights = composition.weight_draws
+        for draw in range(options.n_draws):
+            drawn = cluster_weights(side.unit_key, draw)[:, None]
+            moved = side.masses(place, n_places, drawn)[:, 0].reshape(shape)
+            seen = use_draw(use, draw)
+            off_mix[:, draw] = (seen - moved.sum(axis=1)).sum(axis=1) - no_shift
+            tilt = np.nan_to_num(weights[:, draw]) if weights.shape[1] else weight
+            off_walk[draw] = np.abs(walk(seen - mix(moved, tilt)) - gaps).max()
+        p_no_shift = _largest_ratio(no_shift, off_mix)
+        p_label = float((1 + (off_walk >= np.abs(gaps).max()).sum()) / (1 + options.n_draws))
+    condition = _condition(mass.sum(axis=2), composition)
+    before, after = _effective(side, weight)
+    gap = float(np.abs(gaps).max())
+    return Diagnostics(
+        condition,
+        before,
+        after,
+        observed.sum(axis=1),
+        expected.sum(axis=1),
+        p_no_shift,
+        gap,
+        p_label,
+        tuple(_sentences(side, composition, condition, gap, p_label)),
+    )
+
+
+def mix(mass: Floats, weight: Floats) -> Floats:
+    """Return the mass of predicted class and score under weights of true classes.
+
+    Parameters
+    ----------
+    mass : array of float, shape (n_classes, n_classes, n_score_bins)
+        Predicted class, true class, score.
+    weight : array of float, shape (n_classes,)
+        w.
+    """
+    total = np.einsum("ijs,j->is", mass, weight)
+    return np.asarray(total / total.sum())
+
+
+def walk(difference: Floats) -> Floats:
+    """Return running sums over scores, of each predicted class.
+
+    Parameters
+    ----------
+    difference : array of float, shape (n_classes, n_score_bins)
+        Of two distributions.
+    """
+    return np.asarray(np.cumsum(difference, axis=1))
+
+
+def use_draw(use: UseSide, draw: int) -> Floats:
+    """Return the use-set's distribution in one draw of its rows.
+
+    Parameters
+    ----------
+    use : UseSide
+        The use-set.
+    draw : int
+        Number of the draw.
+    """
+    drawn = gamma_weights(use.counts.ravel(), draw, "use scores").reshape(use.counts.shape)
+    return np.asarray(drawn / drawn.sum())
+
+
+def _largest_ratio(difference: Floats, noise: Floats) -> float:
+    deviation = noise.std(axis=1)
+    held = deviation > 0
+    if not held.any():
+        return float("nan")
+    most = (np.abs(difference[held]) / deviation[held]).max()
+    drawn = (np.abs(noise[held]) / deviation[held][:, None]).max(axis=0)
+    return float((1 + (drawn >= most).sum()) / (1 + noise.shape[1]))
+
+
+def _condition(confusion: Floats, composition: Composition) -> float:
+    known = composition.is_known
+    given_true = confusion[:, known] / confusion[:, known].sum(axis=0)
+    values = np.linalg.svd(given_true, compute_uv=False)
+    if values[-1] <= np.finfo(np.float64).eps * values[0]:
+        return float("inf")
+    return float(values[0] / values[-1])
+
+
+def _effective(side: CalibrationSide, weight: Floats) -> tuple[Floats, Floats]:
+    labelled = side.labelled
+    predicted = labelled.predictions.predicted_class
+    shifted = labelled.weight * weight[labelled.true_class]
+    before, after = (np.zeros(len(weight)) for _ in range(2))
+    for class_ in range(len(weight)):
+        rows = predicted == class_
+        before[class_] = kish(labelled.weight[rows])
+        held = shifted[rows][shifted[rows] > 0]
+        after[class_] = kish(held)
+    return before, after
+
+
+def _sentences(
+    side: CalibrationSide, composition: Composition, condition: float, gap: float, p: float
+) -> list[str]:
+    names = side.labelled.predictions.class_names
+    sentences = []
+    for class_ in np.flatnonzero(~composition.is_known):
+        sentences.append(
+            f"The calibration set holds no {names[class_]}: nothing can be said of its share, "
+            "and confidences cannot be corrected for it."
+        )
+    for class_ in np.flatnonzero(composition.deviation > WIDE):
+        sentences.append(
+            f"The classifier cannot tell {names[class_]} from other classes: "
+            "its share in this set is all but unknown."
+        )
+    if condition > NEAR_SINGULAR:
+        sentences.append(
+            "The classifier takes some classes for others so often that their shares "
+            "cannot be told apart: their intervals are wide."
+        )
+    if p < LITTLE and gap > LARGE_GAP:
+        sentences.append(
+            "Another composition alone does not explain the scores of this set: its proteins "
+            "are of another kind than those of the calibration set. No re-weighting can mend "
+            "that; neither kind of confidence is to be relied on here."
+        )
+    return sentences
