@@ -37,7 +37,9 @@ from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
     Drawing,
+    chances,
     finish_all,
+    floors,
     measure,
     placements,
 )
@@ -49,6 +51,7 @@ from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 
 SEED = 20261121
 LEVEL = 0.95
+UPPER = 1.0 - (1.0 - LEVEL) / 2.0
 N_CLASSES = len(CLASS_NAMES)
 MAPS = ("raw", "true")
 DIFFERENCE = "raw − true"
@@ -138,8 +141,13 @@ def run_world(study: Study, world: int, out: Path) -> Path:
             placed = placements(judged, class_, N_CLASSES)
             own = measure(judged, class_, N_CLASSES, placed, drawing, parts)
             measured[name] = own
+            simulated = floors(
+                judged, class_, N_CLASSES, placed, chances(key, study.n_draws // 2)[unit]
+            )
             for metric in MEASURED:
-                low, high = interval_of(metric, own, -1, LEVEL)
+                chance = simulated.get(metric.name)
+                floor = 0.0 if chance is None else float(np.quantile(chance[-1], UPPER))
+                low, high = interval_of(metric, own, -1, LEVEL, floor)
                 value = float(own.value[metric.name][-1])
                 rows.append(
                     (resample, name, metric.name, low, value, high, known[name, metric.name])

@@ -14,7 +14,7 @@ NOTHING = (float("nan"), float("nan"))
 
 
 def interval_of(
-    metric: Metric, measures: Measures, number: int, level: float
+    metric: Metric, measures: Measures, number: int, level: float, floor: float = 0.0
 ) -> tuple[float, float]:
     """Return the ends of a metric's interval; NaN where draws say nothing.
 
@@ -28,29 +28,38 @@ def interval_of(
         The block.
     level : float
         Coverage.
+    floor : float
+        For a calibration error: the upper end of its noise floor, 0 where it was
+        not simulated.
 
     Notes
     -----
-    Means of losses, and all that are no distances, take quantiles of the draws,
-    at levels widened as Student's t is where few clusters bear them.
+    Means of losses, and all that are no distances, take quantiles of the draws, at
+    levels widened as Student's t is. Its degrees of freedom are (Σd²)²/Σd⁴ over the
+    clusters' pulls d (Satterthwaite's, with one square per cluster): a few great
+    families can bear nearly all scatter where there are thousands of clusters.
 
     A calibration error is pushed up by chance, in the sample and in each draw
     anew. Above, its interval mirrors the draws at the value (basic bootstrap).
     Below, it ends where chance alone could have brought the value from: an error
     is a norm of gaps, so that by the triangle inequality it errs by no more than
-    the norm of the gaps' own errors, which the draws show.
+    the norm of the gaps' own errors. The draws show them, but for bins that one
+    cluster fills, which every draw leaves as they are; the noise floor has those.
     """
     value = float(measures.value[metric.name][number])
     drawn = measures.drawn.get(metric.name)
-    ends = None if drawn is None else _ends(drawn[number], measures.n_units[number], level)
-    if ends is None or np.isnan(value):
+    if drawn is None or np.isnan(value):
+        return NOTHING
+    freedom = float(measures.freedom[metric.name][number])
+    ends = _ends(drawn[number], freedom, level)
+    if ends is None:
         return NOTHING
     low, high = ends
     if metric.is_error:
-        reach = _ends(measures.noise[metric.name][number], measures.n_units[number], level)
+        reach = _ends(measures.noise[metric.name][number], freedom, level)
         low, high = 2.0 * value - high, 2.0 * value - low
-        if reach is not None:
-            low = min(low, _less(value, reach[1], is_square=metric.is_square))
+        furthest = max(floor, 0.0 if reach is None else reach[1])
+        low = min(low, _less(value, furthest, is_square=metric.is_square))
         low = max(low, 0.0)
     return min(low, value), max(high, value)
 
@@ -82,27 +91,27 @@ def difference_interval(
     if name not in one.drawn or name not in other.drawn or np.isnan(value):
         return NOTHING
     drawn = one.drawn[name][number] - other.drawn[name][number]
-    n_units = min(one.n_units[number], other.n_units[number])
-    ends = _ends(drawn, n_units, level)
+    freedom = min(float(one.freedom[name][number]), float(other.freedom[name][number]))
+    ends = _ends(drawn, freedom, level)
     if ends is None:
         return NOTHING
     low, high = ends
     if metric.is_error:
         low, high = 2.0 * value - high, 2.0 * value - low
         apart = np.maximum(one.noise[name][number], other.noise[name][number])
-        reach = _ends(apart, n_units, level)
+        reach = _ends(apart, freedom, level)
         if reach is not None:
             low, high = min(low, value - reach[1]), max(high, value + reach[1])
     return min(low, value), max(high, value)
 
 
-def _ends(drawn: Floats, n_units: float, level: float) -> tuple[float, float] | None:
+def _ends(drawn: Floats, freedom: float, level: float) -> tuple[float, float] | None:
     """Return widened quantiles, or None where the draws do not differ."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0 or known.min() == known.max():
         # As of a worst bin that holds one protein.
         return None
-    low, high = expanded_quantiles(known[None], np.array([n_units]), FitOptions(level=level))
+    low, high = expanded_quantiles(known[None], np.array([freedom + 1.0]), FitOptions(level=level))
     return float(low[0]), float(high[0])
 
 

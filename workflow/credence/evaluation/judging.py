@@ -143,7 +143,7 @@ class Judge:
         if not known.any():
             nothing = np.full(self.n_classes + 1, np.nan)
             plain = [metric for metric in METRICS if not metric.needs_vector]
-            return Measures({metric.name: nothing for metric in plain}, {}, {}, nothing)
+            return Measures({metric.name: nothing for metric in plain}, {}, {}, {})
         judged, block = self.judged(said, known), self.block[known]
         placed = placements(judged, block, self.n_classes)
         drawing = Drawing(self.drawing.unit[known], self.drawing.key, self.drawing.n_draws)
@@ -253,9 +253,15 @@ def judge(
     of = Judge(labelled, options)
     outcomes = {key: of.outcome(entry) for key, entry in said.items()}
     metrics, differences, pairs = [], [], []
+    floor = [row for key, one in outcomes.items() for row in of.floors(key, one.said, one.known)]
+    chance = {
+        (row.method, row.sample, row.class_name, row.metric): row.upper
+        for row in floor
+        if row.relatives_alike == (options.resample == "cluster")
+    }
     for number, class_name in of.blocks():
         for key, outcome in outcomes.items():
-            metrics += _values(of, key, outcome, number, class_name)
+            metrics += _values(of, key, outcome, number, class_name, chance)
     main = tuple(BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
     by_block: dict[str | None, list[Difference]] = {name: [] for _, name in of.blocks()}
@@ -271,7 +277,6 @@ def judge(
                 base = outcomes[other, sample]
                 pairs += _differences(of, method, other, sample, outcome, base, main)
     differences = [entry for entries in by_block.values() for entry in entries]
-    floor = [row for key, one in outcomes.items() for row in of.floors(key, one.said, one.known)]
     return Judgement(tuple(metrics), tuple(differences), tuple(pairs), tuple(floor))
 
 
@@ -288,7 +293,12 @@ def _has_interval(metric: Metric, n_units: int) -> bool:
 
 
 def _values(
-    of: Judge, key: Key, outcome: _Outcome, number: int, class_name: str | None
+    of: Judge,
+    key: Key,
+    outcome: _Outcome,
+    number: int,
+    class_name: str | None,
+    chance: Mapping[tuple[str, str, str | None, str], float],
 ) -> list[MetricValue]:
     """Return the metrics of one method, sample and block."""
     rows = of.rows_of(number)
@@ -301,7 +311,8 @@ def _values(
         value = float(outcome.measures.value[metric.name][number])
         lower = upper = float("nan")
         if _has_interval(metric, n_units):
-            lower, upper = interval_of(metric, outcome.measures, number, of.options.level)
+            floor = chance.get((*key, class_name, metric.name), 0.0)
+            lower, upper = interval_of(metric, outcome.measures, number, of.options.level, floor)
         found.append(
             MetricValue(
                 method=key[0],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from credence.calibrators.draws import cluster_weights, uniform
 from credence.calibrators.intervals import guard_draws
@@ -74,14 +75,15 @@ class Measures:
         The same under each draw.
     noise : mapping of str to array of float, shape (n_classes + 1, n_draws)
         By calibration error: how far each draw lies from the sample.
-    n_units : array of float, shape (n_classes + 1,)
-        Effective number of clusters of each block.
+    freedom : mapping of str to array of float, shape (n_classes + 1,)
+        By metric: how many clusters bear its scatter, (Σd²)²/Σd⁴ over their
+        pulls d.
     """
 
     value: Mapping[str, Floats]
     drawn: Mapping[str, Floats]
     noise: Mapping[str, Floats]
-    n_units: Floats
+    freedom: Mapping[str, Floats]
 
 
 def finish_all(
@@ -185,13 +187,16 @@ def measure(
         From :meth:`Drawing.parts`.
     """
     n_effective = effective_numbers(judged, block, n_classes)
-    value, drawn, n_units = _measure_losses(judged, block, n_classes, drawing, parts)
+    value, drawn, freedom = _measure_losses(judged, block, n_classes, drawing, parts)
+    pull = judged.weight * (judged.is_correct - judged.confidence)
+    of_gaps = _freedom(_by_unit(pull, block, n_classes, drawing))
     noise: dict[str, Floats] = {}
     for name, own in placed.items():
         metrics = [metric for metric in IN_CELLS if metric.family and metric.family.name == name]
         sums = total_sums(own, judged.weight)
         for metric in metrics:
             value[metric.name] = finish_all(metric, sums, n_effective)[:, 0]
+            freedom[metric.name] = of_gaps
         matrices = unit_matrices(own, judged.weight, drawing.unit, len(drawing.key))
         for part in parts:
             under = drawn_sums(own, matrices, part)
@@ -201,17 +206,16 @@ def measure(
                 if metric.is_error:
                     apart = finish_all(metric, beyond, n_effective, is_centred=True)
                     _append(noise, metric.name, apart)
-    return Measures(value, drawn, noise, n_units)
+    return Measures(value, drawn, noise, freedom)
 
 
 def _measure_losses(
     judged: Judged, block: Integers, n_classes: int, drawing: Drawing, parts: Sequence[Floats]
-) -> tuple[dict[str, Floats], dict[str, Floats], Floats]:
-    """Return metrics that are means of losses, their draws, and effective clusters."""
+) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
+    """Return metrics that are means of losses, their draws, and their freedom."""
     placed = place_losses(LOSSES, judged, block, n_classes)
     no_guard = np.zeros((2, 1))
     unit, guard = _guards(placed, judged.weight, drawing)
-    total = np.append(sum_by(block, judged.weight, n_classes), judged.weight.sum())
     own = _mean_losses(total_sums(placed, judged.weight), unit, no_guard)
     drawn: dict[str, Floats] = {}
     matrices = unit_matrices(placed, judged.weight, drawing.unit, len(drawing.key))
@@ -222,7 +226,29 @@ def _measure_losses(
         for name, values in means.items():
             _append(drawn, name, values)
         start = stop
-    return {name: values[:, 0] for name, values in own.items()}, drawn, divide(total, unit, 0.0)
+    freedom = {}
+    for metric, channel in zip(LOSSES, placed.values[1:], strict=True):
+        mean = own[metric.name][:, 0]
+        pull = judged.weight * (channel - mean[block])
+        pulls = _by_unit(pull, block, n_classes, drawing)
+        everyone = _by_unit(judged.weight * (channel - mean[-1]), np.zeros_like(block), 1, drawing)
+        freedom[metric.name] = np.append(_freedom(pulls)[:-1], _freedom(everyone)[-1])
+    return {name: values[:, 0] for name, values in own.items()}, drawn, freedom
+
+
+def _by_unit(values: Floats, block: Integers, n_blocks: int, drawing: Drawing) -> sparse.csr_array:
+    """Return the values summed by block and by what is drawn together."""
+    shape = (n_blocks, len(drawing.key))
+    return sparse.coo_array((values, (block, drawing.unit)), shape=shape).tocsr()
+
+
+def _freedom(pulls: sparse.csr_array) -> Floats:
+    """Return (Σd²)²/Σd⁴ of each block and of all; 1 where nothing pulls."""
+    everyone = np.asarray(pulls.sum(axis=0)).ravel()
+    squares = pulls.multiply(pulls).tocsr()
+    second = np.append(np.asarray(squares.sum(axis=1)).ravel(), (everyone**2).sum())
+    fourth = np.asarray(squares.multiply(squares).sum(axis=1)).ravel()
+    return divide(second**2, np.append(fourth, (everyone**4).sum()), 1.0)
 
 
 def _append(store: dict[str, Floats], name: str, values: Floats) -> None:
