@@ -216,20 +216,26 @@ def witnesses(point: Floats, sign: Integers, difference: Floats, n_needed: int) 
     n_needed : int
         Runs that must be left; there are at least as many.
     """
-    held = sign != 0
+    held = np.flatnonzero(sign)
     point, sign, size = point[held], sign[held], np.abs(difference[held])
-    run = np.cumsum(np.diff(sign, prepend=sign[0]) != 0)
-    order = np.lexsort((-size, run))
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = run[order][1:] != run[order][:-1]
-    point, clear = point[order[first]], size[order[first]]
-    while len(point) > n_needed:
-        least = int(clear.argmin()) if len(point) > n_needed + 1 else -int(clear[-1] < clear[0])
+    starts = np.flatnonzero(np.concatenate([[True], sign[1:] != sign[:-1]]))
+    ends = [*starts[1:].tolist(), len(sign)]
+    best = [
+        start + int(size[start:end].argmax())
+        for start, end in zip(starts.tolist(), ends, strict=True)
+    ]
+    clear = size[best].tolist()
+    while len(best) > n_needed:
+        last = len(best) - 1
+        least = clear.index(min(clear))
+        if len(best) == n_needed + 1:
+            least = 0 if clear[0] <= clear[last] else last
         gone = [least]
-        if 0 < least < len(point) - 1:
+        if 0 < least < last:
             gone.append(least - 1 if clear[least - 1] < clear[least + 1] else least + 1)
-        point, clear = np.delete(point, gone), np.delete(clear, gone)
-    return point
+        for place in sorted(gone, reverse=True):
+            del best[place], clear[place]
+    return point[best]
 
 
 def steady_bandwidth(

@@ -135,7 +135,7 @@ def compress(score: Floats, mass: Floats, width: float) -> Nodes:
     >>> nodes.score.round(6).tolist(), nodes.mass.tolist()
     ([0.381966, 2.618034], [2.0, 2.0])
     """
-    if len(score) <= 2:
+    if len(score) <= 2 or float((score[2:] - score[:-2]).min()) >= width:
         return Nodes(score, mass)
     bin_ = np.floor((score - score[0]) / width).astype(np.int64)
     starts = np.flatnonzero(np.diff(bin_, prepend=-1))
