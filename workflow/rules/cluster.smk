@@ -1,5 +1,6 @@
 # In: the proteins, and those that the classifier was trained on.
-# Out: clusters.tsv, which proteins are relatives.
+# Out: clusters.tsv, which proteins are relatives, and relatives.tsv, which of them
+# have one in training.
 
 
 rule cluster:
@@ -7,16 +8,27 @@ rule cluster:
         proteins=settings.calibration_set.proteins or [],
         training=settings.training_proteins or [],
     output:
-        f"{RESULTS}/clusters.tsv",
+        **(
+            {"relatives": f"{RESULTS}/relatives.tsv"}
+            if settings.training_proteins
+            else {}
+        ),
+        clusters=f"{RESULTS}/clusters.tsv",
     log:
         f"{RESULTS}/logs/cluster.log",
     benchmark:
         f"{RESULTS}/benchmarks/cluster.tsv"
     conda:
         ENVIRONMENT
+    threads: 2
     resources:
         python=sys.executable,
     params:
+        relatives=(
+            configuration.option("--relatives", f"{RESULTS}/relatives.tsv")
+            if settings.training_proteins
+            else []
+        ),
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         engine=settings.values["clustering"]["engine"],
@@ -27,4 +39,4 @@ rule cluster:
         "{resources.python:q} -m credence cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --engine {params.engine:q}"
         " --identity {params.identity:q} --coverage {params.coverage:q}"
-        " --out {output:q} 2> {log:q}"
+        " {params.relatives:q} --threads {threads:q} --out {output.clusters:q} 2> {log:q}"

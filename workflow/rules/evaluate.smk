@@ -5,7 +5,7 @@
 rule evaluate:
     input:
         samples=rules.check.output.samples,
-        groups=rules.split.output[0],
+        groups=rules.split.output.groups,
         summary=rules.check.output.summary,
         calibrations=expand(rules.fit.output[0], method=METHODS),
     output:

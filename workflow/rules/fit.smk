@@ -5,7 +5,7 @@
 rule fit:
     input:
         samples=rules.check.output.samples,
-        groups=rules.split.output[0],
+        groups=rules.split.output.groups,
     output:
         f"{RESULTS}/calibrations/{{method}}.json",
     log:

@@ -7,6 +7,7 @@ rule report:
         evaluation=rules.evaluate.output.evaluation,
         metrics=rules.evaluate.output.metrics,
         calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+        split=rules.split.output.summary,
         confidences=expand(rules.annotate.output[0], use_set=USE_SETS),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
     output:
@@ -32,5 +33,5 @@ rule report:
     shell:
         "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
         " --settings {params.settings:q} --findings {output.findings:q}"
-        " --metrics {input.metrics:q}"
+        " --metrics {input.metrics:q} --split {input.split:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

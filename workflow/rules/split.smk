@@ -1,27 +1,52 @@
-# In: samples and clusters.
-# Out: groups.tsv, the group and the role of every protein.
+# In: samples and clusters, and the proteins for the audit.
+# Out: groups.tsv, the group and the role of every protein, and split.json, what
+# the audit found.
 
 CLUSTERS = settings.cluster_table or (
     f"{RESULTS}/clusters.tsv" if settings.calibration_set.proteins else None
 )
 
+# A given table of clusters says nothing of relatives in training but by cluster.
+RELATIVES = (
+    f"{RESULTS}/relatives.tsv"
+    if settings.training_proteins and not settings.cluster_table
+    else None
+)
+PROTEINS = settings.calibration_set.proteins
+STRICT = settings.values["split"]["strict"]
+
 
 rule split:
     input:
+        proteins=PROTEINS or [],
+        relatives=RELATIVES or [],
         samples=rules.check.output.samples,
         clusters=CLUSTERS or [],
         training=settings.training_proteins or [],
     output:
-        f"{RESULTS}/groups.tsv",
+        groups=f"{RESULTS}/groups.tsv",
+        summary=f"{RESULTS}/split.json",
     log:
         f"{RESULTS}/logs/split.log",
     benchmark:
         f"{RESULTS}/benchmarks/split.tsv"
     conda:
         ENVIRONMENT
+    threads: 2
     resources:
         python=sys.executable,
     params:
+        relatives=configuration.option("--relatives", RELATIVES),
+        proteins=configuration.option("--proteins", PROTEINS),
+        identity=settings.values["clustering"]["identity"],
+        coverage=settings.values["clustering"]["coverage"],
+        weigh=settings.values["split"]["weigh"],
+        audit=settings.values["split"]["audit"] if PROTEINS else "none",
+        sample=settings.values["split"]["audit_sample"],
+        strict=STRICT if PROTEINS else "report",
+        both_sides=configuration.flag(
+            "--both-sides", settings.values["split"]["both_sides"]
+        ),
         clusters=configuration.option("--clusters", CLUSTERS),
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
@@ -33,4 +58,9 @@ rule split:
     shell:
         "{resources.python:q} -m credence split {input.samples:q} --format credence"
         " {params.clusters:q} {params.training:q} --match {params.match:q}"
-        " --groups {params.groups:q} {params.test_group:q} --out {output:q} 2> {log:q}"
+        " --groups {params.groups:q} {params.test_group:q} --weigh {params.weigh:q}"
+        " {params.relatives:q} {params.proteins:q} --identity {params.identity:q}"
+        " --coverage {params.coverage:q} {params.both_sides:q} --audit {params.audit:q}"
+        " --audit-sample {params.sample:q} --strict {params.strict:q}"
+        " --threads {threads:q} --summary {output.summary:q}"
+        " --out {output.groups:q} 2> {log:q}"

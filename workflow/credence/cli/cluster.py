@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from credence.cli.shared import match_option, out_option
 
+if TYPE_CHECKING:
+    from credence.sequences.proteins import Proteins
+    from credence.sequences.protocol import ClusteringEngine
+
 
 @click.command(
     epilog="Example: credence cluster demo/proteins.fasta --training demo/training.fasta "
-    "--out clusters.tsv"
+    "--relatives relatives.tsv --out clusters.tsv"
 )
 @click.argument("proteins")
 @click.option("--training", help="FASTA file of the classifier's training set.")
 @match_option
-@click.option("--engine", default="kmer", show_default=True, help="What finds relatives.")
+@click.option("--engine", default="mmseqs", show_default=True, help="What finds relatives.")
+@click.option("--clstr", help="A .clstr file of CD-HIT; then nothing is clustered.")
 @click.option(
     "--identity",
     type=click.FloatRange(0.0, 1.0, min_open=True),
@@ -31,37 +37,124 @@ from credence.cli.shared import match_option, out_option
     show_default=True,
     help="Least share of the shorter protein that is aligned.",
 )
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
+@click.option("--relatives", help="Also write which proteins have a relative in training.")
 @out_option("The clusters: id, cluster, representative, identity, coverage.")
 def command(
     proteins: str,
     training: str | None,
     match: str,
     engine: str,
+    clstr: str | None,
     identity: float,
     coverage: float,
+    threads: int,
+    timeout: float | None,
+    relatives: str | None,
     out: str,
 ) -> None:
     """Find which PROTEINS are relatives, with each other and with training."""
     from credence.cli.proteins import read_proteins, training_ids
-    from credence.problems import nearest, refuse
+    from credence.problems import refuse
     from credence.sequences.proteins import Proteins, join
-    from credence.sequences.registry import BY_NAME
     from credence.tables.contract import Clusters, write_contract
 
-    if engine not in BY_NAME:
-        raise refuse("--engine", f"{engine!r} is no engine.", nearest(engine, list(BY_NAME)))
+    if relatives is not None and training is None:
+        raise refuse(
+            "--relatives", "there is no training set.", "Give --training, or leave it out."
+        )
     fasta = read_proteins(proteins, match)
     parts = [Proteins(fasta.ids, fasta.sequences)]
     if training is not None:
         trained = read_proteins(training, match)
         parts.append(Proteins(training_ids(trained.ids, fasta.ids), trained.sequences))
     everything = join(parts)
-    found = BY_NAME[engine].build(identity=identity, coverage=coverage).cluster(everything)
+    chosen = (
+        _given(Path(clstr), everything, match)
+        if clstr is not None
+        else _engine(engine, identity, coverage, threads, timeout)
+    )
+    found = chosen.cluster(everything)
+    if relatives is not None:
+        _write_relatives(Path(relatives), parts, chosen, identity, coverage, threads)
     write_contract(
         Path(out),
         Clusters(
             everything.ids, found.cluster, found.representative, found.identity, found.coverage
         ),
     )
-    n_clusters = len(set(found.cluster.tolist()))
-    click.echo(f"Wrote {out}: {everything.n_proteins} proteins, {n_clusters} clusters.", err=True)
+    _tell(out, everything, found.cluster.tolist())
+
+
+def _tell(out: str, proteins: Proteins, cluster: list[str]) -> None:
+    from collections import Counter
+
+    sizes = Counter(cluster)
+    largest = max(sizes.values(), default=0)
+    share = 100.0 * largest / max(proteins.n_proteins, 1)
+    click.echo(
+        f"Wrote {out}: {proteins.n_proteins} proteins, {len(sizes)} clusters; "
+        f"the largest has {largest} ({share:.1f} %).",
+        err=True,
+    )
+
+
+def _engine(
+    name: str, identity: float, coverage: float, threads: int, timeout: float | None
+) -> ClusteringEngine:
+    from credence.engines.registry import BY_NAME, PROGRAMS
+    from credence.problems import nearest, refuse
+
+    known = [entry.name for entry in BY_NAME.values() if not entry.needs_table]
+    if name not in known:
+        raise refuse("--engine", f"{name!r} is no engine.", nearest(name, known))
+    entry = BY_NAME[name]
+    options = {"identity": identity, "coverage": coverage}
+    if entry in PROGRAMS:
+        return entry.build(**options, threads=threads, timeout=timeout)
+    return entry.build(**options)
+
+
+def _given(path: Path, proteins: Proteins, match: str) -> ClusteringEngine:
+    from credence.engines.clstr import parse_clstr
+    from credence.problems import InputError, Problem
+    from credence.sequences.given import GivenEngine
+    from credence.tables.text import lines_of
+
+    ids, names = parse_clstr(lines_of(path), str(path), whole_header=match == "full")
+    known = set(ids)
+    problems = [
+        Problem(str(path), f"{id_!r} is in none of its clusters.", "Cluster all proteins.")
+        for id_ in proteins.ids
+        if id_ not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    return GivenEngine(ids, names)
+
+
+def _write_relatives(
+    path: Path,
+    parts: list[Proteins],
+    engine: ClusteringEngine,
+    identity: float,
+    coverage: float,
+    threads: int,
+) -> None:
+    """Write the closest training relative of each protein that has one."""
+    from credence.sequences.exact import ExactFinder
+    from credence.sequences.graph import GraphEngine, relatives_in
+    from credence.sequences.relatives import Thresholds
+    from credence.tables.relatives import Relatives, write_relatives
+
+    finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
+    ours, training = parts
+    found = relatives_in(ours, training, finder, Thresholds(identity, coverage), threads)
+    write_relatives(
+        path,
+        Relatives(
+            ours.ids[found.first], training.ids[found.second], found.identity, found.coverage
+        ),
+    )
+    click.echo(f"Wrote {path}: {found.n_pairs} with a relative in training.", err=True)

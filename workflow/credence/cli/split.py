@@ -3,29 +3,75 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from credence.cli.shared import match_option, out_option, table_options
 
+if TYPE_CHECKING:
+    from credence.predictions import Strings
+    from credence.splits.strict import Split
+
+AUDITS = ("none", "sample", "exhaustive")
+
 
 @click.command(
     epilog="Example: credence split demo/calibration.csv --format phanns-labelled "
-    "--clusters clusters.tsv --training demo/training.fasta --out groups.tsv"
+    "--clusters clusters.tsv --training demo/training.fasta --proteins demo/proteins.fasta "
+    "--audit --out groups.tsv"
 )
 @click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
 @table_options
 @click.option("--clusters", help="Table of clusters; without it each protein is its own.")
 @click.option("--training", help="FASTA file of the classifier's training set.")
+@click.option("--relatives", help="Table of training relatives, from credence cluster.")
+@click.option("--proteins", help="FASTA file of the table's proteins, for the audit.")
 @match_option
 @click.option(
     "--groups",
+    "n_groups",
     type=click.IntRange(2),
     default=12,
     show_default=True,
     help="Number of groups.",
 )
 @click.option("--test-group", is_flag=True, help="Keep one group out of calibration, to judge.")
+@click.option(
+    "--weigh",
+    type=click.Choice(["proteins", "clusters"]),
+    default="proteins",
+    show_default=True,
+    help="What is counted to balance the groups.",
+)
+@click.option(
+    "--audit",
+    is_flag=False,
+    flag_value="sample",
+    default="none",
+    show_default=True,
+    type=click.Choice(AUDITS),
+    help="Align exactly: the test group and a sample, or everyone.",
+)
+@click.option(
+    "--audit-sample",
+    type=click.IntRange(1),
+    default=300,
+    show_default=True,
+    help="Size of the sample.",
+)
+@click.option(
+    "--strict",
+    type=click.Choice(["report", "join", "set_aside"]),
+    default="report",
+    show_default=True,
+    help="What is done about relatives in two groups that the audit finds.",
+)
+@click.option("--identity", type=click.FloatRange(0.0, 1.0), default=0.4, show_default=True)
+@click.option("--coverage", type=click.FloatRange(0.0, 1.0), default=0.8, show_default=True)
+@click.option("--both-sides", is_flag=True, help="Both proteins have to be covered.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--summary", help="Also write what the page says of the split, as JSON.")
 @out_option("The groups: id, cluster, group, role, reason.")
 def command(
     tables: tuple[str, ...],
@@ -33,15 +79,16 @@ def command(
     spec_json: str,
     clusters: str | None,
     training: str | None,
+    relatives: str | None,
+    proteins: str | None,
     match: str,
-    groups: int,
-    test_group: bool,
-    out: str,
+    **options: Any,
 ) -> None:
     """Put whole clusters into groups, with every class's share alike.
 
     Proteins of TABLE calibrate, but for relatives of training proteins, which
-    are set aside with their reason.
+    are set aside with their reason. An audit says who has a relative in
+    another group.
     """
     import numpy as np
 
@@ -49,35 +96,146 @@ def command(
     from credence.cli.tables import read_set, require_labels, rows_of, table_spec
     from credence.cli.values import json_settings
     from credence.predictions import UNKNOWN_CLASS
-    from credence.splits.pack import NO_GROUP, TRAINING, pack
-    from credence.tables.contract import Groups, read_clusters, write_contract
+    from credence.problems import refuse
+    from credence.sequences.proteins import Proteins
+    from credence.tables.contract import read_clusters
 
+    is_audited = options["audit"] != "none" or options["strict"] != "report"
+    if is_audited and proteins is None:
+        raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
     spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     samples = read_set(tables, spec)
     require_labels(samples, tables[0])
-    ids, true_class = samples.predictions.ids, samples.true_class
-    assert true_class is not None
+    ids, class_ = samples.predictions.ids, samples.true_class
+    assert class_ is not None
+    sequences = _sequences(ids, proteins, match, tables[0])
     is_training = np.zeros(len(ids), dtype=np.bool_)
+    reasons = _reasons(ids, relatives)
     if training is not None:
-        learnt = training_ids(read_proteins(training, match).ids, ids)
-        is_training = np.repeat([False, True], [len(ids), len(learnt)])
-        true_class = np.concatenate([true_class, np.full(len(learnt), UNKNOWN_CLASS)])
-        ids = np.concatenate([ids, learnt])
+        learnt = read_proteins(training, match)
+        names = training_ids(learnt.ids, ids)
+        is_training = np.repeat([False, True], [len(ids), len(names)])
+        class_ = np.concatenate([class_, np.full(len(names), UNKNOWN_CLASS)])
+        if reasons is not None:
+            reasons = np.concatenate([reasons, np.full(len(names), "", dtype=object)])
+        ids = np.concatenate([ids, names])
+        sequences = np.concatenate([sequences, learnt.sequences])
     cluster = ids
     if clusters is not None:
         known = read_clusters(Path(clusters))
         cluster = known.cluster[rows_of(ids, training or tables[0], known.ids, clusters)]
-    packing = pack(
-        ids, cluster, true_class, groups, is_training=is_training, test_group=test_group
+    found = _split(Proteins(ids, sequences), cluster, class_, is_training, reasons, options)
+    class_names = samples.predictions.class_names
+    _write(ids, found, is_training, options["out"])
+    if options["summary"] is not None:
+        _summarise(ids, class_, class_names, found, options)
+    _tell(found, class_names, options, is_audited)
+
+
+def _sequences(ids: Strings, proteins: str | None, match: str, table: str) -> Strings:
+    """Return the sequence of each id; empty where there is no FASTA file."""
+    import numpy as np
+
+    from credence.cli.proteins import read_proteins
+    from credence.tables.fasta import match_ids
+
+    if proteins is None:
+        return np.full(len(ids), "", dtype=object)
+    fasta = read_proteins(proteins, match)
+    rows = match_ids(
+        ids, fasta, "full" if match == "full" else "first_word", table=table, proteins=proteins
     )
+    return fasta.sequences[rows]
+
+
+def _reasons(ids: Strings, relatives: str | None) -> Strings | None:
+    import numpy as np
+
+    from credence.tables.relatives import read_relatives
+
+    if relatives is None:
+        return None
+    table = read_relatives(Path(relatives))
+    told = {
+        id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
+        for id_, other, identity in zip(table.ids, table.relative, table.identity, strict=True)
+    }
+    reasons = np.empty(len(ids), dtype=object)
+    reasons[:] = [told.get(id_, "") for id_ in ids]
+    return reasons
+
+
+def _settings(options: dict[str, Any]) -> Any:
+    from credence.sequences.relatives import Thresholds
+    from credence.splits.strict import SplitSettings
+
+    return SplitSettings(
+        n_groups=options["n_groups"],
+        test_group=options["test_group"],
+        by_cluster=options["weigh"] == "clusters",
+        thresholds=Thresholds(options["identity"], options["coverage"], options["both_sides"]),
+        strict=options["strict"],
+        n_sampled=None if options["audit"] == "exhaustive" else options["audit_sample"],
+        threads=options["threads"],
+    )
+
+
+def _split(
+    proteins: Any, cluster: Any, class_: Any, is_training: Any, reasons: Any, options: Any
+) -> Split:
+    from credence.splits.strict import split, split_unaudited
+
+    settings = _settings(options)
+    if options["audit"] == "none" and options["strict"] == "report":
+        return split_unaudited(proteins, cluster, class_, settings, is_training, reasons)
+    return split(proteins, cluster, class_, settings, is_training, reasons)
+
+
+def _write(ids: Strings, found: Split, is_training: Any, out: str) -> None:
+    import numpy as np
+
+    from credence.splits.pack import NO_GROUP, TRAINING
+    from credence.tables.contract import Groups, write_contract
+
+    packing = found.packing
     # A table of groups names one for every protein that is not set aside.
     group = np.where(is_training & (packing.group == NO_GROUP), TRAINING, packing.group)
+    # A cluster whose training proteins and others are in two groups is two
+    # clusters: what the classifier learnt from is never counted with the rest.
+    cluster = np.where(is_training, "training:" + found.cluster, found.cluster)
     write_contract(Path(out), Groups(ids, cluster, group, packing.role, packing.reason))
-    for class_, count in packing.scarce.items():
-        name = samples.predictions.class_names[class_]
+
+
+def _summarise(
+    ids: Strings, class_: Any, class_names: tuple[str, ...], found: Split, options: dict[str, Any]
+) -> None:
+    from credence.evaluation.describing_split import describe_split
+    from credence.findings import to_record
+    from credence.tables.writing import write_json
+
+    is_audited = options["audit"] != "none" or options["strict"] != "report"
+    finding = describe_split(ids, class_, class_names, found, _settings(options), is_audited)
+    write_json(Path(options["summary"]), to_record(finding))
+
+
+def _tell(
+    found: Split, class_names: tuple[str, ...], options: dict[str, Any], is_audited: bool
+) -> None:
+    import numpy as np
+
+    for class_, count in found.packing.scarce.items():
         click.echo(
-            f"{name}: {count} clusters for {groups} groups; some have none of it.", err=True
+            f"{class_names[class_]}: {count} clusters for {options['n_groups']} groups; "
+            "some have none of it.",
+            err=True,
         )
-    roles, counts = np.unique(packing.role.astype(str), return_counts=True)
+    if is_audited:
+        click.echo(
+            f"Audit: {found.audit.n_crossing} of {found.audit.n_examined} proteins examined have "
+            f"a relative in another group ({found.n_rounds} rounds, {found.n_joined} clusters "
+            "joined).",
+            err=True,
+        )
+    roles, counts = np.unique(found.packing.role.astype(str), return_counts=True)
     told = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
-    click.echo(f"Wrote {out}: {told}.", err=True)
+    click.echo(f"Wrote {options['out']}: {told}.", err=True)

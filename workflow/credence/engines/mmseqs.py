@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,7 @@ REMEDY = (
 )
 NEAR_IDENTITY, NEAR_COVERAGE = 0.5, 0.9
 SENSITIVITY = "5.7"
-MOST_HITS = "300"
+MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
 MOST_EVALUE = 0.001
 COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
@@ -102,7 +102,8 @@ class MmseqsFinder:
             near = self._near(program, folder)
             rest = np.setdiff1d(everything, near.second)
             write_texts(folder / "rest.fasta", texts, rest)
-            found = self._search(program, folder, "rest.fasta", "rest.fasta", len(texts))
+            names = ("rest.fasta", "rest.fasta")
+            found = self._search(program, folder, names, len(texts), MOST_HITS)
         found = found.take(found.first < found.second)
         return joined([near, found.take(found.at(thresholds))])
 
@@ -116,11 +117,18 @@ class MmseqsFinder:
         thresholds : Thresholds
             From where on a pair counts.
         """
+        if len(queries) > len(targets):  # the time goes with the number of queries
+            turned = self.between(targets, queries, thresholds)
+            return replace(turned, first=turned.second, second=turned.first)
         with scratch_folder() as folder:
             program = self._program(folder)
             write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
             write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
-            found = self._search(program, folder, "queries.fasta", "targets.fasta", len(targets))
+            names = ("queries.fasta", "targets.fasta")
+            # Each target counts here, so that none may be crowded out.
+            found = self._search(
+                program, folder, names, len(targets), max(MOST_HITS, len(targets))
+            )
         return found.take(found.at(thresholds))
 
     def _program(self, folder: Path) -> str:
@@ -152,12 +160,17 @@ class MmseqsFinder:
         return Pairs(rows[:, 0], rows[:, 1], identity, coverage, coverage.copy())
 
     def _search(
-        self, program: str, folder: Path, queries: str, targets: str, n_targets: int
+        self,
+        program: str,
+        folder: Path,
+        names: tuple[str, str],
+        n_targets: int,
+        most_hits: int,
     ) -> Pairs:
         # A relative is one that chance does not explain, however many there are.
         evalue = max(MOST_EVALUE, MOST_EXPECTED * n_targets)
-        words = [program, "easy-search", queries, targets, "hits.tsv", "work"]
-        words += ["-s", SENSITIVITY, "--max-seqs", MOST_HITS, "-k", "5", "-c", "0"]
+        words = [program, "easy-search", *names, "hits.tsv", "work"]
+        words += ["-s", SENSITIVITY, "--max-seqs", str(most_hits), "-k", "5", "-c", "0"]
         words += ["--min-seq-id", str(SEARCH_IDENTITY), "-e", f"{evalue:g}"]
         words += ["--format-output", COLUMNS]
         self._run(folder, words)

@@ -10,6 +10,7 @@ from credence.findings.chosen import MethodChoices
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
 from credence.findings.measured import Counts, Numbers
+from credence.findings.splits import SplitFinding
 from credence.problems import refuse
 
 SCHEMA = "credence/findings/1"
@@ -206,6 +207,8 @@ class Findings:
         What other stages have to say (proteins set aside, for example).
     choices : tuple of MethodChoices
         Of each `auto` that was fitted.
+    split : SplitFinding, optional
+        How proteins were split, and what its audit found.
     """
 
     provenance: Provenance
@@ -215,6 +218,7 @@ class Findings:
     use_sets: tuple[UseSet, ...] = ()
     notices: tuple[Notice, ...] = ()
     choices: tuple[MethodChoices, ...] = ()
+    split: SplitFinding | None = None
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

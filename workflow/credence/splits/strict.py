@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from credence.predictions import Booleans, Integers, Strings
 from credence.sequences.components import components
 from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Pairs, Thresholds
-from credence.splits.audit import Audit, audit, level_of_round, sample_rows
+from credence.sequences.relatives import Pairs, Thresholds, no_pairs
+from credence.splits.audit import LEVEL, Audit, audit, level_of_round, sample_rows
 from credence.splits.cover import fewest
 from credence.splits.pack import NO_GROUP, SET_ASIDE, TEST, TRAINING, Packing, pack
 
@@ -183,3 +183,33 @@ def _joined(cluster: Strings, learnt: Booleans, pairs: Pairs) -> Strings:
     renamed = np.empty(len(names), dtype=object)
     renamed[:] = names[first[component]]
     return np.asarray(renamed[codes])
+
+
+def split_unaudited(
+    proteins: Proteins,
+    cluster: Strings,
+    class_: NDArray[Any],
+    settings: SplitSettings,
+    is_training: Booleans | None = None,
+    reasons: Strings | None = None,
+) -> Split:
+    """Return a split of whole clusters that nobody looked into.
+
+    Parameters
+    ----------
+    proteins, cluster, class_, settings, is_training, reasons
+        See :func:`split`; the sequences are not read.
+    """
+    packing = pack(
+        proteins.ids,
+        cluster,
+        class_,
+        settings.n_groups,
+        is_training=is_training,
+        test_group=settings.test_group,
+        reasons=reasons,
+        by_cluster=settings.by_cluster,
+    )
+    nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
+    nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
+    return Split(packing, cluster, nothing, 0, LEVEL)

@@ -15,6 +15,7 @@ from credence.report.sections import (
     mistakes,
     notices,
     overview,
+    splits,
     trust,
     use_sets,
 )
@@ -27,6 +28,7 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     measuring.section,
     mistakes.section,
     choices.section,
+    splits.section,
     use_sets.section,
     notices.section,
     glossary.section,
