@@ -13,6 +13,7 @@ from credence.cli.shared import out_option
 
 if TYPE_CHECKING:
     from credence.findings import Findings, InputFile, Results, UseSet
+    from credence.findings.splits import SplitFinding
 
 
 @click.command(epilog="Example: credence report findings.json --out page/index.html")
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--settings", "settings_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
+@click.option("--split", "split_file", help="What credence split wrote with --summary.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
 @out_option("The page; report.json is written beside it.")
@@ -35,6 +37,7 @@ def command(
     use_sets: tuple[tuple[str, str, str], ...],
     settings_json: str,
     complete: str | None,
+    split_file: str | None,
     metrics: str | None,
     calibration: str | None,
     out: str,
@@ -60,6 +63,7 @@ def command(
     found = replace(
         found,
         use_sets=(*found.use_sets, *summaries),
+        split=found.split if split_file is None else _split(split_file),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
@@ -70,6 +74,14 @@ def command(
     _copy(calibration, page.parent / "calibration.json")
     write_text(page, render(found))
     click.echo(f"Wrote {page}", err=True)
+
+
+def _split(path: str) -> SplitFinding:
+    from credence.cli.summaries import read_json
+    from credence.findings import from_record
+    from credence.findings.splits import SplitFinding
+
+    return from_record(SplitFinding, read_json(Path(path), "Split again: credence split."))
 
 
 def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
