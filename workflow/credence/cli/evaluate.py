@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -39,6 +39,14 @@ if TYPE_CHECKING:
     help="Parts of whole clusters that are left out in turn.",
 )
 @click.option("--check", "summary", help="What credence check wrote of this table.")
+@click.option(
+    "--resample",
+    type=click.Choice(["cluster", "row"]),
+    default="cluster",
+    show_default=True,
+    help="What intervals of metrics draw; row takes relatives for independent, to show how "
+    "wrong that is.",
+)
 @fit_options
 @click.option("--metrics", help="Also write the metrics as a table.")
 @out_option("The findings, a JSON file; credence report makes a page of it.")
@@ -53,6 +61,7 @@ def command(
     chosen: str | None,
     folds: int,
     summary: str | None,
+    resample: Literal["cluster", "row"],
     min_positives: float,
     level: float,
     draws: int,
@@ -84,7 +93,7 @@ def command(
     evaluation = evaluate(
         used.labelled,
         {name: parse_method(name, "--calibration").build(quick) for name in files},
-        EvaluationOptions(folds, level, draws),
+        EvaluationOptions(folds, level, draws, resample),
         {name: file.calibration for name, file in files.items()},
         reference=chosen,
     )
