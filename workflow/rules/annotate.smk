@@ -23,4 +23,4 @@ rule annotate:
     shell:
         "{resources.python:q} -m credence annotate {input.scores:q}"
         " --calibration {input.calibration:q} --spec {params.spec:q}"
-        " --out {output:q} 2> {log:q}"
+        " --spreadsheet-safe --out {output:q} 2> {log:q}"

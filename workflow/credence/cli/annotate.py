@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,61 +41,65 @@ def command(
     Needs nothing but the table and a calibration file. Tables of any size:
     they are read piece by piece.
     """
+    import numpy as np
+
     from credence.cli.progress import Progress
-    from credence.cli.tables import table_spec
+    from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
     from credence.cli.values import json_settings
     from credence.tables.calibration_file import read_calibration, require_match
-    from credence.tables.contract import CONFIDENCE_NAMES, confidence_columns
+    from credence.tables.contract import CONFIDENCE_NAMES
     from credence.tables.writing import TableWriter
 
     file = read_calibration(Path(calibration))
-    spec = for_calibration(table_spec(tables, format_, json_settings(spec_json, "--spec")), file)
-    n_unknown = 0
+    stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    spec = as_calibrated(stated, file.class_names, file.scale)
+    n_unknown = n_unscored = 0
     with (
         Progress("annotate", "proteins") as progress,
         TableWriter(Path(out), CONFIDENCE_NAMES, spreadsheet_safe=spreadsheet_safe) as writer,
     ):
-        for where, samples in _stream(tables, spec):
+        for where, samples in _stream(tables, spec, progress.expect):
             require_match(file, samples.predictions, where)
-            confidence = file.calibration.confidence(samples.predictions)
-            n_unknown += int((confidence.value != confidence.value).sum())
-            writer.write(confidence_columns(samples.predictions, confidence, file.method_spec))
-            progress.add(samples.predictions.n_samples)
+            columns = _columns(file, samples)
+            n_unknown += int(np.isnan(columns["confidence"]).sum())
+            n_unscored += len(samples.unscored_ids)
+            writer.write(columns)
+            progress.add(len(columns["id"]))
         n_samples = progress.done
-    click.echo(f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence.", err=True)
+    told = f", {n_unscored} of them without scores" if n_unscored else ""
+    click.echo(
+        f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{told}.", err=True
+    )
+    if file.counts.get("relatives") == RELATIVES_UNKNOWN:
+        click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
 
 
-def for_calibration(spec: TableSpec, file: CalibrationFile) -> TableSpec:
-    """Return how a table is read that a calibration is to annotate.
+def _columns(file: CalibrationFile, samples: Samples) -> dict[str, Any]:
+    """Return the rows of some proteins, in the table's order; also those without scores."""
+    from credence.confidence import Note, unknown
+    from credence.tables.contract import confidence_columns
+    from credence.tables.unscored import with_unscored
 
-    The classes are those of the calibration, in its order; and the scale, where
-    neither the user nor the format states one.
-
-    Parameters
-    ----------
-    spec : TableSpec
-        As the user states it.
-    file : CalibrationFile
-        What is to give the confidences.
-    """
-    from dataclasses import replace
-
-    from credence.tables.formats.registry import BY_NAME
-
-    scale = spec.scale
-    if scale is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
-        scale = file.scale
-    return replace(spec, class_names=file.class_names, scale=scale)
+    predictions = samples.predictions
+    confidence = (
+        file.calibration.confidence(predictions)
+        if predictions.n_samples
+        else unknown(0, Note.NONE)
+    )
+    columns = confidence_columns(predictions, confidence, file.method_spec)
+    return with_unscored(columns, samples, file.method_spec)
 
 
-def _stream(tables: tuple[str, ...], spec: TableSpec) -> Iterator[tuple[str, Samples]]:
+def _stream(
+    tables: tuple[str, ...], spec: TableSpec, counted: Callable[[int], object]
+) -> Iterator[tuple[str, Samples]]:
     """Yield pieces of all tables; refuse an id that an earlier table has."""
     from credence.problems import InputError, Problem
     from credence.tables.samples import stream_samples
 
     seen: dict[Any, str] = {}
     for table in tables:
-        for samples in stream_samples(Path(table), spec):
+        for samples in stream_samples(Path(table), spec, counted=counted):
             if len(tables) > 1:
                 problems = [
                     Problem(
@@ -104,13 +108,17 @@ def _stream(tables: tuple[str, ...], spec: TableSpec) -> Iterator[tuple[str, Sam
                         "Remove one of the two.",
                         line,
                     )
-                    for id_, line in zip(
-                        samples.predictions.ids, samples.lines.tolist(), strict=True
-                    )
+                    for id_, line in _ids(samples)
                     if id_ in seen
                 ]
                 if problems:
                     raise InputError(problems)
             yield table, samples
             if table != tables[-1]:
-                seen.update(dict.fromkeys(samples.predictions.ids, table))
+                seen.update((id_, table) for id_, _ in _ids(samples))
+
+
+def _ids(samples: Samples) -> Iterator[tuple[str, int]]:
+    """Yield id and line of every protein, with scores or without."""
+    yield from zip(samples.predictions.ids, samples.lines.tolist(), strict=True)
+    yield from zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)

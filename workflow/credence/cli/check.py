@@ -13,6 +13,7 @@ from credence.cli.shared import match_option, table_options
 if TYPE_CHECKING:
     from credence.cli.summaries import Summary
     from credence.configuration import Configuration
+    from credence.predictions import Predictions
     from credence.problems import Problem
     from credence.tables.samples import Samples
 
@@ -173,7 +174,7 @@ def check_configuration(path: str) -> None:
     from credence import configuration
     from credence.cli.proteins import read_proteins
     from credence.cli.summaries import summarise
-    from credence.cli.tables import table_spec
+    from credence.cli.tables import as_calibrated, table_spec
     from credence.problems import InputError
     from credence.tables.contract import read_clusters
 
@@ -183,17 +184,24 @@ def check_configuration(path: str) -> None:
         return
     problems: list[Problem] = []
     lines = []
+    known: Predictions | None = None
     for entry in (settings.calibration_set, *settings.use_sets):
+        spec = table_spec(entry.scores, None, entry.spec)
+        if known is not None:  # a use-set has to have the classes of the calibration set
+            spec = as_calibrated(spec, known.class_names, known.scale)
         try:
             samples, inputs = read_checked(
                 entry.scores,
-                table_spec(entry.scores, None, entry.spec),
+                spec,
                 entry.labels,
                 entry.proteins,
                 entry.match,
                 labelled=entry is settings.calibration_set,
             )
             lines.append(f"{entry.name}: {description(summarise(samples, inputs))}")
+            lines += [f"{entry.scores[0]}: {notice}." for notice in samples.notices()]
+            if entry is settings.calibration_set:
+                known = samples.predictions
         except InputError as error:
             problems += error.problems
     for reader, file in (
@@ -230,6 +238,7 @@ def description(summary: Summary) -> str:
     """
     words = [
         f"{summary.n_samples} proteins",
+        *([f"{summary.n_unscored} more without scores"] if summary.n_unscored else []),
         f"{summary.n_classes} classes",
         f"scale {summary.scale:g}",
     ]

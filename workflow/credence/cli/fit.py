@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from credence.cli.shared import fit_options, out_option, set_options, table_options
+
+if TYPE_CHECKING:
+    from credence.cli.tables import CalibrationSet
 
 
 @click.command(
@@ -48,7 +53,7 @@ def command(
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
     from credence.cli.labels import with_labels
-    from credence.cli.tables import calibration_set, read_set, table_spec
+    from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings
     from credence.tables.calibration_file import (
         CalibrationFile,
@@ -70,6 +75,7 @@ def command(
     options = FitOptions(min_positives, level, draws)
     calibration = stage.build(options).fit(labelled)
     predictions = labelled.predictions
+    counts = _counts(chosen, weights)
     inputs = [*tables, *(path for path in (labels, groups, clusters) if path is not None)]
     write_calibration(
         Path(out),
@@ -79,15 +85,40 @@ def command(
             class_names=predictions.class_names,
             scale=predictions.scale,
             resolution=predictions.resolution,
-            counts={
-                "n": labelled.n_samples,
-                "n_correct": int(labelled.is_correct.sum()),
-                "n_clusters": len(set(labelled.cluster.tolist())),
-                "n_set_aside": sum(chosen.set_aside.values()),
-                "weights": weights,
-            },
-            inputs={Path(path).name: sha256_of(Path(path)) for path in inputs},
+            counts=counts,
+            inputs={name: sha256_of(Path(path)) for name, path in _names(inputs)},
             settings=settings_record(stage, options),
         ),
     )
+    for notice in samples.notices():
+        click.echo(f"{tables[0]}: {notice}.", err=True)
+    if counts["relatives"] == RELATIVES_UNKNOWN:
+        click.echo(
+            f"{out}: {RELATIVES_UNKNOWN}. Give --clusters or --groups; credence cluster makes "
+            "the one of a FASTA file, credence split the other.",
+            err=True,
+        )
     click.echo(f"Wrote {out}: {stage.text}, from {labelled.n_samples} proteins.", err=True)
+
+
+def _counts(chosen: CalibrationSet, weights: str) -> dict[str, Any]:
+    """Return what the calibration file says of the proteins that it rests on."""
+    from credence.cli.tables import RELATIVES_KNOWN, RELATIVES_UNKNOWN
+
+    labelled = chosen.labelled
+    n_clusters = len(set(labelled.cluster.tolist()))
+    return {
+        "n": labelled.n_samples,
+        "n_correct": int(labelled.is_correct.sum()),
+        "n_clusters": n_clusters,
+        "n_set_aside": sum(chosen.set_aside.values()),
+        "weights": weights,
+        "relatives": RELATIVES_KNOWN if n_clusters < labelled.n_samples else RELATIVES_UNKNOWN,
+    }
+
+
+def _names(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each file, or its path where two have one name."""
+    names = [Path(path).name for path in paths]
+    for name, path in zip(names, paths, strict=True):
+        yield (name if names.count(name) == 1 else path), path

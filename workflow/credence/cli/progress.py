@@ -22,23 +22,38 @@ class Progress:
     unit : str
         What is counted.
     total : int, optional
-        How many there are; without it a count is shown, not a share.
+        How many there are, where that is known beforehand; see `expect`.
     """
 
     def __init__(self, name: str, unit: str, total: int | None = None) -> None:
         self.name = name
         self.unit = unit
-        self.total = total
+        self.total: int | None = None
+        self._at_first = total
         self.done = 0
         self._last = time.monotonic()
         self._bar: Any = None
 
     def __enter__(self) -> Self:
-        """Show the bar, where there is a terminal and a total."""
-        if sys.stderr.isatty() and self.total is not None:
+        """Begin; a bar is shown once it is known how many there are."""
+        if self._at_first is not None:
+            self.expect(self._at_first)
+        return self
+
+    def expect(self, n: int) -> None:
+        """Take note that there are so many more to be done.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        """
+        self.total = n + (self.total or 0)
+        if self._bar is not None:
+            self._bar.length = self.total
+        elif sys.stderr.isatty():
             self._bar = click.progressbar(length=self.total, label=self.name, file=sys.stderr)
             self._bar.__enter__()
-        return self
 
     def add(self, n: int = 1) -> None:
         """Count some more as done.

@@ -70,7 +70,7 @@ def command(
     if complete is not None:
         write_json(Path(complete), found.to_record())
     write_json(page.parent / "report.json", report_record(found))
-    _copy(metrics, page.parent / "metrics.tsv")
+    _publish_metrics(metrics, page.parent / "metrics.tsv")
     _copy(calibration, page.parent / "calibration.json")
     write_text(page, render(found))
     click.echo(f"Wrote {page}", err=True)
@@ -107,10 +107,15 @@ def _use_set(name: str, path: str, findings: Findings) -> UseSet:
 
     from credence.confidence import NOTE_TEXTS, Confidence
     from credence.evaluation import summarise_use_set
+    from credence.findings import Setting
     from credence.predictions import Predictions
     from credence.tables.contract import read_confidences
+    from credence.tables.unscored import UNSCORED
 
     table = read_confidences(Path(path))
+    is_scored = table.predicted_class != ""
+    n_unscored = int((~is_scored).sum())
+    table = type(table)(*(column[is_scored] for column in vars(table).values()))
     codes = {
         text: sum(int(flag) for flag, part in NOTE_TEXTS.items() if part in text)
         for text in set(table.note.tolist())
@@ -127,7 +132,15 @@ def _use_set(name: str, path: str, findings: Findings) -> UseSet:
     )
     confidence = Confidence(table.confidence, table.lower, table.upper, table.support, note)
     method = str(table.method[0]) if len(table.method) else findings.chosen
-    return summarise_use_set(name, method, predictions, confidence)
+    found = summarise_use_set(name, method, predictions, confidence)
+    if not n_unscored:
+        return found
+    return replace(
+        found,
+        n=found.n + n_unscored,
+        n_unknown=found.n_unknown + n_unscored,
+        notes=(*found.notes, Setting(UNSCORED, str(n_unscored))),
+    )
 
 
 def _class_codes(names: Any, results: Results, path: str) -> Any:
@@ -156,6 +169,14 @@ def _inputs_of(name: str, check: str) -> list[InputFile]:
     return [
         replace(entry, role=f"{name}: {entry.role}") for entry in read_summary(Path(check)).inputs
     ]
+
+
+def _publish_metrics(source: str | None, target: Path) -> None:
+    """Write the metrics again, safe for a spreadsheet."""
+    from credence.tables.contract import read_metrics, write_contract
+
+    if source is not None and Path(source).resolve() != target.resolve():
+        write_contract(target, read_metrics(Path(source)), spreadsheet_safe=True)
 
 
 def _copy(source: str | None, target: Path) -> None:

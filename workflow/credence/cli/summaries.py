@@ -38,6 +38,8 @@ class Summary:
         Proteins in each class and predicted to be in it; no `n_true` without labels.
     n_unlabelled : int
         Proteins without a true class.
+    n_unscored : int
+        Proteins of the tables that carry no scores; in none of the other counts.
     inputs : tuple of InputFile
         Files that were read.
     """
@@ -53,6 +55,7 @@ class Summary:
     n_true: tuple[int, ...]
     n_predicted: tuple[int, ...]
     n_unlabelled: int
+    n_unscored: int
     inputs: tuple[InputFile, ...]
     schema: str = SCHEMA
 
@@ -87,6 +90,7 @@ def summarise(samples: Samples, inputs: tuple[InputFile, ...]) -> Summary:
         n_true=() if known is None else counted(known),
         n_predicted=counted(predictions.predicted_class),
         n_unlabelled=predictions.n_samples - (0 if known is None else len(known)),
+        n_unscored=len(samples.unscored_ids),
         inputs=inputs,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,18 @@ import numpy as np
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import InputError, Problem, refuse
 from credence.tables.contract import read_clusters, read_groups
+from credence.tables.formats.registry import BY_NAME
 from credence.tables.matching import match_rows
 from credence.tables.samples import Samples, concatenate, read_samples
 from credence.tables.spec import TableSpec
 
 NAMED = re.compile(r" '.*'| \".*\"")
+# What a calibration file says of its counts, and so whoever uses it.
+RELATIVES_KNOWN = "relatives are counted by cluster"
+RELATIVES_UNKNOWN = (
+    "every protein counts as a family of its own; if relatives are among those it was "
+    "fitted on, its intervals are too narrow"
+)
 SPEC_NAMES = ("format", "scale", "columns", "synonyms", "sum_to_scale", "pooling")
 
 
@@ -65,6 +72,25 @@ def table_spec(
     return TableSpec(format=name, **values)
 
 
+def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
+    """Return how a table is read that a calibration is to annotate.
+
+    The classes are those of the calibration, in its order; and the scale, where
+    neither the user nor the format states one.
+
+    Parameters
+    ----------
+    spec : TableSpec
+        As the user states it.
+    class_names, scale
+        Of the calibration.
+    """
+    stated = spec.scale
+    if stated is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
+        stated = scale
+    return replace(spec, class_names=class_names, scale=stated)
+
+
 def proposed_format(path: Path) -> str:
     """Return the one format that fits a table; refuse where it is not one.
 
@@ -106,7 +132,13 @@ def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
         How they are read.
     """
     parts: list[tuple[Path, Samples]] = []
-    problems: list[Problem] = []
+    problems = [
+        Problem(path, "this table is given twice.", "Name it once.")
+        for path in dict.fromkeys(paths)
+        if paths.count(path) > 1
+    ]
+    if problems:
+        raise InputError(problems)
     for path in map(Path, paths):
         try:
             parts.append((path, read_samples(path, spec)))

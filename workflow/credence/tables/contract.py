@@ -42,7 +42,7 @@ GROUP_COLUMNS = (
 )
 CONFIDENCE_COLUMNS = (
     Column("id", unique=True),
-    Column("predicted_class"),
+    Column("predicted_class", may_be_empty=True),
     Column("score", Kind.NUMBER, may_be_empty=True),
     _share("confidence"),
     _share("lower"),
@@ -116,7 +116,8 @@ class Confidences:
     Parameters
     ----------
     ids, predicted_class, method, note : array of str
-        Protein, class predicted, method in words, what to know.
+        Protein, class predicted ('' where the classifier gave no scores), method
+        in words, what to know.
     score, confidence, lower, upper, support : array of float
         See :class:`credence.confidence.Confidence`; NaN where not known.
     """
@@ -188,7 +189,10 @@ TABLES: dict[type[Any], tuple[Column, ...]] = {
 
 
 def write_contract(
-    path: Path, table: Clusters | Groups | Confidences | Metrics | Composition
+    path: Path,
+    table: Clusters | Groups | Confidences | Metrics | Composition,
+    *,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write one of the tables of this module.
 
@@ -198,10 +202,13 @@ def write_contract(
         TSV or Parquet, by its ending.
     table : Clusters, Groups, Confidences, Metrics or Composition
         What to write.
+    spreadsheet_safe : bool
+        See :class:`credence.tables.writing.TableWriter`.
     """
     arrays = vars(table).values()
     names = [column.name for column in TABLES[type(table)]]
-    write_table(path, dict(zip(names, arrays, strict=True)))
+    columns = dict(zip(names, arrays, strict=True))
+    write_table(path, columns, spreadsheet_safe=spreadsheet_safe)
 
 
 def read_clusters(path: Path) -> Clusters:

@@ -7,7 +7,7 @@ that no chunk comes out of a table that is refused further down.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,14 +42,6 @@ __all__ = [
 CHUNK_ROWS = 100_000
 
 
-def _no_ids() -> Strings:
-    return np.empty(0, dtype=object)
-
-
-def _no_lines() -> Integers:
-    return np.empty(0, dtype=np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Samples:
     """What a score table says, checked.
@@ -74,8 +66,8 @@ class Samples:
     predictions: Predictions
     true_class: Integers | None
     lines: Integers
-    unscored_ids: Strings = field(default_factory=_no_ids)
-    unscored_lines: Integers = field(default_factory=_no_lines)
+    unscored_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
+    unscored_lines: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @property
     def n_samples(self) -> int:
@@ -111,7 +103,12 @@ def read_samples(path: Path, spec: TableSpec) -> Samples:
     return _assemble(scan, parts)
 
 
-def stream_samples(path: Path, spec: TableSpec, chunk_rows: int = CHUNK_ROWS) -> Iterator[Samples]:
+def stream_samples(
+    path: Path,
+    spec: TableSpec,
+    chunk_rows: int = CHUNK_ROWS,
+    counted: Callable[[int], object] = lambda n_rows: None,
+) -> Iterator[Samples]:
     """Yield the samples of a table chunk by chunk, after checking all of it.
 
     The chunks together are what :func:`read_samples` gives: class names,
@@ -125,13 +122,16 @@ def stream_samples(path: Path, spec: TableSpec, chunk_rows: int = CHUNK_ROWS) ->
         As for :func:`read_samples`.
     chunk_rows : int
         At most so many proteins to a chunk.
+    counted : callable, optional
+        Is told the number of proteins, also without scores, once all are checked.
     """
     scan = Scan(Path(path), spec)
     if scan.has_networks:
-        yield from _slices(read_samples(path, spec), chunk_rows)
+        samples = read_samples(path, spec)
+        counted(samples.n_samples)
+        yield from _slices(samples, chunk_rows)
         return
-    for _ in scan.checked(chunk_rows):
-        pass
+    counted(sum(len(part.ids) for part in scan.checked(chunk_rows)))
     for part in scan.again(chunk_rows):
         yield _assemble(scan, [part])
 

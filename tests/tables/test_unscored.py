@@ -1,0 +1,74 @@
+"""Proteins without scores stay in the table of confidences, in its order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.problems import InputError
+from credence.tables.contract import read_confidences, write_contract
+from credence.tables.samples import TableSpec, read_samples, stream_samples
+from credence.tables.unscored import UNSCORED, unscored_columns, with_unscored
+
+PHYNTENY = (
+    "ID\tstart\tend\tstrand\tphrog_id\tphrog_category\tphynteny_category\tphynteny_score\t"
+    "phynteny_confidence\tphage\n"
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "phynteny.tsv"
+    rows = [("a", "NA", "NA"), ("b", "tail", "9.1"), ("c", "NA", "NA"), ("d", "lysis", "4.0")]
+    path.write_text(
+        PHYNTENY
+        + "".join(
+            f"{id_}\t1\t2\t+\t7\tunknown function\t{class_}\t{score}\t{score}\tp\n"
+            for id_, class_, score in rows
+        )
+    )
+    return path
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 2, 3, 100])
+def test_rows_without_scores_stand_where_the_table_has_them(table: Path, chunk_rows: int) -> None:
+    spec = TableSpec("phynteny")
+    counted: list[int] = []
+    ids: list[str] = []
+    notes: list[str] = []
+    for samples in stream_samples(table, spec, chunk_rows, counted.append):
+        scored = unscored_columns(samples.predictions.ids, "m")
+        scored["note"] = np.full(samples.n_samples, "", dtype=object)
+        rows = with_unscored(scored, samples, "m")
+        ids += rows["id"].tolist()
+        notes += rows["note"].tolist()
+    assert counted == [4]
+    assert ids == ["a", "b", "c", "d"]
+    assert notes == [UNSCORED, "", UNSCORED, ""]
+
+
+def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
+    samples = read_samples(table, TableSpec("phynteny"))
+    from credence.tables.contract import Confidences
+
+    columns = unscored_columns(samples.unscored_ids, "kernel")
+    path = tmp_path / "confidences.tsv"
+    write_contract(path, Confidences(*columns.values()))
+    assert path.read_text().splitlines()[1] == f"a\t\t\t\t\t\t0\tkernel\t{UNSCORED}"
+    back = read_confidences(path)
+    assert back.predicted_class.tolist() == ["", ""]
+    assert np.isnan(back.confidence).all()
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    with pytest.raises(InputError) as refusal:
+        read_samples(path, TableSpec("phanns"))
+    assert str(refusal.value) == (
+        f"{path}: this is no file but a pipe or a device, which cannot be read twice. "
+        "Save it as a file, and give the path of that."
+    )
