@@ -214,8 +214,8 @@ def test_every_entry_stands_in_its_registry_once(constant: str) -> None:
 
 def test_every_command_is_listed() -> None:
     helpers = {
-        *("__init__", "failures", "labels", "progress", "proteins", "shared"),
-        *("summaries", "tables", "values"),
+        *("__init__", "failures", "labels", "lock", "progress", "proteins", "shared"),
+        *("steps", "summaries", "tables", "values"),
     }
     modules = {path.stem for path in (PACKAGE / "cli").glob("*.py")} - helpers
     assert modules == set(COMMANDS)

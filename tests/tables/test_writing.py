@@ -33,6 +33,7 @@ from credence.tables.writing import (
 
 ENDINGS = [".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]
 FLOATS = st.lists(st.floats(allow_nan=True, allow_infinity=False), max_size=30)
+TIMEOUT = 300  # seconds, for processes that take two
 SHARED = [HealthCheck.function_scoped_fixture]
 
 
@@ -73,10 +74,23 @@ def test_a_killed_writer_leaves_what_was_there(tmp_path: Path) -> None:
         "with atomic(Path(sys.argv[1])) as temporary:\n"
         "    temporary.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    assert subprocess.run([sys.executable, "-c", code, str(path)]).returncode < 0
+    words = [sys.executable, "-c", code, str(path)]
+    assert subprocess.run(words, timeout=TIMEOUT).returncode < 0
     assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2
     write_text(path, "new")
     assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]  # what the killed one left is gone
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    with atomic(path) as temporary:
+        temporary.write_text("first")
+        write_text(path, "second")
+        assert temporary.exists()
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_missing_folder_is_made_and_a_link_is_followed(tmp_path: Path) -> None:
@@ -104,7 +118,8 @@ def test_a_pipe_is_written_to_directly() -> None:
         "from credence.tables.writing import write_text\n"
         "write_text(Path('/dev/stdout'), 'through')\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    words = [sys.executable, "-c", code]
+    run = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=True)
     assert run.stdout == b"through"
 
 
@@ -138,7 +153,10 @@ def test_a_file_that_grows_past_the_limit_is_refused_and_removed(tmp_path: Path)
         "except InputError as error: print(error)\n"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "a.txt")], capture_output=True, text=True
+        [sys.executable, "-c", code, str(tmp_path / "a.txt")],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
     )
     assert run.stdout.replace(f"{tmp_path}/", "") == (
         "a.txt: cannot be written, the file grew past the size allowed. "
@@ -229,10 +247,12 @@ def test_cells_are_quoted_only_where_they_must_be(tmp_path: Path) -> None:
 
 def test_a_published_table_holds_no_formula(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
-    columns = {"id": objects("=1+1", "+x", "-x", "@x", "\t=x", "x=1"), "x": np.full(6, -1.5)}
+    ids = objects("=1+1", "+x", "-x", "@x", "\t=x", "x=1", "'=1+1")
+    columns = {"id": ids, "x": np.full(7, -1.5)}
     write_table(path, columns, spreadsheet_safe=True)
     assert path.read_text() == (
         "id\tx\n'=1+1\t-1.5\n'+x\t-1.5\n'-x\t-1.5\n'@x\t-1.5\n\"'\t=x\"\t-1.5\nx=1\t-1.5\n"
+        "''=1+1\t-1.5\n"
     )
 
 
@@ -302,6 +322,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path / "a.tsv")],
         capture_output=True,
         text=True,
+        timeout=TIMEOUT,
         check=True,
     )
     # Twelve chunks are 50 MB as text; one is 4 MB, and the allocator keeps a few.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import subprocess
 import sys
@@ -13,9 +12,6 @@ import click
 
 from credence.cli.failures import BUG, MENDABLE, MENDABLE_LINE
 
-# What Snakemake prints of a job that failed.
-FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
-FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?) \(check log file")
 LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
 
 
@@ -37,17 +33,27 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     show_default=True,
     help="Folder in which paths start and results are written.",
 )
+@click.option("--verbose", is_flag=True, help="Pass on all that Snakemake says.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
-def command(config: str, cores: int, directory: str, snakemake: tuple[str, ...]) -> int:
+def command(
+    config: str, cores: int, directory: str, verbose: bool, snakemake: tuple[str, ...]
+) -> int:
     """Run everything that a configuration asks for.
 
     Only what is missing or out of date is made. It prints the Snakemake
-    command that it starts; what follows -- is passed on to Snakemake.
+    command that it starts; what follows -- is passed on to Snakemake, and all
+    that Snakemake says is shown then.
     """
-    return run_workflow(config, cores, Path(directory), snakemake)
+    return run_workflow(config, cores, Path(directory), snakemake, verbose)
 
 
-def run_workflow(config: str, cores: int, directory: Path, extra: Sequence[str] = ()) -> int:
+def run_workflow(
+    config: str,
+    cores: int,
+    directory: Path,
+    extra: Sequence[str] = (),
+    verbose: bool = False,
+) -> int:
     """Return the exit code of a run: 0, 2 where the user can mend it, or 1.
 
     Parameters
@@ -60,6 +66,8 @@ def run_workflow(config: str, cores: int, directory: Path, extra: Sequence[str] 
         Where to work.
     extra : sequence of str
         Further words for Snakemake.
+    verbose : bool
+        Whether all that Snakemake says is shown, not only the steps.
     """
     import os
 
@@ -74,7 +82,7 @@ def run_workflow(config: str, cores: int, directory: Path, extra: Sequence[str] 
         settings = configuration.load(config)
         words = snakemake_command(config, cores, extra)
         click.echo(f"Running: {shlex.join(words)}", err=True)
-        code, failures = _stream(words)
+        code, failures = _stream(words, verbose or bool(extra))
         if code == 0:
             if not extra:
                 click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
@@ -115,23 +123,28 @@ def snakemake_command(config: str, cores: int, extra: Sequence[str]) -> list[str
     ]
 
 
-def _stream(words: Sequence[str]) -> tuple[int, list[tuple[str, str]]]:
-    """Run a command, pass on what it says, and keep rule and log of failed jobs."""
-    failures: dict[tuple[str, str], None] = {}
-    rule = ""
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, errors="replace")
-    assert process.stderr is not None
-    try:
-        for line in process.stderr:
-            click.echo(line, err=True, nl=False)
-            if match := FAILED_RULE.match(line):
-                rule = match["rule"]
-            elif match := FAILED_LOG.match(line):
-                failures[(rule, match["path"])] = None
-        return process.wait(), list(failures)
-    except KeyboardInterrupt:
-        process.wait()  # Snakemake got the signal too and is stopping its jobs
-        raise
+def _stream(words: Sequence[str], verbose: bool) -> tuple[int, list[tuple[str, str]]]:
+    """Run a command, tell its steps, and keep rule and log of failed jobs."""
+    from credence.cli.lock import one_run
+    from credence.cli.steps import Steps
+
+    steps = Steps(verbose)
+    with one_run() as lock:
+        process = subprocess.Popen(
+            words, stderr=subprocess.PIPE, text=True, errors="replace", pass_fds=[lock.descriptor]
+        )
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                steps.see(line)
+            code = process.wait()
+            if code >= 0:  # otherwise it was killed, and its own locks are left
+                lock.write("")
+        except KeyboardInterrupt:
+            process.wait()  # Snakemake got the signal too and is stopping its jobs
+            raise
+    steps.finish(code)
+    return code, list(steps.failures)
 
 
 def _explain(failures: Sequence[tuple[str, str]]) -> int:

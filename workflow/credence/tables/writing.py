@@ -8,12 +8,14 @@ that they come back bit for bit.
 from __future__ import annotations
 
 import errno
+import fcntl
+import glob
 import gzip
 import os
 import secrets
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, cast
@@ -29,8 +31,11 @@ from credence.tables.json_text import json_text
 TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
 ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
 GZIP_LEVEL = 6
+TOKEN_BYTES = 4  # of the name of the file beside
 NEEDS_QUOTES = r'[\t\n\r"]'
-FORMULA_START = r"^[=+\-@\t\r]"  # what a spreadsheet would take for a formula
+# What a spreadsheet would take for a formula; apostrophes before it are counted
+# in, so that no two texts become one.
+FORMULA_START = r"^'*[=+\-@\t\r]"
 
 REMEDIES = {
     errno.ENOSPC: ("the disk is full.", "Make room, or write to another disk."),
@@ -69,19 +74,30 @@ def _is_device(path: Path) -> bool:
     return not stat.S_ISREG(mode)
 
 
-def _open_beside(path: Path) -> Path:
-    """Return a new empty file in the folder of `path`, with the same ending."""
+def _open_beside(path: Path) -> tuple[Path, int]:
+    """Return a new empty file in the folder of `path`, and the descriptor of its lock."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.parent / f".{secrets.token_hex(4)}-{path.name}"
+        _remove_abandoned(path)
+        temporary = path.parent / f".{secrets.token_hex(TOKEN_BYTES)}-{path.name}"
         # Not tempfile: that makes files that only their owner may read.
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         remedies = OPENING_REMEDIES | REMEDIES
         if error.errno not in remedies:
             raise
         raise _mendable(path, error, remedies) from error
-    return temporary
+    return temporary, lock
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what a process that was killed left beside `path`; it holds no lock now."""
+    for left in path.parent.glob("." + "?" * 2 * TOKEN_BYTES + f"-{glob.escape(path.name)}"):
+        with suppress(OSError), left.open("rb") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -102,7 +118,7 @@ def atomic(path: Path) -> Iterator[Path]:
         yield path
         return
     place = path.resolve()
-    temporary = _open_beside(place)
+    temporary, lock = _open_beside(place)
     try:
         yield temporary
         with temporary.open("rb+") as handle:
@@ -113,6 +129,7 @@ def atomic(path: Path) -> Iterator[Path]:
             raise
         raise _mendable(path, error, REMEDIES) from error
     finally:
+        os.close(lock)
         temporary.unlink(missing_ok=True)
 
 
