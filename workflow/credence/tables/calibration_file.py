@@ -313,7 +313,7 @@ def _parse(where: str, text: str) -> dict[str, Any]:
     try:
         body = json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        is_cut = not text.rstrip().endswith("}")
+        is_cut = text.lstrip()[:1] in ("", "{") and not text.rstrip().endswith("}")
         raise refuse(
             where,
             "the file ends too early." if is_cut else f"this is not JSON ({error.msg}).",

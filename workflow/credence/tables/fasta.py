@@ -74,6 +74,12 @@ def _require_fasta(path: Path) -> None:
     with suppress(OSError):  # what cannot be looked at is refused when it is opened
         if path.is_dir():
             raise refuse(str(path), "this is a folder.", "Give the path of a FASTA file in it.")
+        if path.exists() and not path.is_file():  # opening a pipe would wait for its writer
+            raise refuse(
+                str(path),
+                "this is no file but a pipe or a device, which cannot be read twice.",
+                "Save it as a file, and give the path of that.",
+            )
         if path.is_file() and path.stat().st_size == 0:
             raise refuse(str(path), "the file is empty.", REMEDY_EMPTY)
 

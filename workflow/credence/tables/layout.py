@@ -170,6 +170,14 @@ def _demanded(
             extra.append(place)
         else:
             by_class[index] = place
+    if candidates and not by_class:
+        problems.add(
+            f"no column is one of the classes expected: {', '.join(spelling.class_names)}.",
+            f"Give a table of these classes; this one has: "
+            f"{', '.join(header[place] for place in candidates)}.",
+            line,
+        )
+        return [], ()
     for index, name in enumerate(spelling.class_names):
         if index not in by_class:
             problems.add(

@@ -127,8 +127,21 @@ class TextTable:
             if rows:
                 self.header_line: int | None = int(lines[0])
                 self.header = tuple(rows[0])
+                self._require_table()
                 return
         raise refuse(self.where, "there is no header.", "Give a table with a header and rows.")
+
+    def _require_table(self) -> None:
+        """Refuse other text that a path may be mistaken for."""
+        start = "".join(self.header).lstrip()[:1]
+        for sign, what in ((">", "a FASTA file"), ("{", "a JSON file")):
+            if start == sign:
+                raise refuse(
+                    self.where,
+                    f"this is {what}, not a table.",
+                    "Give the path of the table.",
+                    self.header_line,
+                )
 
     def _rows(self) -> RowReader:
         return RowReader(self.path, self.delimiter, self.format.quoted, self.format.header_start)

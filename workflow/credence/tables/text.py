@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import shlex
 import zlib
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -32,6 +33,9 @@ PACKINGS = (".gz", ".zst")
 MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x1f\x8b", "the file is packed with gzip.", "Let its name end in .gz."),
     (b"\x28\xb5\x2f\xfd", "the file is packed with zstd.", "Let its name end in .zst."),
+    (b"\x89PNG", "the file is a picture.", "Give a text file."),
+    (b"\xff\xd8\xff", "the file is a picture.", "Give a text file."),
+    (b"%PDF", "the file is a PDF.", "Give a text file."),
     (b"PAR1", "the file is a Parquet table.", "Let its name end in .parquet."),
     (
         b"PK\x03\x04",
@@ -65,10 +69,11 @@ def mend_with(command: str, path: Path) -> str:
     """
     mended = path.with_name("mended_" + path.name)
     tools = {".gz": ("gzip -dc", "| gzip "), ".zst": ("zstd -dc", "| zstd ")}
+    source, target = shlex.quote(str(path)), shlex.quote(str(mended))
     if packing(path):
         unpack, pack = tools[packing(path)]
-        return f"Run: {unpack} {path} | {command} {pack}> {mended}"
-    return f"Run: {command} < {path} > {mended}"
+        return f"Run: {unpack} {source} | {command} {pack}> {target}"
+    return f"Run: {command} < {source} > {target}"
 
 
 def require_file(path: Path) -> None:
@@ -85,6 +90,12 @@ def require_file(path: Path) -> None:
             raise refuse(where, "this is a folder.", "Give the path of a table in it.")
         if not path.exists():
             raise refuse(where, "the file does not exist.", "Correct the path.")
+        if not path.is_file():  # opening a pipe would wait for who writes to it
+            raise refuse(
+                where,
+                "this is no file but a pipe or a device, which cannot be read twice.",
+                "Save it as a file, and give the path of that.",
+            )
         with path.open("rb"):
             pass
     except (OSError, ValueError) as error:
@@ -165,6 +176,13 @@ def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
     def line_of(sign: bytes) -> int:
         return n_lines_before + block[: block.index(sign)].count(b"\n") + 1
 
+    if b"\0" in block:
+        raise refuse(
+            where,
+            "there is a NUL byte: the file is damaged or no text.",
+            "Copy or make it again.",
+            line=line_of(b"\0"),
+        )
     if b"\r" in block:
         if b"\n" not in block and block.count(b"\r") > 1:
             what = "lines end in a carriage return alone, as old Macs write them."
@@ -174,13 +192,6 @@ def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
         else:
             what = "there is a carriage return inside the line."
         raise refuse(where, what, mend_with(r"tr -d '\r'", path), line=line_of(b"\r"))
-    if b"\0" in block:
-        raise refuse(
-            where,
-            "there is a NUL byte: the file is damaged or no text.",
-            "Copy or make it again.",
-            line=line_of(b"\0"),
-        )
 
 
 def lines_of(path: Path) -> Iterator[str]:
