@@ -220,5 +220,6 @@ def test_importing_it_loads_neither_the_edge_nor_snakemake() -> None:
         "print([name for name in sys.modules if name.split('.')[0] == 'snakemake' or "
         "name.startswith(('credence.cli', 'credence.tables', 'credence.report'))])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout.strip() == "[]"

@@ -22,6 +22,7 @@ from credence.simulate import WorldSettings, make_world, render_files
 SMALL = WorldSettings(
     n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
 )
+TIMEOUT = 300  # seconds; a command takes two on an idle machine
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -30,7 +31,7 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=TIMEOUT,
         check=False,
     )
 
@@ -108,7 +109,12 @@ def test_the_version_is_printed_without_importing_what_computes(tmp_path: Path) 
         "print(sorted({'numpy', 'pandas', 'scipy', 'pyarrow', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=TIMEOUT,
+        check=True,
     )
     assert re.fullmatch(r"credence, version \d+\.\d+\.\d+\n\[\]\n", done.stdout)
 
@@ -133,6 +139,7 @@ def test_one_thread_is_set_before_anything_computes(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        timeout=TIMEOUT,
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "1 False"
@@ -166,7 +173,9 @@ def test_annotate_gives_the_same_bytes_in_small_pieces(
     from credence.tables import samples
 
     stream = samples.stream_samples
-    monkeypatch.setattr(samples, "stream_samples", lambda path, spec: stream(path, spec, 7))
+    monkeypatch.setattr(
+        samples, "stream_samples", lambda path, spec, counted: stream(path, spec, 7, counted)
+    )
     assert run_command_line([*words, "--out", "pieces.tsv"]) == 0
     assert (inside / "whole.tsv").read_bytes() == (inside / "pieces.tsv").read_bytes()
 
@@ -342,6 +351,7 @@ def test_completion_knows_the_commands(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.stdout == "plain,annotate\n"
@@ -387,7 +397,12 @@ def test_a_bug_shows_its_traceback_and_exit_code_1(tmp_path: Path) -> None:
         "from credence.__main__ import main; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=TIMEOUT,
+        check=False,
     )
     assert done.returncode == 1
     assert "Traceback" in done.stderr

@@ -71,6 +71,7 @@ def test_the_same_findings_give_the_same_bytes_in_other_processes(small: Finding
             env=os.environ | {"PYTHONHASHSEED": seed, "TZ": f"Etc/GMT+{seed}"},
             capture_output=True,
             text=True,
+            timeout=300,
             check=True,
         )
         assert done.stdout.strip() == hashlib.sha256(render(small).encode()).hexdigest()
