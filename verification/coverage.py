@@ -198,13 +198,18 @@ def summarise(paths: list[Path], out: Path, level: float) -> list[dict[str, obje
     """Return coverage per method and class, and write it with a plot."""
     found: dict[tuple[str, str], list[list[float]]] = {}
     for path in paths:
+        of_world: dict[str, list[list[float]]] = {}
         with path.open() as handle:
             for row in csv.DictReader(handle, delimiter="\t"):
                 if int(row["n_clusters"]) < LEAST_CLUSTERS:
                     continue
                 values = [float(row[name]) for name in FIELDS[3:]]
-                for name in (row["class"], "all classes"):
-                    found.setdefault((row["method"], name), []).append(values)
+                of_world.setdefault(row["method"], []).append(values)
+                found.setdefault((row["method"], row["class"]), []).append(values)
+        for method, rows in of_world.items():
+            # Classes of one world share clusters and parameters: a world is one witness.
+            mean = np.array(rows).mean(axis=0).tolist()
+            found.setdefault((method, "all classes"), []).append(mean)
     table: list[dict[str, object]] = []
     for (method, name), rows in found.items():
         values = np.array(rows)
