@@ -44,8 +44,14 @@ lint: .venv/.developer.stamp
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-bench: .venv/.developer.stamp
-	@$(BIN)/python -m benchmarks.run
+# Peers that need PyTorch are installed where that is possible, and listed as absent elsewhere.
+.venv-bench/.stamp: envs/bench.lock.txt envs/bench_torch.txt envs/set_up.sh pyproject.toml
+	@VENV=.venv-bench envs/set_up.sh envs/bench.lock.txt
+	-@.venv-bench/bin/python -m pip install --quiet --requirement envs/bench_torch.txt
+	@touch $@
+
+bench: .venv-bench/.stamp
+	@.venv-bench/bin/python -m benchmarks.run
 
 clean:
 	@rm -rf results demo .snakemake reports/demo build dist benchmarks/out verification/out

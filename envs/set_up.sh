@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes .venv from a lock file, and installs this checkout into it.
-# Usage: envs/set_up.sh envs/credence.lock.txt
+# Makes .venv (or the folder that VENV names) from a lock file, and installs this
+# checkout into it. Usage: envs/set_up.sh envs/credence.lock.txt
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lock=$1
+venv=${VENV:-.venv}
 
 find_python() {
     local candidate
@@ -17,17 +18,17 @@ find_python() {
     exit 2
 }
 
-if ! .venv/bin/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+if ! "$venv/bin/python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     python=$(find_python)
     if ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
         echo "$python cannot make a virtual environment. Install what it needs: sudo apt install python3-venv" >&2
         exit 2
     fi
-    echo "Making .venv with $("$python" --version) ..." >&2
-    "$python" -m venv --clear .venv
+    echo "Making $venv with $("$python" --version) ..." >&2
+    "$python" -m venv --clear "$venv"
 fi
-echo "Installing $lock into .venv ..." >&2
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+echo "Installing $lock into $venv ..." >&2
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --require-hashes --requirement "$lock"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
     --no-index --no-deps --no-build-isolation --editable .
