@@ -7,7 +7,15 @@ import pytest
 from scipy import optimize, special
 
 from credence.calibrators.features import canonical_order, log_scores, name_order
-from credence.calibrators.matrix import METHOD, Matrix, Problem, minimise, sandwich, with_ones
+from credence.calibrators.matrix import (
+    METHOD,
+    Matrix,
+    Problem,
+    clusters_by_class,
+    minimise,
+    spread,
+    with_ones,
+)
 from credence.calibrators.protocol import FitOptions
 
 
@@ -68,13 +76,42 @@ def test_the_curvature_is_that_of_finite_differences(worlds) -> None:
     np.testing.assert_allclose(problem.curvature(p)[:, position], numeric, rtol=0, atol=1e-5)
 
 
-def test_the_sandwich_grows_with_relatives(worlds) -> None:
+@pytest.mark.parametrize("n_groups", [4, 60])
+def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups: int) -> None:
+    problem, cluster = problem_of(worlds, Matrix(), 300)
+    cluster = cluster % n_groups  # four heavy clusters, or many light ones
+    matrix, inverse = minimise(problem)
+    p, excess = problem.residual(matrix)
+    base = problem.base().ravel()
+    lift = np.hstack([np.eye(base.size), base[:, None]])
+    ridge = np.append(problem.ridge().ravel(), 0.0)
+    slow = np.zeros((base.size, base.size))
+    for group in range(n_groups):
+        own = cluster == group
+        score = ((excess * problem.weight[:, None])[own].T @ problem.design[own]).ravel()
+        rest = Problem(
+            problem.design, problem.true_class, problem.weight * (1 - 0.999 * own), Matrix()
+        ).curvature(p)
+        shift = lift @ np.linalg.solve(lift.T @ rest @ lift + np.diag(ridge), lift.T @ score)
+        slow += np.outer(shift, shift)
+    slow *= (n_groups - 1) / n_groups
+    shown, implied = spread(problem, matrix, inverse, cluster)
+    np.testing.assert_allclose(shown, slow, rtol=0, atol=2e-3 * np.abs(slow).max())
+    np.testing.assert_array_equal(implied, inverse)
+
+
+def test_the_spread_is_wider_with_relatives_than_with_strangers(worlds) -> None:
     problem, cluster = problem_of(worlds, Matrix(), 300)
     matrix, inverse = minimise(problem)
-    alone = sandwich(problem, matrix, inverse, np.arange(len(cluster)))
-    blocks = sandwich(problem, matrix, inverse, problem.true_class.astype(np.int64))
-    assert np.isfinite(alone).all() and np.linalg.eigvalsh(alone).min() > -1e-12
-    assert np.linalg.matrix_rank(blocks) < np.linalg.matrix_rank(alone)
+    alone, _ = spread(problem, matrix, inverse, np.arange(len(cluster)))
+    blocks, _ = spread(problem, matrix, inverse, problem.true_class.astype(np.int64))
+    assert np.trace(blocks) > np.trace(alone)
+
+
+def test_clusters_are_counted_by_predicted_class() -> None:
+    chosen = np.array([0, 0, 0, 2])
+    number = clusters_by_class(chosen, np.array([0, 1, 1, 1]), np.array([2.0, 1.0, 1.0, 1.0]), 3)
+    assert number.tolist() == [2.0, 1.0, 1.0]
 
 
 def test_probabilities_sum_to_1_and_hold_the_confidence(worlds) -> None:

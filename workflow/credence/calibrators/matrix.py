@@ -16,14 +16,15 @@ from credence.calibrators.features import (
     predicted_rank,
 )
 from credence.calibrators.joint import build_joint, joint_reader_of
+from credence.calibrators.matrix_spread import CHUNK, Fitted, jackknife
 from credence.calibrators.newton import log_odds_interval, standard_error
 from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.calibrators.sandwich import effective_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 
 MOST_STEPS = 100
 MOST_HALVINGS = 40
 DECREMENT_TOLERANCE = 1e-13  # as a part of the weight; the last step squares it
-CHUNK = 4096  # rows at a time where a row needs a number per parameter
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +42,15 @@ class MatrixModel:
         implies it; None without intervals.
     level : float
         Coverage of the intervals.
-    n_clusters : int
-        How many clusters the fit saw.
+    n_clusters : array of float, shape (n_classes,)
+        Effective number of clusters of each predicted class.
     """
 
     class_names: tuple[str, ...]
     matrix: Floats
     covariance: Floats | None
     level: float
-    n_clusters: int
+    n_clusters: Floats
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
@@ -74,7 +75,7 @@ class MatrixModel:
             )
             error[part] = standard_error(gradient, self.covariance)
         log_odds = log_p[rows, chosen] - log_rest
-        return value, *log_odds_interval(log_odds, error, self.level, self.n_clusters)
+        return value, *log_odds_interval(log_odds, error, self.level, self.n_clusters[chosen])
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return the probability of every class, in the table's order."""
@@ -90,7 +91,7 @@ class MatrixModel:
             "matrix": self.matrix.tolist(),
             "covariance": None if self.covariance is None else self.covariance.tolist(),
             "level": self.level,
-            "n_clusters": self.n_clusters,
+            "n_clusters": self.n_clusters.tolist(),
         }
 
     @classmethod
@@ -102,7 +103,7 @@ class MatrixModel:
             np.array(record["matrix"], dtype=float),
             None if covariance is None else np.array(covariance, dtype=float),
             float(record["level"]),
-            int(record["n_clusters"]),
+            np.array(record["n_clusters"], dtype=float),
         )
 
 
@@ -119,8 +120,9 @@ class Matrix:
     and is Dirichlet calibration [1]_ with its off-diagonal regularisation where
     they are many; the structure is that of [2]_. The loss is the K-class
     likelihood, which is convex, so its one minimum is found by Newton's method.
-    Intervals are of the log odds of the stored predicted class, with Student's t,
-    by the sandwich over clusters or the model's own curvature, whichever is wider.
+    Intervals are of the log odds of the stored predicted class, by the jackknife
+    over clusters or the model's own curvature, whichever is wider, with Student's
+    t for the effective number of clusters that are predicted in that class.
 
     References
     ----------
@@ -158,13 +160,14 @@ class Matrix:
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = None
         if options.n_draws > 0:
-            covariance = np.stack([sandwich(problem, matrix, inverse, cluster), inverse])
+            covariance = spread(problem, matrix, inverse, cluster)
+        chosen = predicted_rank(labelled.predictions)[order]
         return MatrixModel(
             tuple(names[class_] for class_ in order_of_names),
             matrix,
             covariance,
             options.level,
-            int(cluster.max()) + 1,
+            clusters_by_class(chosen, cluster, labelled.weight[order], len(names)),
         )
 
 
@@ -297,8 +300,8 @@ def minimise(problem: Problem) -> tuple[Floats, Floats]:
     return matrix, lift @ full @ lift.T
 
 
-def sandwich(problem: Problem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
-    """Return the covariance of the matrix's entries, robust to relatives.
+def spread(problem: Problem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
+    """Return the covariance of the matrix's entries, as clusters and the model show it.
 
     Parameters
     ----------
@@ -311,41 +314,30 @@ def sandwich(problem: Problem, matrix: Floats, inverse: Floats, cluster: Integer
     cluster : array of int
         Code of each row's cluster, from 0.
     """
-    _, excess = problem.residual(matrix)
-    n_clusters = int(cluster.max()) + 1
-    weighted = excess * problem.weight[:, None]
-    score = np.empty((n_clusters, matrix.size))
-    order = np.argsort(cluster, kind="stable")
-    starts = np.searchsorted(cluster[order], np.arange(n_clusters))
-    rows, design = weighted[order], problem.design[order]
-    for group, (start, end) in enumerate(
-        zip(starts, np.append(starts[1:], len(order)), strict=True)
-    ):
-        score[group] = (rows[start:end].T @ design[start:end]).ravel()
-    moved = score @ inverse
-    return np.asarray(moved.T @ moved * few_clusters(problem, matrix, inverse, n_clusters))
+    p, excess = problem.residual(matrix)
+    fitted = Fitted(problem.design, p, excess, problem.weight, cluster, inverse)
+    return np.stack([jackknife(fitted), inverse])
 
 
-def few_clusters(problem: Problem, matrix: Floats, inverse: Floats, n_clusters: int) -> float:
-    """Return what a fit of this many parameters makes residuals too small by.
-
-    G/(G − p), p the parameters that the ridges leave; as if one cluster were
-    left over where they are more than the clusters.
+def clusters_by_class(chosen: Integers, cluster: Integers, weight: Floats, n: int) -> Floats:
+    """Return the effective number of clusters of each predicted class, 1 where none.
 
     Parameters
     ----------
-    problem : Problem
-        What was minimised.
-    matrix : array of float
-        The minimum.
-    inverse : array of float
-        Inverse of the curvature there.
-    n_clusters : int
-        G.
+    chosen : array of int
+        Predicted class of each row, among the sorted names.
+    cluster : array of int
+        Code of each row's cluster.
+    weight : array of float
+        Weights.
+    n : int
+        Number of classes.
     """
-    p, _ = problem.residual(matrix)
-    n_parameters = float((problem.curvature(p) * inverse.T).sum())
-    return n_clusters / max(n_clusters - n_parameters, 1.0)
+    number = np.ones(n)
+    for class_ in np.unique(chosen):
+        own = chosen == class_
+        number[class_] = effective_clusters(cluster[own], weight[own])
+    return number
 
 
 def _with_temperature(curvature: Floats, ridge: Floats, base: Floats) -> Floats:

@@ -174,7 +174,7 @@ def standard_error(gradient: Floats, covariances: Floats) -> Floats:
 
 
 def log_odds_interval(
-    linear: Floats, error: Floats, level: float, n_clusters: int
+    linear: Floats, error: Floats, level: float, n_clusters: float | Floats
 ) -> tuple[Floats, Floats]:
     """Return the ends of the confidence whose log odds have a standard error.
 
@@ -184,7 +184,7 @@ def log_odds_interval(
         Log odds and their standard errors.
     level : float
         Coverage.
-    n_clusters : int
+    n_clusters : float or array of float
         Gives Student's t its degrees of freedom, one less.
 
     Examples
@@ -193,8 +193,8 @@ def log_odds_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.123], [0.877])
     """
-    freedom = max(n_clusters - 1, 1)
-    reach = float(special.stdtrit(freedom, 0.5 + level / 2.0)) * error
+    freedom = np.maximum(np.asarray(n_clusters, dtype=float) - 1.0, 1.0)
+    reach = special.stdtrit(freedom, 0.5 + level / 2.0) * error
     return special.expit(linear - reach), special.expit(linear + reach)
 
 
