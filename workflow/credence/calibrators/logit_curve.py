@@ -313,6 +313,7 @@ def logit_band(sample: ClassSample, curve: LogitCurve, options: FitOptions) -> B
         sparse.csr_array(design),
         weight * (right - sample.is_correct),
         weight * np.sqrt(spread),
+        weight * spread,
         sample.cluster,
         twins_of(sample.cluster, np.zeros(len(weight), dtype=np.int64), sample.score),
     )

@@ -3,7 +3,8 @@
 A method with parameters θ and log-odds u(θ) gets Var θ = H⁻¹ M H⁻¹, with H the
 curvature of its loss and M the sum over clusters of the outer products of their
 scores: right whatever the relatives share and whether or not the method's form
-is true (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13).
+is true (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13). The scores are those
+that a cluster has in a fit without it: see :mod:`credence.calibrators.leave_out`.
 
 Residuals that a separable or overfitted class leaves at zero would make that
 variance vanish. So the variance that the fitted probabilities themselves imply
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, special
 
+from credence.calibrators.leave_out import jackknifed, shifts
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Floats, Integers
 
@@ -35,6 +37,8 @@ class Terms:
         Weighted derivative of each row's loss in its log-odds.
     implied : array of float, shape (n,)
         Standard deviation of `first` under the fitted probabilities.
+    expected : array of float, shape (n,)
+        Second derivative of each row's loss under them.
     cluster : array of int, shape (n,)
         Code of each row's cluster.
     twin : array of int, shape (n,)
@@ -45,6 +49,7 @@ class Terms:
     gradient: sparse.csr_array
     first: Floats
     implied: Floats
+    expected: Floats
     cluster: Integers
     twin: Integers
 
@@ -133,16 +138,56 @@ def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | N
     array of float, shape (2, n_parameters, n_parameters), or None
         None where the data leave some direction of the parameters open.
     """
+    among_expected = inverse(expected)
     inverted = inverse(curvature)
     if inverted is None:
-        inverted = inverse(expected)
+        inverted = among_expected
     if inverted is None:
         return None
     n_clusters = len(np.unique(terms.cluster))
-    factor = n_clusters / max(n_clusters - 1, 1)
-    robust = factor * summed(terms.gradient, terms.first, terms.cluster)
+    if among_expected is None:
+        robust = summed(terms.gradient, terms.first, terms.cluster)
+        robust = robust * (n_clusters / max(n_clusters - 1, 1))
+    else:
+        robust = expected @ jackknifed(moves(terms, among_expected), n_clusters) @ expected
     implied = summed(terms.gradient, terms.implied, terms.twin)
     return np.stack([inverted @ robust @ inverted, inverted @ implied @ inverted])
+
+
+def moves(terms: Terms, inverse_expected: Floats) -> Floats:
+    """Return by how much each cluster moves the parameters, under the fitted curvature.
+
+    Parameters
+    ----------
+    terms : Terms
+        What rows contribute.
+    inverse_expected : array of float, shape (n_parameters, n_parameters)
+        Inverse of the curvature under the fitted probabilities.
+    """
+    gradient, cluster = terms.gradient, terms.cluster
+    n_clusters = int(cluster.max()) + 1
+    adder = sparse.csr_array(
+        (np.ones(len(cluster)), (cluster, np.arange(len(cluster)))),
+        shape=(n_clusters, len(cluster)),
+    )
+    sums = adder @ gradient.multiply(terms.first[:, None])
+    along = gradient.multiply(gradient @ inverse_expected).sum(axis=1)
+    leverage = adder @ (terms.expected * np.asarray(along).ravel())
+
+    row = np.repeat(np.arange(len(cluster)), np.diff(gradient.indptr))
+
+    def curved(shift: Floats) -> Floats:
+        steps = gradient.data * shift[cluster[row], gradient.indices]
+        change = np.bincount(row, weights=steps, minlength=len(cluster))
+        return np.asarray(
+            (adder @ gradient.multiply((terms.expected * change)[:, None])).toarray()
+        )
+
+    def curvature_of(group: int) -> Floats:
+        rows = gradient[np.flatnonzero(cluster == group)].toarray()
+        return np.asarray(rows.T @ (rows * terms.expected[cluster == group, None]))
+
+    return shifts(np.asarray(sums.toarray()), inverse_expected, leverage, curved, curvature_of)
 
 
 def effective_clusters(cluster: Integers, weight: Floats) -> float:

@@ -212,7 +212,8 @@ def parameter_covariances(
         mixed = -beta * rows.per_run(loss.first)
         curvature[0, 1:] += mixed
         curvature[1:, 0] += mixed
-    terms = Terms(gradient, loss.first, rows.weight * pull * np.sqrt(spread), cluster, twin)
+    deviation = rows.weight * pull * np.sqrt(spread)
+    terms = Terms(gradient, loss.first, deviation, expected, cluster, twin)
     implied = np.asarray((gradient.T @ gradient.multiply(expected[:, None])).toarray())
     return covariances(terms, curvature, implied)
 
@@ -258,5 +259,6 @@ def vector_covariances(
         implied = np.abs(first)  # no simpler form; twins then count as one, no more
     gradient = sparse.csr_array(np.ones((len(first), 1)))
     curvature = np.array([[best.curvature]])
-    expected = np.array([[float((rows.weight * variance).sum()) * beta**2]])
-    return covariances(Terms(gradient, first, implied, cluster, twin), curvature, expected)
+    expected = rows.weight * variance * beta**2
+    terms = Terms(gradient, first, implied, expected, cluster, twin)
+    return covariances(terms, curvature, np.array([[float(expected.sum())]]))
