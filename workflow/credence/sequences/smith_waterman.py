@@ -32,7 +32,7 @@ MATRIX = "BLOSUM62"
 GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
 # Opal keeps three numbers per cell of a traceback; beyond this a slower way in
 # linear memory is taken.
-MOST_CELLS = 9_000_000
+MOST_CELLS = 25_000_000
 
 
 @dataclass(frozen=True, eq=False)

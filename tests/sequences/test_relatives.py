@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from Bio.Align import PairwiseAligner, substitution_matrices
+
+from credence.sequences import smith_waterman
+from credence.sequences.canonical import canonical, distinct
+from credence.sequences.linear_memory import alignment_of_long
+from credence.sequences.relatives import Thresholds, contained, score_needed
+from credence.sequences.smith_waterman import Library
+from credence.simulate.evolution import codes, mutated, written
+
+LETTERS = "ARNDCQEGHILKMFPSTWYV"
+
+
+def objects(*texts: str) -> np.ndarray:
+    array = np.empty(len(texts), dtype=object)
+    array[:] = texts
+    return array
+
+
+def random_protein(rng: np.random.Generator, length: int) -> str:
+    return "".join(rng.choice(list(LETTERS), length))
+
+
+def family(rng: np.random.Generator, length: int, identities: list[float]) -> list[str]:
+    ancestor = random_protein(rng, length)
+    return [ancestor] + [written(mutated(codes(ancestor), one, rng)) for one in identities]
+
+
+def test_letters_that_matrices_do_not_know_stand_for_what_they_come_from() -> None:
+    assert canonical("ABZJUOX") == "ADELCKX"
+
+
+def test_distinct_sequences_come_from_long_to_short_whatever_the_order() -> None:
+    texts = objects("MKV", "MKVL", "MKU", "MKC", "MKVL")
+    found, turned = distinct(texts), distinct(texts[::-1])
+    assert found.texts.tolist() == turned.texts.tolist() == ["MKVL", "MKC", "MKV"]
+    assert found.texts[found.code].tolist() == ["MKV", "MKVL", "MKC", "MKC", "MKVL"]
+
+
+def test_the_least_score_is_that_of_karlin_and_altschul_by_hand() -> None:
+    # ln(0.041 · 300 · 300 / 1e-6)/0.267 = ln(3.69e9)/0.267 = 22.0288/0.267
+    assert score_needed(300, 300) == pytest.approx(82.505, abs=5e-3)
+
+
+def test_a_short_protein_is_a_relative_of_what_contains_it_whole_only() -> None:
+    long = "MKWVTFISLLLLFSSAYSRGVFRRDTHKSEIAHRFKDLGE"
+    texts = distinct(objects(long, "LFSSAYSRGV", "LFSSAYSRGA")).texts
+    found = contained(texts)
+    assert [(texts[a], texts[b]) for a, b in zip(found.first, found.second, strict=True)] == [
+        (long, "LFSSAYSRGV")
+    ]
+    assert found.coverage.tolist() == [1.0]
+    assert found.coverage_longer.tolist() == [10 / 40]
+    everything = Library(texts).relatives()
+    assert everything.n_pairs == 1
+
+
+def aligned_by_biopython(first: str, second: str) -> tuple[float, int]:
+    """Return score and the identity of the best of its alignments that has most matches."""
+    aligner = PairwiseAligner(
+        mode="local",
+        substitution_matrix=substitution_matrices.load("BLOSUM62"),
+        open_gap_score=-11,
+        extend_gap_score=-1,
+    )
+    return float(aligner.score(first, second)), 0
+
+
+def identity_of(first: str, second: str) -> set[tuple[float, float]]:
+    aligner = PairwiseAligner(
+        mode="local",
+        substitution_matrix=substitution_matrices.load("BLOSUM62"),
+        open_gap_score=-11,
+        extend_gap_score=-1,
+    )
+    shares = set()
+    for number, one in enumerate(aligner.align(first, second)):
+        if number == 50:
+            break
+        counts = one.counts()
+        span = one.aligned[1][-1][1] - one.aligned[1][0][0]
+        columns = counts.identities + counts.mismatches + counts.gaps
+        shares.add((round(counts.identities / columns, 9), round(span / len(second), 9)))
+    return shares
+
+
+def test_alignments_are_those_of_biopython_and_of_the_way_in_linear_memory() -> None:
+    rng = np.random.default_rng(5)
+    texts = [text for _ in range(6) for text in family(rng, 90, [0.9, 0.6, 0.45])]
+    found = distinct(objects(*texts))
+    library = Library(found.texts, threads=2)
+    pairs = library.relatives()
+    assert pairs.n_pairs >= 20
+    for at in range(pairs.n_pairs):
+        first, second = found.texts[pairs.first[at]], found.texts[pairs.second[at]]
+        here = (round(pairs.identity[at], 9), round(pairs.coverage[at], 9))
+        assert here in identity_of(first, second)
+        linear = alignment_of_long(first, second)
+        assert (round(linear[0], 9), round(linear[1], 9)) in identity_of(first, second)
+
+
+def test_every_pair_that_beats_chance_is_found_and_no_other() -> None:
+    rng = np.random.default_rng(6)
+    texts = [text for _ in range(8) for text in family(rng, 70, [0.8, 0.5])]
+    found = distinct(objects(*texts)).texts
+    pairs = Library(found).relatives()
+    met = set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
+    expected = {
+        (a, b)
+        for a in range(len(found))
+        for b in range(a + 1, len(found))
+        if aligned_by_biopython(found[a], found[b])[0]
+        >= score_needed(len(found[a]), len(found[b]))
+    }
+    assert met == expected
+    some = Library(found).relatives(np.array([3, 7]))
+    wanted = {pair for pair in expected if 3 in pair or 7 in pair}
+    assert set(zip(some.first.tolist(), some.second.tolist(), strict=True)) == wanted
+
+
+def test_x_is_identical_to_nothing() -> None:
+    rng = np.random.default_rng(7)
+    text = random_protein(rng, 60)
+    one, other = text[:25] + "XXXXX" + text[30:], text[:25] + "XXXXX" + text[30:59] + "A"
+    found = distinct(objects(one, other))
+    pairs = Library(found.texts).align([(0, 1)])
+    length = 59 if one[-1] != other[-1] else 60
+    assert pairs.identity[0] == pytest.approx((length - 5) / length)
+
+
+def test_very_long_proteins_are_aligned_in_linear_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smith_waterman, "MOST_CELLS", 10_000)
+    rng = np.random.default_rng(8)
+    long = random_protein(rng, 320)
+    other = long[10:300]
+    pairs = Library(distinct(objects(long, other)).texts).align([(0, 1)])
+    assert (pairs.identity[0], pairs.coverage[0]) == (1.0, 1.0)
+    assert pairs.coverage_longer[0] == pytest.approx(290 / 320)
+
+
+def test_the_graph_is_looser_than_relatives_by_the_margins() -> None:
+    looser = Thresholds(0.4, 0.8).looser()
+    assert (looser.identity, looser.coverage) == (pytest.approx(0.35), pytest.approx(0.70))

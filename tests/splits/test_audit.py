@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credence.sequences.canonical import distinct
+from credence.sequences.proteins import Proteins
+from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
+from credence.sequences.smith_waterman import Library
+from credence.simulate.evolution import codes, mutated, written
+from credence.splits.attach import attach
+from credence.splits.audit import audit, level_of_round, sample_rows, upper_bound
+from credence.splits.balance import deviations, lower_bounds, size_ratios
+from credence.splits.cover import fewest
+from credence.splits.filling import fill
+from credence.splits.search import improved
+from credence.splits.strict import SplitSettings, split
+
+RELATIVES = Thresholds()
+
+
+def objects(values: list[str]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def families(rng: np.random.Generator, n_families: int, size: int, length: int) -> Proteins:
+    texts = []
+    for _ in range(n_families):
+        ancestor = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
+        texts.append(ancestor)
+        for _ in range(size - 1):
+            texts.append(written(mutated(codes(ancestor), rng.uniform(0.45, 0.95), rng)))
+    return Proteins(objects([f"p{row:03d}" for row in range(len(texts))]), objects(texts))
+
+
+def brute_force(proteins: Proteins, group: np.ndarray) -> set[int]:
+    """Return who has a relative elsewhere, with every pair aligned one by one."""
+    crossing = set()
+    for one in range(proteins.n_proteins):
+        for other in range(one + 1, proteins.n_proteins):
+            if group[one] == group[other]:
+                continue
+            found = distinct(proteins.sequences[[one, other]])
+            if len(found.texts) == 1:
+                crossing |= {one, other}
+                continue
+            pairs = Library(found.texts).relatives()
+            if pairs.n_pairs and pairs.at(RELATIVES)[0]:
+                crossing |= {one, other}
+    return crossing
+
+
+def test_the_audit_finds_what_every_pair_aligned_alone_shows() -> None:
+    rng = np.random.default_rng(11)
+    proteins = families(rng, 15, 4, 80)
+    group = rng.choice(np.array(["1", "2", "3"], dtype=object), proteins.n_proteins)
+    found = audit(proteins, group, RELATIVES)
+    expected = brute_force(proteins, group)
+    assert set(np.flatnonzero(found.is_crossing)) == expected
+    assert len(expected) > 20
+    some = np.arange(0, 60, 7)
+    sampled = audit(proteins, group, RELATIVES, some, threads=2)
+    assert set(np.flatnonzero(sampled.is_crossing)) == expected & set(some.tolist())
+    assert sampled.n_examined == len(some)
+
+
+def test_copies_in_two_groups_are_met_and_proteins_without_a_group_are_not() -> None:
+    text = "MKWVTFISLLLLFSSAYSRGVFRRDTHKSEIAHRFKDLGE"
+    proteins = Proteins(objects(["a", "b", "c"]), objects([text, text, text]))
+    found = audit(proteins, objects(["1", "2", ""]), RELATIVES)
+    assert found.is_crossing.tolist() == [True, True, False]
+    assert found.pairs.identity.tolist() == [1.0]
+    assert np.isnan(found.nearest[2])
+
+
+def test_the_bound_is_exact_and_rounds_share_its_error() -> None:
+    # (1 − p)^300 = 0.05 at p = 1 − 0.05^(1/300)
+    assert upper_bound(0, 300, 9_000) == pytest.approx(1.0 - 0.05 ** (1.0 / 300.0))
+    spent = sum(1.0 - level_of_round(number) for number in range(1, 2_000))
+    assert spent == pytest.approx(0.05, rel=1e-3)
+
+
+def test_the_sample_depends_on_ids_and_not_on_their_order() -> None:
+    ids = objects([f"p{row}" for row in range(50)])
+    everyone = np.ones(50, dtype=bool)
+    forward = set(ids[sample_rows(ids, everyone, 9)])
+    backward = set(ids[::-1][sample_rows(ids[::-1], everyone, 9)])
+    assert forward == backward
+    assert len(forward) == 9
+    assert forward != set(ids[sample_rows(ids, everyone, 9, 1)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=14))
+def test_the_cover_is_the_smallest_of_all(pairs: list[tuple[int, int]]) -> None:
+    pairs = [pair for pair in pairs if pair[0] != pair[1]]
+    first = np.array([pair[0] for pair in pairs], dtype=np.int64)
+    second = np.array([pair[1] for pair in pairs], dtype=np.int64)
+    gone = set(fewest(first, second, 8, np.zeros(8, dtype=bool)).tolist())
+    assert all(a in gone or b in gone for a, b in pairs)
+    smallest = min(
+        bin(mask).count("1")
+        for mask in range(256)
+        if all(mask >> a & 1 or mask >> b & 1 for a, b in pairs)
+    )
+    assert len(gone) == smallest
+
+
+def test_what_stays_is_never_set_aside() -> None:
+    stays = np.array([True, False, False])
+    gone = fewest(np.array([0, 0]), np.array([1, 2]), 3, stays)
+    assert gone.tolist() == [1, 2]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_no_dealing_gets_below_the_bound_and_the_search_makes_nothing_worse(
+    seed: int, n_groups: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    cluster = np.unique(rng.integers(0, 30, 120), return_inverse=True)[1]
+    class_ = np.unique(rng.integers(0, 3, 120), return_inverse=True)[1]
+    n_clusters = cluster.max() + 1
+    rank = np.arange(n_clusters)
+    start = fill(cluster, class_, n_groups, rank)
+    held = np.zeros((n_clusters, class_.max() + 1))
+    np.add.at(held, (cluster, class_), 1.0)
+    after = improved(start, held, n_groups, rank)
+    bounds = lower_bounds(cluster, class_, n_groups)
+    for dealt in (start, after, rng.integers(0, n_groups, n_clusters)):
+        assert (deviations(dealt[cluster], class_, n_groups) >= bounds - 1e-12).all()
+
+    def cost(dealt: np.ndarray) -> float:
+        counts = np.zeros((n_groups, held.shape[1]))
+        np.add.at(counts, dealt, held)
+        counts = np.column_stack([counts, counts.sum(axis=1)])
+        away = counts * n_groups / counts.sum(axis=0) - 1.0
+        return float((away**2 + 0.01 * np.abs(away)).sum())
+
+    assert cost(after) <= cost(start) + 1e-9
+
+
+def test_group_sizes_are_told_over_the_mean() -> None:
+    assert size_ratios(np.array([0, 0, 0, 1]), 2).tolist() == [1.5, 0.5]
+
+
+def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
+    proteins = families(np.random.default_rng(12), 24, 3, 80)
+    alone = proteins.ids  # clusters that know nothing
+    class_ = np.arange(72) % 2
+    options = SplitSettings(n_groups=4, strict="join", n_sampled=None)
+    found = split(proteins, alone, class_, options)
+    assert found.audit.n_crossing == 0
+    assert found.audit.n_examined == 72
+    assert (found.packing.role == "calibration").all()
+    assert found.n_joined > 0
+    assert brute_force(proteins, found.packing.group) == set()
+    turned = split(proteins.take(np.arange(72)[::-1]), alone[::-1], class_[::-1], options)
+    assert (turned.packing.group[::-1] == found.packing.group).all()
+
+
+def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> None:
+    proteins = families(np.random.default_rng(13), 12, 2, 80)
+    options = SplitSettings(n_groups=3, strict="set_aside", n_sampled=None)
+    found = split(proteins, proteins.ids, np.zeros(24, dtype=int), options)
+    assert found.audit.n_crossing == 0
+    apart = np.flatnonzero(found.packing.role == "set_aside")
+    assert 0 < len(apart) <= 12
+    assert all("relative of protein 'p" in found.packing.reason[row] for row in apart)
+
+
+def test_relatives_of_training_proteins_are_set_aside_by_name() -> None:
+    proteins = families(np.random.default_rng(14), 6, 2, 80)
+    learnt = np.zeros(12, dtype=bool)
+    learnt[1] = True
+    nothing = np.full(12, "", dtype=object)
+    options = SplitSettings(n_groups=2, strict="join", n_sampled=None)
+    found = split(proteins, proteins.ids, np.zeros(12, dtype=int), options, learnt, nothing)
+    assert found.packing.role[0] == "set_aside"
+    assert found.packing.reason[0].startswith("relative of training protein 'p001' (identity 0.")
+    assert (found.packing.role == "set_aside").sum() == 1
+
+
+def links(pairs: set[tuple[int, int]]) -> Pairs:
+    rows = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    share = np.full(len(rows), 0.5)
+    return Pairs(rows[:, 0], rows[:, 1], share, share.copy(), share.copy())
+
+
+PAIRS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(PAIRS, PAIRS), min_size=1, max_size=3),
+    st.randoms(use_true_random=False),
+)
+def test_old_proteins_never_move_and_no_relative_crosses(
+    troves: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]], random: object
+) -> None:
+    ids = objects([f"old{row}" for row in range(6)])
+    cluster, group = ids.copy(), objects(["1", "1", "2", "2", "3", "3"])
+    for number, (old, new) in enumerate(troves):
+        names = [f"new{number}.{row}" for row in range(6)]
+        random.shuffle(names)  # type: ignore[attr-defined]
+        new_ids = objects(names)
+        among = {(a, b) for a, b in new if a < b}
+        before = (ids.copy(), cluster.copy(), group.copy())
+        to_old = links({(a, b) for a, b in old})
+        found = attach(ids, cluster, group, new_ids, to_old, links(among))
+        for now, then in zip((ids, cluster, group), before, strict=True):
+            assert (now == then).all()
+        stays = found.reason == ""
+        for a, b in old:
+            if stays[a] and group[b]:
+                assert found.group[a] == group[b]
+        for a, b in among:
+            if stays[a] and stays[b]:
+                assert found.group[a] == found.group[b]
+        assert (found.group[~stays] == "").all()
+        kept = np.where(found.group == "", "1", found.group)
+        ids = np.concatenate([ids, new_ids])
+        cluster = np.concatenate([cluster, found.cluster])
+        group = np.concatenate([group, np.where(stays, kept, "")])
+
+
+def test_a_bridge_of_two_groups_is_set_aside_and_its_neighbours_stay() -> None:
+    # new 0 – new 1 – new 2, with 0 at group 1 and 2 at group 2: one of them goes.
+    ids, group = objects(["a", "b"]), objects(["1", "2"])
+    to_old = links({(0, 0), (2, 1)})
+    found = attach(ids, ids, group, objects(["x", "y", "z"]), to_old, links({(0, 1), (1, 2)}))
+    assert (found.reason != "").sum() == 1
+    assert found.reason[found.reason != ""][0] == "bridges groups 1, 2"
+    free = attach(ids, ids, group, objects(["x"]), no_pairs(), joined([]))
+    assert (free.cluster.tolist(), free.group.tolist()) == (["x"], [""])
