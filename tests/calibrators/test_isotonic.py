@@ -130,6 +130,19 @@ def test_the_interval_is_that_of_whole_refits_at_every_p(seed: int) -> None:
         assert high - 1e-6 <= band.upper[place] <= high + 1e-3
 
 
+def test_strangers_have_no_design_effect_and_a_family_has_that_of_a_fit_without_it() -> None:
+    # One block at 2/3. Alone: 4 right (1/3 off) and 2 wrong (2/3 off), each a sixth of the
+    # block. Together: two families of 2 right (a third of it each), and the 2 wrong as before.
+    score, correct = np.arange(6.0), np.array([1, 1, 1, 1, 0, 0])
+    fitted = np.full(6, 2 / 3)
+    strangers = sample_of(score, correct)
+    assert dispersion(strangers, fitted) == pytest.approx(1.0)
+    families = sample_of(score, correct, cluster=[0, 0, 1, 1, 2, 3])
+    wrong = 2 * (2 / 3 / (5 / 6)) ** 2
+    apart, together = 4 * (1 / 3 / (5 / 6)) ** 2 + wrong, 2 * (2 / 3 / (2 / 3)) ** 2 + wrong
+    assert dispersion(families, fitted) == pytest.approx(together / apart)
+
+
 def test_the_interval_holds_the_curve_and_never_falls() -> None:
     for seed in range(5):
         sample = drawn(seed)

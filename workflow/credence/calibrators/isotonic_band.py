@@ -22,6 +22,10 @@ from credence.predictions import Booleans, Floats, Integers
 
 N_TRIED, N_ROUNDS = 48, 4  # each round narrows an end 47 times: to 2e-7 of [0, 1]
 
+# A cluster's part of a block that is taken as its own, at most: one that is all of it
+# leaves nothing to be compared with.
+MOST_OWN = 0.5
+
 # Quantiles of the limit 𝔻 of Banerjee & Wellner 2001, doi 10.1214/aos/1015345959,
 # as verification/banerjee_wellner.py draws them.
 LIMIT_LEVELS = np.array([0.5, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995])
@@ -48,6 +52,8 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
     moves the curve at a score are the rows of its block, so the sums are those of
     a cluster's members within a block: relatives with other scores count as
     strangers there. Rows of one cluster with the same score count as one row.
+    A cluster that is a large part of a block has pulled it towards itself, so its
+    residuals there are divided by the part that is not its own.
 
     Parameters
     ----------
@@ -58,12 +64,15 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
     """
     residual = sample.weight * (sample.is_correct - fitted)
     twin = twins_of(sample.cluster, np.zeros(len(fitted), dtype=np.int64), sample.score)
-    by_twin = np.bincount(twin, weights=residual)
     _, block = np.unique(fitted, return_inverse=True)
-    together = float(
-        np.mean([_sum_of_squares(residual, sample.cluster, (block + odd) // 2) for odd in (0, 1)])
+    lifted, alike = (
+        residual / (1.0 - np.minimum(share_of_block(code, block, sample.weight), MOST_OWN))
+        for code in (sample.cluster, twin)
     )
-    alone = float((by_twin**2).sum())
+    together = float(
+        np.mean([_sum_of_squares(lifted, sample.cluster, (block + odd) // 2) for odd in (0, 1)])
+    )
+    alone = float((np.bincount(twin, weights=alike) ** 2).sum())
     effect = max(together / alone, 1.0) if alone > 0 else 1.0
     spread = fitted * (1.0 - fitted)
     implied = np.bincount(twin, weights=sample.weight * np.sqrt(spread))
@@ -72,6 +81,26 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
         return effect * float((implied**2).sum()) / information
     mass = np.bincount(sample.cluster, weights=sample.weight)
     return float((mass**2).sum() / mass.sum())
+
+
+def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats:
+    """Return which part of each row's block is of the row's cluster, by weight.
+
+    Parameters
+    ----------
+    cluster, block : array of int
+        Code of each row's cluster and block.
+    weight : array of float
+        Weights.
+
+    Examples
+    --------
+    >>> share_of_block(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3)).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    _, family = np.unique(cluster * (block.max() + 1) + block, return_inverse=True)
+    own = np.bincount(family, weights=weight)[family]
+    return np.asarray(own / np.bincount(block, weights=weight)[block])
 
 
 @dataclass(frozen=True, eq=False)
