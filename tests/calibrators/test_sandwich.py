@@ -17,6 +17,7 @@ from credence.calibrators.sandwich import (
     inverse,
     summed,
     twins_of,
+    variance_clusters,
 )
 
 
@@ -109,3 +110,15 @@ def test_a_heavy_cluster_counts_for_most_of_the_effective_number() -> None:
     # masses 8, 1, 1: 100/66
     number = effective_clusters(np.array([0, 1, 2]), np.array([8.0, 1.0, 1.0]))
     assert number == pytest.approx(100 / 66)
+
+
+def test_the_clusters_behind_a_variance_are_fewer_the_more_relatives_agree() -> None:
+    # Ten single rows and a family of ten. ρ = 0: variances as masses; ρ = 1: as their squares.
+    cluster = np.array([0] * 10 + list(range(1, 11)))
+    weight = np.full(20, 0.3)
+    assert variance_clusters(cluster, weight, 0.5) == pytest.approx(20**2 / 110)
+    assert variance_clusters(cluster, weight, np.inf) == pytest.approx(110**2 / (100**2 + 10))
+    # Mean square mass over mean mass is 5.5: an effect of 1 + 4.5/2 is ρ = ½, the family's 55.
+    half = variance_clusters(cluster, weight, 3.25)
+    assert half == pytest.approx((55 + 10) ** 2 / (55**2 + 10))
+    assert variance_clusters(np.arange(4), np.ones(4), 2.0) == pytest.approx(4.0)

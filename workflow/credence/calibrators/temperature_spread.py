@@ -20,6 +20,7 @@ from credence.calibrators.sandwich import (
     critical_value,
     effective_clusters,
     twins_of,
+    variance_clusters,
 )
 from credence.calibrators.temperature_fit import Objective, Profile, full_moments, loss_of
 from credence.calibrators.temperature_rows import Rows, rest_moments
@@ -107,9 +108,14 @@ def spread_of_all(
     ends = np.append(rows.starts, len(rows.top))
     if not objective.has_awards:
         # One temperature serves every class, those too scarce to learn from as well.
+        # The great families of all classes together bear it.
         if matrices is not None:
             variance[:] = 0.0
             variance[:, :, 0] = matrices[:, 0, 0]
+            robust, implied = matrices[:, 0, 0]
+            effect = float(robust / implied) if implied > 0 else np.inf
+            n_all = min(n_all, variance_clusters(cluster, rows.weight, effect))
+            critical[:] = critical_value(n_all, 1, options)
         return Spread(variance, critical)
     for run, class_ in enumerate(present):
         part = slice(int(ends[run]), int(ends[run + 1]))
