@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "split": "Put whole clusters into groups, each with a role.",
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
+    "shift": "Estimate the composition of a use-set, and correct for it.",
     "evaluate": "Judge methods on proteins that did not fit them.",
     "report": "Make the page of what a run found.",
     "study": "Answer a question of method on your own table.",

@@ -13,6 +13,7 @@ from credence.cli.shared import out_option, table_options
 if TYPE_CHECKING:
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.samples import Samples
+    from credence.tables.shift_file import ShiftFile
     from credence.tables.spec import TableSpec
 
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
 @click.option("--calibration", required=True, help="What credence fit wrote.")
 @table_options
+@click.option("--shift", "shift_file", help="What credence shift wrote with --record.")
 @click.option(
     "--spreadsheet-safe",
     is_flag=True,
@@ -33,6 +35,7 @@ def command(
     calibration: str,
     format_: str | None,
     spec_json: str,
+    shift_file: str | None,
     spreadsheet_safe: bool,
     out: str,
 ) -> None:
@@ -47,20 +50,25 @@ def command(
     from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
     from credence.cli.values import json_settings
     from credence.tables.calibration_file import read_calibration, require_match
-    from credence.tables.contract import CONFIDENCE_NAMES
+    from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
+    from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter
 
     file = read_calibration(Path(calibration))
+    shift = None if shift_file is None else read_shift(Path(shift_file))
+    names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
     with (
         Progress("annotate", "proteins") as progress,
-        TableWriter(Path(out), CONFIDENCE_NAMES, spreadsheet_safe=spreadsheet_safe) as writer,
+        TableWriter(Path(out), names, spreadsheet_safe=spreadsheet_safe) as writer,
     ):
         for where, samples in _stream(tables, spec, progress.expect):
             require_match(file, samples.predictions, where)
-            columns = _columns(file, samples)
+            if shift is not None:
+                require_same(shift, file.method_spec, samples.predictions, str(shift_file))
+            columns = _columns(file, shift, samples)
             n_unknown += int(np.isnan(columns["confidence"]).sum())
             n_unscored += len(samples.unscored_ids)
             writer.write(columns)
@@ -74,7 +82,7 @@ def command(
         click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
 
 
-def _columns(file: CalibrationFile, samples: Samples) -> dict[str, Any]:
+def _columns(file: CalibrationFile, shift: ShiftFile | None, samples: Samples) -> dict[str, Any]:
     """Return the rows of some proteins, in the table's order; also those without scores."""
     from credence.confidence import Note, unknown
     from credence.tables.contract import confidence_columns
@@ -87,7 +95,21 @@ def _columns(file: CalibrationFile, samples: Samples) -> dict[str, Any]:
         else unknown(0, Note.NONE)
     )
     columns = confidence_columns(predictions, confidence, file.method_spec)
-    return with_unscored(columns, samples, file.method_spec)
+    return with_unscored(columns | _adjusted(shift, samples), samples, file.method_spec)
+
+
+def _adjusted(shift: ShiftFile | None, samples: Samples) -> dict[str, Any]:
+    """Return the columns corrected for the composition, where one was estimated."""
+    from credence.confidence import Note, unknown
+    from credence.tables.contract import ADJUSTED_NAMES
+
+    if shift is None:
+        return {}
+    predictions = samples.predictions
+    found = unknown(0, Note.NONE)
+    if predictions.n_samples:
+        found = shift.adjusted.confidence(predictions)
+    return dict(zip(ADJUSTED_NAMES, (found.value, found.lower, found.upper), strict=True))
 
 
 def _stream(

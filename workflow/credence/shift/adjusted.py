@@ -178,7 +178,19 @@ def densities(side: CalibrationSide) -> Floats:
     n_classes = side.labelled.predictions.n_classes
     place = side.outcome * N_SCORE_BINS + side.score_bin
     one = np.ones((len(side.unit_key), 1))
-    mass = side.masses(place, n_classes**2 * N_SCORE_BINS, one)
+    return smoothed(side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0], n_classes)
+
+
+def smoothed(mass: Floats, n_classes: int) -> Floats:
+    """Return masses smoothed by a Gaussian window over the score bins.
+
+    Parameters
+    ----------
+    mass : array of float, shape (n_classes² · n_score_bins,)
+        By predicted class, true class and bin.
+    n_classes : int
+        Number of classes.
+    """
     bins = np.arange(N_SCORE_BINS)
     square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2
     window = np.exp(-square / 2.0)

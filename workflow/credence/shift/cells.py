@@ -120,3 +120,17 @@ def _keys(place: NDArray[np.uint8]) -> NDArray[np.uint64]:
             key = (key ^ column) * MIX
             key ^= key >> np.uint64(29)
     return key
+
+
+def at_level(probability: Floats, n_steps: int) -> Cells:
+    """Return the rows gathered on a grid of so many steps.
+
+    Parameters
+    ----------
+    probability : array of float, shape (n_rows, n_classes)
+        Rows that sum to 1.
+    n_steps : int
+        Of a :class:`Cells`; 0 keeps every row.
+    """
+    every = cells_of(probability, len(probability))
+    return every if n_steps == 0 else _coarsened(every, n_steps)

@@ -8,7 +8,7 @@ draw the probabilities are refitted and the composition is estimated anew.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -93,7 +93,8 @@ def evidence_of(side: CalibrationSide, use: UseSide) -> Evidence:
         Both sets.
     """
     one = np.ones((len(side.unit_key), 1))
-    return next(_drawn(side, use, one, None))
+    found = next(_drawn(side, use, one, None))
+    return replace(found, class_number=clusters_by_class(side))
 
 
 def estimate_composition(
@@ -116,12 +117,15 @@ def estimate_composition(
     n_classes, n_draws = len(is_known), options.n_draws
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
     weights = np.stack([cluster_weights(side.unit_key, draw) for draw in range(n_draws)], axis=1)
+    # To second order it does not matter whose composition weighs the rows of a draw.
+    near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
     for draw, drawn in enumerate(_drawn(side, use, weights, n_draws)):
+        drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
         one = _within(estimator, drawn, is_known)
         draws[:, draw], unbounded[:, draw] = one.share, one.unbounded
         calibration[:, draw] = drawn.prevalence
     deviation = _robust_deviation(unbounded)
-    lower, upper = _interval(found, draws, deviation, _clusters_by_class(side), options)
+    lower, upper = _interval(found, draws, deviation, clusters_by_class(side), options)
     lower[~is_known], upper[~is_known] = 0.0, 1.0
     return Composition(
         evidence.prevalence,
@@ -255,8 +259,14 @@ def _robust_deviation(draws: Floats) -> Floats:
     return np.asarray((high - low) / 2.0)
 
 
-def _clusters_by_class(side: CalibrationSide) -> Floats:
-    """Return Kish's number of the clusters that each true class rests on."""
+def clusters_by_class(side: CalibrationSide) -> Floats:
+    """Return Kish's number of the clusters that each true class rests on.
+
+    Parameters
+    ----------
+    side : CalibrationSide
+        The labelled set.
+    """
     labelled = side.labelled
     found = np.zeros(labelled.predictions.n_classes)
     for class_ in range(len(found)):

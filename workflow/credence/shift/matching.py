@@ -5,13 +5,16 @@ not, its composition is off by an amount that no number of proteins mends. Here
 the likelihood's scores s_i = L_i/Σ q_j L_j at EM's composition serve as soft
 predictions, as in BBSE: their mean in the use-set is matched by Σ_j q_j A_ij, A
 being their mean over calibration proteins of true class j. That holds whatever
-the probabilities are worth; where they are right, it loses nothing against EM
-in large samples.
+the probabilities are worth. A class of a handful of calibration proteins has an
+A that says next to nothing; there the answer stays near EM's.
 
 Notes
 -----
-Least (μ − A q)' J⁻¹ (μ − A q) over all compositions, J the mean of s s' over the
-use-set, Fisher's information. See decision 0702.
+Least (μ − A q)' Ω⁻¹ (μ − A q) + |q − q_EM|²/τ² over all compositions. Ω is the
+variance of μ − A q: J/m + Σ_j q_j² J_j/n_j, J_j the mean of s s' in class j by
+EM's own shares of the rows, n_j the class's effective number of clusters. τ is how
+far EM tends to be off. Draws of the bootstrap are taken without the last term,
+so that intervals do not rest on it. See decision 0702.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from credence.shift.probabilities import TINIEST
 from credence.shift.protocol import Estimate, Estimator, Evidence
 from credence.shift.simplex import mixture_slope, on_free, quadratic_minimum
 
-STEADY = 1e-9  # of the information's mean, where two classes' densities are alike
+EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
+STEADY = 1e-9  # of the noise's mean, where two classes' densities are alike
 
 
 def matched(evidence: Evidence) -> Estimate:
@@ -40,7 +44,7 @@ def matched(evidence: Evidence) -> Estimate:
     assert evidence.calibration_probability is not None
     assert evidence.calibration_true is not None and evidence.calibration_mass is not None
     prevalence = evidence.prevalence
-    start = most_likely(evidence).share
+    start = most_likely(evidence).share if evidence.start is None else evidence.start
     observed, information = mixture_slope(*_scores(evidence, start))
     own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
     scores = own / (own @ start)[:, None] * evidence.calibration_mass[:, None]
@@ -49,14 +53,30 @@ def matched(evidence: Evidence) -> Estimate:
     for class_ in range(n_classes):
         given_true[:, class_] = scores[evidence.calibration_true == class_].sum(axis=0)
     given_true /= prevalence
-    precision = np.linalg.inv(
-        information + np.eye(n_classes) * (STEADY * np.trace(information) / n_classes)
-    )
+    noise = _noise(evidence, start, information)
+    steady = np.eye(n_classes) * (STEADY * np.trace(noise) / n_classes)
+    precision = np.linalg.inv(noise + steady)
     curvature = given_true.T @ precision @ given_true
     curvature = (curvature + curvature.T) / 2.0
     linear = given_true.T @ precision @ observed
     everywhere = np.ones(n_classes, dtype=np.bool_)
-    return Estimate(quadratic_minimum(curvature, linear), on_free(curvature, linear, everywhere))
+    unbounded = on_free(curvature, linear, everywhere)
+    if evidence.start is None:
+        curvature = curvature + np.eye(n_classes) / EM_ERROR**2
+        linear = linear + start / EM_ERROR**2
+    return Estimate(quadratic_minimum(curvature, linear), unbounded)
+
+
+def _noise(evidence: Evidence, start: Floats, information: Floats) -> Floats:
+    """Return the variance of what is matched; in a draw, of the use-set's part alone."""
+    assert evidence.mass is not None
+    if evidence.class_number is None:
+        return information / evidence.n_use
+    ratio, mass, density = _scores(evidence, start)
+    scores = ratio / density[:, None]
+    # Σ_j q_j² J_j/n_j, J_j = Σ_rows m (s_j q_j) s s'/q_j: rows weighed by class j's part.
+    part = mass * (scores @ (start**2 / np.maximum(evidence.class_number, 1.0)))
+    return np.asarray(information / evidence.n_use + (scores * part[:, None]).T @ scores)
 
 
 def _scores(evidence: Evidence, share: Floats) -> tuple[Floats, Floats, Floats]:

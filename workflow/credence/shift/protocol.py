@@ -37,6 +37,10 @@ class Evidence:
         Their true classes.
     calibration_mass : array of float, shape (n_rows,), optional
         Their weights, summing to 1.
+    class_number : array of float, shape (n_classes,), optional
+        Effective number of clusters of each true class.
+    start : array of float, shape (n_classes,), optional
+        In a draw: a composition near the answer, all positive, not to be found anew.
     """
 
     confusion: Floats
@@ -50,6 +54,8 @@ class Evidence:
     calibration_probability: Floats | None = None
     calibration_true: Integers | None = None
     calibration_mass: Floats | None = None
+    class_number: Floats | None = None
+    start: Floats | None = None
 
     @property
     def prevalence(self) -> Floats:
@@ -77,6 +83,8 @@ class Evidence:
             calibration_true=None
             if self.calibration_true is None
             else (np.cumsum(classes) - 1)[self.calibration_true],
+            class_number=None if self.class_number is None else self.class_number[classes],
+            start=None if self.start is None else self.start[classes],
         )
 
 

@@ -51,6 +51,11 @@ CONFIDENCE_COLUMNS = (
     Column("method"),
     Column("note", may_be_empty=True),
 )
+ADJUSTED_COLUMNS = (
+    _share("adjusted_confidence", is_optional=True),
+    _share("adjusted_lower", is_optional=True),
+    _share("adjusted_upper", is_optional=True),
+)
 METRIC_COLUMNS = (
     Column("method"),
     Column("class"),
@@ -299,6 +304,7 @@ def read_groups(path: Path) -> Groups:
 
 
 CONFIDENCE_NAMES = tuple(column.name for column in CONFIDENCE_COLUMNS)
+ADJUSTED_NAMES = tuple(column.name for column in ADJUSTED_COLUMNS)
 
 
 def confidence_columns(
@@ -341,8 +347,9 @@ def read_confidences(path: Path) -> Confidences:
     path : Path
         TSV, CSV or Parquet.
     """
-    read = read_columns(path, CONFIDENCE_COLUMNS)
+    read = read_columns(path, (*CONFIDENCE_COLUMNS, *ADJUSTED_COLUMNS))
     _check_interval(read, "confidence")
+    _check_interval(read, *ADJUSTED_NAMES)
     return Confidences(*(read.values[column.name] for column in CONFIDENCE_COLUMNS))
 
 
@@ -372,9 +379,11 @@ def read_composition(path: Path) -> Composition:
     return Composition(*(read.values[column.name] for column in COMPOSITION_COLUMNS))
 
 
-def _check_interval(read: ReadTable, name: str) -> None:
+def _check_interval(
+    read: ReadTable, name: str, lower_name: str = "lower", upper_name: str = "upper"
+) -> None:
     """Refuse rows whose number is outside its interval; NaN is outside nothing."""
-    values, lower, upper = (read.values[column] for column in (name, "lower", "upper"))
+    values, lower, upper = (read.values[column] for column in (name, lower_name, upper_name))
     bad = (values < lower) | (values > upper) | (lower > upper)
     problems = [
         Problem(

@@ -54,4 +54,8 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
         return columns
     unscored = unscored_columns(samples.unscored_ids, method)
     order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
-    return {name: np.concatenate([columns[name], unscored[name]])[order] for name in columns}
+    nothing = np.full(len(samples.unscored_ids), np.nan)
+    return {
+        name: np.concatenate([values, unscored.get(name, nothing)])[order]
+        for name, values in columns.items()
+    }

@@ -1,0 +1,234 @@
+"""What a use-set's composition means for its predictions, as a finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.calibrators.draws import cluster_weights
+from credence.calibrators.intervals import tail_levels
+from credence.calibrators.protocol import Calibration, FitOptions
+from credence.findings.shift import ShiftClass, ShiftFinding
+from credence.predictions import Floats, Predictions
+from credence.shift.adjusted import AdjustedCalibration, bin_middles, smoothed
+from credence.shift.composition import Composition
+from credence.shift.diagnostics import Diagnostics
+from credence.shift.sides import N_SCORE_BINS, CalibrationSide, UseSide
+
+ENOUGH = 0.9  # the confidence of which the least score is told
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """A use-set's composition and the calibrations for it.
+
+    Parameters
+    ----------
+    side, use : CalibrationSide, UseSide
+        Both sets.
+    composition : Composition
+        Of the use-set.
+    diagnostics : Diagnostics
+        What has to be known of it.
+    plain : Calibration
+        The method, uncorrected.
+    adjusted : AdjustedCalibration
+        The method, corrected.
+    by_score : bool
+        Whether class and top score give the method's confidence.
+    """
+
+    side: CalibrationSide
+    use: UseSide
+    composition: Composition
+    diagnostics: Diagnostics
+    plain: Calibration
+    adjusted: AdjustedCalibration
+    by_score: bool
+
+
+def expected_truth(density: Floats, counts: Floats, weight: Floats) -> Floats:
+    """Return how many predicted i are truly j: Σ_S n(i, S) w_j f_ij(S)/Σ_l w_l f_il(S).
+
+    Parameters
+    ----------
+    density : array of float, shape (n_classes, n_classes, n_score_bins)
+        Of predicted and true class.
+    counts : array of float, shape (n_classes, n_score_bins)
+        Proteins of the use-set by predicted class and score.
+    weight : array of float, shape (n_classes,)
+        w.
+    """
+    joint = density * weight[None, :, None]
+    total = joint.sum(axis=1)
+    share = np.divide(counts, total, out=np.zeros_like(total), where=total > 0)
+    return np.asarray(np.einsum("ijs,is->ij", joint, share))
+
+
+def expected_draws(corrected: Corrected, n_draws: int) -> Floats:
+    """Return `expected_truth` in each draw, of calibration and composition both.
+
+    Parameters
+    ----------
+    corrected : Corrected
+        The composition with its draws.
+    n_draws : int
+        As many as the composition has, or none.
+    """
+    side = corrected.side
+    n_classes = side.labelled.predictions.n_classes
+    place = side.outcome * N_SCORE_BINS + side.score_bin
+    weights = np.nan_to_num(corrected.composition.weight_draws)
+    fixed = np.nan_to_num(corrected.composition.fit_weight)
+    found = np.empty((n_draws, n_classes, n_classes))
+    for draw in range(n_draws):
+        drawn = cluster_weights(side.unit_key, draw)[:, None]
+        mass = side.masses(place, n_classes**2 * N_SCORE_BINS, drawn)[:, 0]
+        weight = weights[:, draw] if weights.shape[1] else fixed
+        found[draw] = expected_truth(smoothed(mass, n_classes), corrected.use.counts, weight)
+    return found
+
+
+def summarise_shift(
+    name: str,
+    estimator: str,
+    method: str,
+    corrected: Corrected,
+    options: FitOptions,
+    compression_error: float,
+) -> ShiftFinding:
+    """Return what a page shows of a use-set's composition.
+
+    Parameters
+    ----------
+    name, estimator, method : str
+        Of the use-set, of what estimated, of what was corrected.
+    corrected : Corrected
+        The composition and the calibrations.
+    options : FitOptions
+        Level and number of draws.
+    compression_error : float
+        Greatest change of a share by the gathering of rows.
+    """
+    side, use, composition = corrected.side, corrected.use, corrected.composition
+    seen = corrected.diagnostics
+    n_classes = side.labelled.predictions.n_classes
+    place = side.outcome * N_SCORE_BINS + side.score_bin
+    one = np.ones((len(side.unit_key), 1))
+    mass = side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0]
+    weight = np.nan_to_num(composition.fit_weight)
+    table = expected_truth(smoothed(mass, n_classes), use.counts, weight)
+    draws = expected_draws(corrected, options.n_draws)
+    right = _with_ends(np.diag(table), np.diagonal(draws, axis1=1, axis2=2), options)
+    off = table.sum(axis=0) - np.diag(table)
+    off_draws = draws.sum(axis=1) - np.diagonal(draws, axis1=1, axis2=2)
+    elsewhere = _with_ends(off, off_draws, options)
+    total = _with_ends(
+        np.diag(table).sum(keepdims=True), np.trace(draws, axis1=1, axis2=2)[:, None], options
+    )
+    at_median, needed, median = _by_score(corrected)
+    names = side.labelled.predictions.class_names
+    columns = {
+        "calibration_share": composition.calibration_share,
+        "share": composition.share,
+        "lower": composition.lower,
+        "upper": composition.upper,
+        "weight": composition.weight,
+        "expected_predicted": seen.expected_share * use.n_rows,
+        "effective_before": seen.effective_before,
+        "effective_after": seen.effective_after,
+        "score_median": median,
+        "confidence_before": at_median[0],
+        "confidence_after": at_median[1],
+        "score_before": needed[0],
+        "score_after": needed[1],
+        "right": right[0],
+        "right_lower": right[1],
+        "right_upper": right[2],
+        "elsewhere": elsewhere[0],
+        "elsewhere_lower": elsewhere[1],
+        "elsewhere_upper": elsewhere[2],
+    }
+    classes = tuple(
+        ShiftClass(
+            class_name=class_name,
+            n_predicted=int(use.counts[class_].sum()),
+            **{column: float(values[class_]) for column, values in columns.items()},
+        )
+        for class_, class_name in enumerate(names)
+    )
+    return ShiftFinding(
+        name=name,
+        estimator=estimator,
+        method=method,
+        level=options.level,
+        n_use=use.n_rows,
+        n_cells=0 if use.cells is None else len(use.cells.n_rows),
+        compression_error=compression_error,
+        condition=seen.condition if np.isfinite(seen.condition) else float("nan"),
+        p_no_shift=seen.p_no_shift,
+        gap=seen.gap,
+        p_label_shift=seen.p_label_shift,
+        right=float(total[0, 0]),
+        right_lower=float(total[1, 0]),
+        right_upper=float(total[2, 0]),
+        classes=classes,
+        sentences=seen.sentences,
+    )
+
+
+def _with_ends(value: Floats, draws: Floats, options: FitOptions) -> Floats:
+    """Return rows of value, lower and upper; the ends NaN without draws."""
+    if len(draws) == 0:
+        return np.stack([value, np.full_like(value, np.nan), np.full_like(value, np.nan)])
+    low, high = np.quantile(draws, list(tail_levels(options)), axis=0)
+    return np.stack([value, np.minimum(low, value), np.maximum(high, value)])
+
+
+def _by_score(corrected: Corrected) -> tuple[Floats, Floats, Floats]:
+    """Return confidences at the median score, least scores for 90 %, and the medians."""
+    predictions = corrected.side.labelled.predictions
+    n_classes = predictions.n_classes
+    at_median, needed = (np.full((2, n_classes), np.nan) for _ in range(2))
+    median = np.full(n_classes, np.nan)
+    if predictions.top_score is None:
+        return at_median, needed, median
+    for class_ in range(n_classes):
+        own = predictions.top_score[predictions.predicted_class == class_]
+        if len(own):
+            median[class_] = np.median(own)
+    if not corrected.by_score:
+        return at_median, needed, median
+    grid = bin_middles(predictions.scale)
+    seen = np.flatnonzero(~np.isnan(median))
+    for row, calibration in enumerate((corrected.plain, corrected.adjusted)):
+        at_median[row, seen] = calibration.confidence(
+            at_scores(predictions, seen, median[seen])
+        ).value
+        for one in seen:
+            asked = at_scores(predictions, np.full(len(grid), one), grid)
+            enough = np.flatnonzero(calibration.confidence(asked).value >= ENOUGH)
+            if len(enough):
+                needed[row, one] = grid[enough[0]]
+    return at_median, needed, median
+
+
+def at_scores(
+    like: Predictions, class_: np.ndarray[tuple[int], np.dtype[np.int64]], score: Floats
+) -> Predictions:
+    """Return predictions of classes at scores, and of nothing else.
+
+    Parameters
+    ----------
+    like : Predictions
+        Gives class names and scale.
+    class_ : array of int
+        Predicted classes.
+    score : array of float
+        Top scores.
+    """
+    ids = np.array([str(row) for row in range(len(score))], dtype=object)
+    return Predictions(
+        ids, like.class_names, like.scale, like.resolution, np.asarray(class_), score
+    )

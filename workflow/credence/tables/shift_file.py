@@ -1,0 +1,129 @@
+"""The file of a use-set's composition: what was found, and the corrected calibration."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from credence.calibrators.registry import read_calibration as read_record
+from credence.predictions import Predictions
+from credence.problems import InputError, Problem, refuse
+from credence.shift.adjusted import AdjustedCalibration, read_adjusted
+from credence.tables.json_text import nulls_to_nan, plain
+from credence.tables.writing import write_json
+
+SCHEMA = "credence/shift/1"
+AGAIN = "Estimate the composition again: credence shift."
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftFile:
+    """The composition of a use-set, and confidences corrected for it.
+
+    Parameters
+    ----------
+    method_spec : str
+        The method that was corrected.
+    class_names : tuple of str
+        Classes in order.
+    scale : float
+        Of the scores.
+    finding : mapping
+        Record of a :class:`credence.findings.shift.ShiftFinding`.
+    adjusted : AdjustedCalibration
+        The corrected calibration.
+    """
+
+    method_spec: str
+    class_names: tuple[str, ...]
+    scale: float
+    finding: Mapping[str, Any]
+    adjusted: AdjustedCalibration
+
+
+def write_shift(path: Path, file: ShiftFile) -> None:
+    """Write a shift file.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is to be.
+    file : ShiftFile
+        What it holds.
+    """
+    body = plain(
+        {
+            "method_spec": file.method_spec,
+            "class_names": list(file.class_names),
+            "scale": file.scale,
+            "finding": dict(file.finding),
+            "adjusted": file.adjusted.to_record(),
+        }
+    )
+    write_json(path, {"schema": SCHEMA, "sha256": _digest(body), **body})
+
+
+def read_shift(path: Path) -> ShiftFile:
+    """Return a shift file, checked.
+
+    Parameters
+    ----------
+    path : Path
+        From :func:`write_shift`.
+    """
+    where = str(path)
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise refuse(where, "there is no such file.", AGAIN) from None
+    except UnicodeDecodeError as error:
+        raise refuse(where, "this is not text in UTF-8.", AGAIN) from error
+    except json.JSONDecodeError as error:
+        raise refuse(where, f"this is not JSON: {error.msg}.", AGAIN, error.lineno) from error
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise refuse(where, f"its schema is not {SCHEMA!r}.", AGAIN)
+    body = {key: value for key, value in record.items() if key not in ("schema", "sha256")}
+    if record.get("sha256") != _digest(body):
+        raise refuse(where, "its content was changed after it was written.", AGAIN)
+    adjusted = nulls_to_nan(body["adjusted"])
+    calibration = read_record(adjusted["calibration"])
+    return ShiftFile(
+        body["method_spec"],
+        tuple(body["class_names"]),
+        float(body["scale"]),
+        body["finding"],
+        read_adjusted(adjusted, calibration),
+    )
+
+
+def require_same(file: ShiftFile, method_spec: str, predictions: Predictions, where: str) -> None:
+    """Refuse a shift file that is not of this calibration.
+
+    Parameters
+    ----------
+    file : ShiftFile
+        The shift file.
+    method_spec : str
+        Method of the calibration.
+    predictions : Predictions
+        What is to get confidences.
+    where : str
+        The shift file, as the user named it.
+    """
+    problems = []
+    if file.method_spec != method_spec:
+        what = f"it corrects {file.method_spec!r}, the calibration is {method_spec!r}."
+        problems.append(Problem(where, what, f"Estimate again with --method {method_spec!r}."))
+    if file.class_names != predictions.class_names or file.scale != predictions.scale:
+        problems.append(Problem(where, "its classes or its scale are not the table's.", AGAIN))
+    if problems:
+        raise InputError(problems)
+
+
+def _digest(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
