@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from credence.calibrators.features import tree_features
 from credence.calibrators.forest import Forest, Growth, bin_edges, forest_of, grow, to_codes
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.trees import METHOD, Trees, halves, recalibrate
+from credence.calibrators.trees import LOOSE_TREES, METHOD, Trees, halves, recalibrate
 from credence.predictions import label
 
 QUICK = FitOptions(n_draws=0)
@@ -55,6 +56,29 @@ def test_splitting_bins_is_splitting_values() -> None:
     ).fit(codes, is_correct, sample_weight=weight)
     mine = 1 / (1 + np.exp(-forest.log_odds(features)))
     np.testing.assert_allclose(mine, model.predict_proba(codes)[:, 1], rtol=0, atol=1e-12)
+
+
+def test_a_forest_grown_on_begins_as_it_was() -> None:
+    features, is_correct, weight = drawn()
+    free = np.zeros(4, dtype=np.int64)
+    few = grow(features, is_correct, weight, free, Growth(n_trees=3))
+    many = grow(features, is_correct, weight, free, Growth(n_trees=9)).staged(features)
+    assert many.shape == (len(features), 10)
+    np.testing.assert_array_equal(many[:, 3], few.log_odds(features))
+
+
+def test_the_interval_holds_what_the_forest_grown_on_says(worlds) -> None:
+    world = worlds.draw(seed=2)
+    calibration = METHOD.build(Trees(trees=1, bags=2), FitOptions(n_draws=1)).fit(world)
+    confidence = calibration.confidence(world.predictions)
+    features = tree_features(world.predictions, uses_networks=calibration.model.uses_networks)
+    for class_, name in enumerate(world.predictions.class_names):
+        own = world.predictions.predicted_class == class_
+        fitted = calibration.model.classes[name]
+        assert len(fitted.forest.root) == 1 and len(fitted.loose.root) == LOOSE_TREES
+        grown_on = 1 / (1 + np.exp(-fitted.loose.log_odds(features[own])))
+        assert (confidence.lower[own] <= grown_on).all()
+        assert (grown_on <= confidence.upper[own]).all()
 
 
 def test_a_forest_comes_back_from_json_bit_for_bit() -> None:

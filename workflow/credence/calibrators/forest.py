@@ -99,9 +99,13 @@ class Forest:
 
     def log_odds(self, features: Floats) -> Floats:
         """Return the log odds of each row, the trees added up in their order."""
-        if len(self.root) == 0:
-            return np.full(len(features), self.base)
-        return np.asarray(self.base + np.cumsum(self.each(features), axis=1)[:, -1])
+        return self.staged(features)[:, -1]
+
+    def staged(self, features: Floats) -> Floats:
+        """Return the log odds after 0, 1, 2, … trees, shape (n_samples, n_trees + 1)."""
+        steps = np.zeros((len(features), len(self.root) + 1))
+        steps[:, 1:] = self.each(features)
+        return np.asarray(self.base + np.cumsum(steps, axis=1))
 
     def to_record(self) -> Record:
         """Return the trees as JSON data; leaves have no threshold."""

@@ -36,6 +36,9 @@ MOST_TREES = 60
 FIXED_TREES = 10  # where there is one cluster alone
 # Ridge of the recalibration towards the trees' own log odds: one protein's worth.
 RECALIBRATION_RIDGE = 1.0
+# Few trees leave a bias that no spread shows: the interval holds also that of at
+# least so many.
+LOOSE_TREES = 30
 N_RISING = 2  # top score and margin, of the columns after the log scores
 
 
@@ -51,9 +54,11 @@ class ClassTrees:
         Intercept and slope of the log odds over the forest's.
     covariance : array of float, shape (2, 2, 2), optional
         Of the line, as the clusters show it and as the model implies it.
+    loose : Forest, optional
+        Begins like the forest, and grows on; None without intervals.
     bag : tuple of Forest
-        Grown on halves of the clusters; how far they are from the answer is the
-        forest's own error.
+        As many trees, grown on halves of the clusters; how far they are from the
+        answer, and when grown on from the loose one, are the forests' own errors.
     n_clusters : int
         How many clusters the fit saw.
     """
@@ -61,6 +66,7 @@ class ClassTrees:
     forest: Forest
     line: Floats
     covariance: Floats | None
+    loose: Forest | None
     bag: tuple[Forest, ...]
     n_clusters: int
 
@@ -69,14 +75,23 @@ class ClassTrees:
         raw = self.forest.log_odds(features)
         linear = self.line[0] + self.line[1] * raw
         value = special.expit(linear)
-        if self.covariance is None:
+        if self.covariance is None or self.loose is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         design = np.column_stack([np.ones(len(raw)), raw])
         error = standard_error(design, self.covariance)
-        drawn = np.array([forest.log_odds(features) for forest in self.bag])
-        own = np.sqrt(np.mean((drawn - linear) ** 2, axis=0))
+        n_trees = len(self.forest.root)
+        grown_on = self.loose.log_odds(features)
+        own, own_loose = np.zeros(len(raw)), np.zeros(len(raw))
+        for forest in self.bag:
+            staged = forest.staged(features)
+            own += (staged[:, min(n_trees, staged.shape[1] - 1)] - linear) ** 2
+            own_loose += (staged[:, -1] - grown_on) ** 2
+        error = np.sqrt(error**2 + own / len(self.bag))
+        error_loose = np.sqrt(own_loose / len(self.bag))
         n_free = min(self.n_clusters, len(self.bag))
-        return value, *log_odds_interval(linear, np.hypot(error, own), level, n_free)
+        lower, upper = log_odds_interval(linear, error, level, n_free)
+        low, high = log_odds_interval(grown_on, error_loose, level, n_free)
+        return value, np.minimum(lower, low), np.maximum(upper, high)
 
     def to_record(self) -> Record:
         """Return the trees as JSON data."""
@@ -84,6 +99,7 @@ class ClassTrees:
             "forest": self.forest.to_record(),
             "line": self.line.tolist(),
             "covariance": None if self.covariance is None else self.covariance.tolist(),
+            "loose": None if self.loose is None else self.loose.to_record(),
             "bag": [forest.to_record() for forest in self.bag],
             "n_clusters": self.n_clusters,
         }
@@ -91,11 +107,12 @@ class ClassTrees:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> ClassTrees:
         """Return the trees of a record."""
-        covariance = record["covariance"]
+        covariance, loose = record["covariance"], record["loose"]
         return cls(
             Forest.from_record(record["forest"]),
             np.array(record["line"], dtype=float),
             None if covariance is None else np.array(covariance, dtype=float),
+            None if loose is None else Forest.from_record(loose),
             tuple(Forest.from_record(forest) for forest in record["bag"]),
             int(record["n_clusters"]),
         )
@@ -162,9 +179,10 @@ class Trees:
     of that line, over clusters, to the distance from the answer of forests
     grown on random halves of the clusters and on their complements (what half
     the data change is the standard error of all, and some of the bias too),
-    with Student's t for so few halves. It is approximate: trees smooth over
-    what they cannot see, and no interval of theirs knows by how much; the
-    decision page says how often it covers.
+    with Student's t for so few halves. Few trees stay near the class's share,
+    and no spread of theirs shows by how much; so the interval also holds that
+    of forests grown on to 30 trees. It is approximate; the decision page says
+    how often it covers.
 
     References
     ----------
@@ -212,28 +230,21 @@ class Trees:
         rising[first : first + N_RISING] = int(self.monotone)
 
         n_trees, unseen = self._cross_fit(labelled, features, rising)
-        growth = Growth(n_trees=n_trees)
         line, covariance = recalibrate(unseen, labelled, cluster)
-        bag: tuple[Forest, ...] = ()
-        if options.n_draws > 0:
-            bag = tuple(
-                grow(
-                    features[rows],
-                    labelled.is_correct[rows],
-                    labelled.weight[rows],
-                    rising,
-                    growth,
-                )
-                for rows in (halves(key, draw)[cluster] for draw in range(self.bags))
-                if rows.any()
-            )
-        return ClassTrees(
-            grow(features, labelled.is_correct, labelled.weight, rising, growth),
-            line,
-            covariance if options.n_draws > 0 else None,
-            bag,
-            len(key),
-        )
+
+        def grown(rows: Booleans, n_trees: int) -> Forest:
+            growth = Growth(n_trees=n_trees)
+            seen = labelled.take(rows)
+            return grow(features[rows], seen.is_correct, seen.weight, rising, growth)
+
+        every = np.ones(labelled.n_samples, dtype=np.bool_)
+        forest = grown(every, n_trees)
+        if options.n_draws == 0:
+            return ClassTrees(forest, line, None, None, (), len(key))
+        n_loose = max(n_trees, LOOSE_TREES)
+        parts = [halves(key, draw)[cluster] for draw in range(self.bags)]
+        bag = tuple(grown(rows, n_loose) for rows in parts if rows.any())
+        return ClassTrees(forest, line, covariance, grown(every, n_loose), bag, len(key))
 
     def _cross_fit(
         self, labelled: Labelled, features: Floats, rising: Integers
