@@ -158,7 +158,7 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         "# Label shift on worlds whose truth is known",
         "",
         "Written by `python verification/shift.py --page docs`. "
-        f"{int((first & shift).sum())} shifts of the demo world, compositions drawn uniformly, and "
+        f"{int((first & shift).sum())} shifts of the demo world, drawn uniformly, and "
         f"{int(still.sum())} use-sets without shift; "
         f"{study.n_calibration:,} calibration proteins in families and {study.n_use:,} in the "
         f"use-set (families: {study.family_use}), estimator `{study.estimator}`, method "
