@@ -438,3 +438,57 @@ def test_published_precisions_of_phanns_come_back_exactly(
     with Path("conf.tsv").open() as handle:
         answers = [float(row["confidence"]) for row in csv.DictReader(handle, delimiter="\t")]
     assert answers == pytest.approx([float(text) for text in published.values()], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["annotate", "demo/use.csv", "--calibration", "k.json", "--out", "demo/use.csv"],
+            "demo/use.csv: this file is an input too. Choose another --out.",
+        ),
+        (
+            ["fit", "demo/calibration.csv", "--out", "./demo/calibration.csv"],
+            "./demo/calibration.csv: this file is an input too. Choose another --out.",
+        ),
+        (
+            ["annotate", *["demo/use.csv"] * 2, "--calibration", "k.json", "--out", "o.tsv"],
+            "demo/use.csv: this file is given twice. Name it once.",
+        ),
+        (
+            ["check", "demo/use.csv", "--spec", '{"scale": "ten", "synonyms": [1]}'],
+            "--spec, column 'scale': 'ten' is no value for it. Give a number.\n"
+            "--spec, column 'synonyms': [1] is no value for it. "
+            'Give names like {"spelling": "class"}.',
+        ),
+    ],
+)
+def test_inputs_are_not_overwritten_nor_taken_twice(
+    inside: Path,
+    calibration: Path,
+    words: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = {path: path.read_bytes() for path in (inside / "demo").iterdir() if path.is_file()}
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == f"{message}\nMend this and run the command again.\n"
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_fit_without_clusters_says_that_relatives_are_not_known(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["demo/calibration.csv", "--format", "phanns-labelled", "--method", "class_only"]
+    assert run_command_line(["fit", *words, "--out", "alone.json"]) == 0
+    told = (
+        "alone.json: every protein counts as a family of its own; if relatives are among those "
+        "it was fitted on, its intervals are too narrow."
+    )
+    assert told in capsys.readouterr().err
+    assert (
+        "a family of its own" in json.loads(Path("alone.json").read_text())["counts"]["relatives"]
+    )
+    use = ["demo/use.csv", "--format", "phanns", "--calibration", "alone.json"]
+    assert run_command_line(["annotate", *use, "--out", "alone.tsv"]) == 0
+    assert told in capsys.readouterr().err

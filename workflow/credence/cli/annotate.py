@@ -48,12 +48,13 @@ def command(
 
     from credence.cli.progress import Progress
     from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
     from credence.tables.calibration_file import read_calibration, require_match
     from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
     from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter
 
+    require_other(out, [*tables, calibration])
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
     names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)

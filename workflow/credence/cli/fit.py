@@ -54,7 +54,7 @@ def command(
     from credence.calibrators.spec import parse_method
     from credence.cli.labels import with_labels
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
     from credence.tables.calibration_file import (
         CalibrationFile,
         settings_record,
@@ -62,6 +62,7 @@ def command(
     )
     from credence.tables.digests import sha256_of
 
+    require_other(out, [*tables, labels, groups, clusters])
     stage = parse_method(method, "--method")
     settings = dict(json_settings(spec_json, "--spec"))
     if scale is not None:

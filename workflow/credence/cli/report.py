@@ -149,6 +149,8 @@ def _class_codes(names: Any, results: Results, path: str) -> Any:
     from credence.problems import InputError, Problem, nearest
 
     code_of = {name: code for code, name in enumerate(results.class_names)}
+    # Published tables have ' before names that a spreadsheet would take for a formula.
+    code_of = {f"'{name}": code for name, code in code_of.items()} | code_of
     unknown = sorted({name for name in names if name not in code_of})
     if unknown:
         raise InputError(

@@ -25,7 +25,15 @@ RELATIVES_UNKNOWN = (
     "every protein counts as a family of its own; if relatives are among those it was "
     "fitted on, its intervals are too narrow"
 )
-SPEC_NAMES = ("format", "scale", "columns", "synonyms", "sum_to_scale", "pooling")
+SPEC_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "format": (str, "the name of a format"),
+    "scale": ((int, float), "a number"),
+    "columns": (dict, 'names like {"id": "name"}'),
+    "synonyms": (dict, 'names like {"spelling": "class"}'),
+    "sum_to_scale": (bool, "true or false"),
+    "pooling": (str, "sum or log_sum"),
+}
+SPEC_NAMES = tuple(SPEC_KINDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +74,15 @@ def table_spec(
             )
             for name in unknown
         )
+    wrong = [
+        Problem("--spec", f"{value!r} is no value for it.", f"Give {word}.", None, name)
+        for name, value in settings.items()
+        for kinds, word in [SPEC_KINDS[name]]
+        if value is not None
+        and (not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool))
+    ]
+    if wrong:
+        raise InputError(wrong)
     values = dict(settings)
     stated = values.pop("format", None)
     name = format_ or stated or proposed_format(Path(paths[0]))

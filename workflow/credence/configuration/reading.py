@@ -129,6 +129,8 @@ def parse_document(text: str, where: str) -> Document:
         node = yaml.compose(io.StringIO(text))
     except YAMLError as error:
         raise _not_yaml(error, where) from error
+    except RecursionError:
+        raise refuse(where, "settings are nested without end.", "Write them out.") from None
     if node is None:
         raise refuse(where, "the file is empty.", "Write one with: credence init NAME.")
     builder = _Builder(where)

@@ -179,7 +179,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         )
     record = nulls_to_nan(body["calibration"])
     name = record.get("method")
-    if name not in BY_NAME and name != composition.NAME:
+    if not isinstance(name, str) or (name not in BY_NAME and name != composition.NAME):
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",
