@@ -47,6 +47,8 @@ def with_labels(
         found = labels_from_headers(
             proteins, fasta.ids, fasta.headers, fasta.lines, labels["pattern"]
         )
+    elif not isinstance(labels.get("table"), str):
+        raise refuse("--labels", "there is no table.", 'Write it like {"table": "labels.tsv"}.')
     else:
         found = read_labels(
             Path(labels["table"]),

@@ -47,11 +47,12 @@ def command(
     FINDINGS is what credence evaluate wrote, or --findings of this command.
     """
     from credence.cli.summaries import read_json
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
     from credence.findings import Findings
     from credence.report import render, report_record
     from credence.tables.writing import write_json, write_text
 
+    require_other(out, [found_in, *(path for _, *paths in use_sets for path in paths)])
     record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
     found = Findings.from_record(record, found_in)
     found = _with_run(found, json_settings(settings_json, "--settings"))
