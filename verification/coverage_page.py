@@ -27,7 +27,7 @@ TEXT = (
     "(± their standard error). A method aims at the truth given class and score only if it sees "
     "no more and bends enough: `class_only`, `platt` or `cumulative` have another limit, by "
     "construction. `auto` is judged as it chooses among methods that see the score alone.\n\n"
-    "![Coverage by method: red all classes, blue each class](images/coverage.svg)"
+    "![Coverage by method: red all classes, blue each class](verification-coverage.svg)"
 )
 
 
@@ -65,8 +65,7 @@ def line(row: dict[str, object]) -> dict[str, object]:
 
 def main() -> None:
     table = collected(Path(argument) for argument in sys.argv[1:])
-    (DOCS / "images").mkdir(exist_ok=True)
-    plot(table, DOCS / "images" / "coverage.svg", LEVEL)
+    plot(table, DOCS / "verification-coverage.svg", LEVEL)
     over_all = [line(row) for row in table if row["class"] == "all classes"]
     write_section(DOCS / "verification.md", "Do intervals cover?", TEXT, over_all)
 
