@@ -178,7 +178,7 @@ def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> No
 
 
 def test_every_engine_is_named_once_and_described() -> None:
-    assert list(BY_NAME) == [engine.name for engine in ENGINES] == ["kmer", "table"]
+    assert list(BY_NAME) == [engine.name for engine in ENGINES] == ["exact", "kmer", "table"]
     assert all(engine.summary.endswith(".") for engine in ENGINES)
 
 

@@ -105,6 +105,7 @@ def test_every_group_has_its_share_of_every_class_on_a_heavy_tailed_set() -> Non
         largest = sizes[home == value].max()
         even = (class_ == value).sum() / 12
         assert len(counts) == 12
-        # Whole clusters cannot do better than the largest of them allows.
-        assert counts.max() <= max(np.ceil(even), largest)
+        # Whole clusters cannot do better than the largest of them allows; 2 % is what
+        # the search gives up of a class to make the groups' sizes even.
+        assert counts.max() <= max(np.ceil(1.02 * even), largest)
         assert counts.min() >= np.floor(0.95 * even) - max(largest - even, 0) - 1

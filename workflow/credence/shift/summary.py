@@ -111,52 +111,16 @@ def summarise_shift(
     compression_error : float
         Greatest change of a share by the gathering of rows.
     """
-    side, use, composition = corrected.side, corrected.use, corrected.composition
-    seen = corrected.diagnostics
-    n_classes = side.labelled.predictions.n_classes
-    place = side.outcome * N_SCORE_BINS + side.score_bin
-    one = np.ones((len(side.unit_key), 1))
-    mass = side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0]
-    weight = np.nan_to_num(composition.fit_weight)
-    table = expected_truth(smoothed(mass, n_classes), use.counts, weight)
-    draws = expected_draws(corrected, options.n_draws)
-    right = _with_ends(np.diag(table), np.diagonal(draws, axis1=1, axis2=2), options)
-    off = table.sum(axis=0) - np.diag(table)
-    off_draws = draws.sum(axis=1) - np.diagonal(draws, axis1=1, axis2=2)
-    elsewhere = _with_ends(off, off_draws, options)
-    total = _with_ends(
-        np.diag(table).sum(keepdims=True), np.trace(draws, axis1=1, axis2=2)[:, None], options
-    )
-    at_median, needed, median = _by_score(corrected)
-    names = side.labelled.predictions.class_names
-    columns = {
-        "calibration_share": composition.calibration_share,
-        "share": composition.share,
-        "lower": composition.lower,
-        "upper": composition.upper,
-        "weight": composition.weight,
-        "expected_predicted": seen.expected_share * use.n_rows,
-        "effective_before": seen.effective_before,
-        "effective_after": seen.effective_after,
-        "score_median": median,
-        "confidence_before": at_median[0],
-        "confidence_after": at_median[1],
-        "score_before": needed[0],
-        "score_after": needed[1],
-        "right": right[0],
-        "right_lower": right[1],
-        "right_upper": right[2],
-        "elsewhere": elsewhere[0],
-        "elsewhere_lower": elsewhere[1],
-        "elsewhere_upper": elsewhere[2],
-    }
+    use, seen = corrected.use, corrected.diagnostics
+    expected = _expected(corrected, options)
+    columns = {**_shares(corrected), **_ends_by_class(expected)}
     classes = tuple(
         ShiftClass(
             class_name=class_name,
             n_predicted=int(use.counts[class_].sum()),
             **{column: float(values[class_]) for column, values in columns.items()},
         )
-        for class_, class_name in enumerate(names)
+        for class_, class_name in enumerate(corrected.side.labelled.predictions.class_names)
     )
     return ShiftFinding(
         name=name,
@@ -170,12 +134,70 @@ def summarise_shift(
         p_no_shift=seen.p_no_shift,
         gap=seen.gap,
         p_label_shift=seen.p_label_shift,
-        right=float(total[0, 0]),
-        right_lower=float(total[1, 0]),
-        right_upper=float(total[2, 0]),
+        right=float(expected.total[0, 0]),
+        right_lower=float(expected.total[1, 0]),
+        right_upper=float(expected.total[2, 0]),
         classes=classes,
         sentences=seen.sentences,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Expected:
+    """How many are expected right and elsewhere: value, lower and upper end."""
+
+    right: Floats
+    elsewhere: Floats
+    total: Floats
+
+
+def _expected(corrected: Corrected, options: FitOptions) -> _Expected:
+    side, use = corrected.side, corrected.use
+    n_classes = side.labelled.predictions.n_classes
+    place = side.outcome * N_SCORE_BINS + side.score_bin
+    one = np.ones((len(side.unit_key), 1))
+    mass = side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0]
+    weight = np.nan_to_num(corrected.composition.fit_weight)
+    table = expected_truth(smoothed(mass, n_classes), use.counts, weight)
+    draws = expected_draws(corrected, options.n_draws)
+    on_diagonal = np.diagonal(draws, axis1=1, axis2=2)
+    total = np.trace(draws, axis1=1, axis2=2)[:, None]
+    return _Expected(
+        _with_ends(np.diag(table), on_diagonal, options),
+        _with_ends(table.sum(axis=0) - np.diag(table), draws.sum(axis=1) - on_diagonal, options),
+        _with_ends(np.diag(table).sum(keepdims=True), total, options),
+    )
+
+
+def _ends_by_class(expected: _Expected) -> dict[str, Floats]:
+    return {
+        "right": expected.right[0],
+        "right_lower": expected.right[1],
+        "right_upper": expected.right[2],
+        "elsewhere": expected.elsewhere[0],
+        "elsewhere_lower": expected.elsewhere[1],
+        "elsewhere_upper": expected.elsewhere[2],
+    }
+
+
+def _shares(corrected: Corrected) -> dict[str, Floats]:
+    composition, seen = corrected.composition, corrected.diagnostics
+    at_median, needed, median = _by_score(corrected)
+    return {
+        "calibration_share": composition.calibration_share,
+        "share": composition.share,
+        "lower": composition.lower,
+        "upper": composition.upper,
+        "weight": composition.weight,
+        "expected_predicted": seen.expected_share * corrected.use.n_rows,
+        "effective_before": seen.effective_before,
+        "effective_after": seen.effective_after,
+        "score_median": median,
+        "confidence_before": at_median[0],
+        "confidence_after": at_median[1],
+        "score_before": needed[0],
+        "score_after": needed[1],
+    }
 
 
 def _with_ends(value: Floats, draws: Floats, options: FitOptions) -> Floats:
