@@ -451,6 +451,22 @@ def test_published_precisions_of_phanns_come_back_exactly(
             ["fit", "demo/calibration.csv", "--out", "./demo/calibration.csv"],
             "./demo/calibration.csv: this file is an input too. Choose another --out.",
         ),
+        *(
+            (
+                [*words, written, "demo/calibration.csv"],
+                "demo/calibration.csv: this file is an input too. Choose another --out.",
+            )
+            for words, written in (
+                (["check", "demo/calibration.csv", "--format", "phanns-labelled"], "--samples"),
+                (["check", "demo/calibration.csv", "--format", "phanns-labelled"], "--out"),
+                (["cluster", "demo/calibration.csv"], "--out"),
+                (["split", "demo/calibration.csv"], "--out"),
+                (
+                    ["evaluate", "demo/calibration.csv", "--calibration", "k.json", "--out", "o"],
+                    "--metrics",
+                ),
+            )
+        ),
         (
             ["annotate", *["demo/use.csv"] * 2, "--calibration", "k.json", "--out", "o.tsv"],
             "demo/use.csv: this file is given twice. Name it once.",

@@ -52,11 +52,13 @@ def command(
         return
     from credence.cli.summaries import summarise, write_summary
     from credence.cli.tables import table_spec
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
     from credence.tables.samples import write_samples
 
     if samples_out is None and out is None and format_ is None and spec_json == "{}":
         propose(targets[0])
+    for written in filter(None, (samples_out, out)):
+        require_other(written, [*targets, proteins])
     spec = table_spec(targets, format_, json_settings(spec_json, "--spec"))
     labels = json_settings(labels_json, "--labels") or None
     samples, summary_inputs = read_checked(targets, spec, labels, proteins, match, labelled)

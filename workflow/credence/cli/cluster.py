@@ -56,6 +56,7 @@ def command(
 ) -> None:
     """Find which PROTEINS are relatives, with each other and with training."""
     from credence.cli.proteins import read_proteins, training_ids
+    from credence.cli.values import require_other
     from credence.problems import refuse
     from credence.sequences.proteins import Proteins, join
     from credence.tables.contract import Clusters, write_contract
@@ -64,6 +65,8 @@ def command(
         raise refuse(
             "--relatives", "there is no training set.", "Give --training, or leave it out."
         )
+    for written in filter(None, (out, relatives)):
+        require_other(written, [proteins, training, clstr])
     fasta = read_proteins(proteins, match)
     parts = [Proteins(fasta.ids, fasta.sequences)]
     if training is not None:

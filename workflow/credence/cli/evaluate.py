@@ -78,12 +78,15 @@ def command(
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
     from credence.cli.tables import calibration_set, read_set, table_spec
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
     from credence.evaluation import EvaluationOptions, evaluate
     from credence.evaluation.evaluate import metric_columns
     from credence.findings import Findings, Provenance
     from credence.tables.writing import write_json, write_table
 
+    inputs = [*tables, *calibrations, groups, clusters, summary]
+    for written in filter(None, (out, metrics)):
+        require_other(written, inputs)
     spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     samples = read_set(tables, spec)
     used = calibration_set(samples, tables[0], groups, clusters, weights)

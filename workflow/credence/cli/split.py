@@ -94,12 +94,13 @@ def command(
 
     from credence.cli.proteins import read_proteins, training_ids
     from credence.cli.tables import read_set, require_labels, rows_of, table_spec
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
     from credence.predictions import UNKNOWN_CLASS
     from credence.problems import refuse
     from credence.sequences.proteins import Proteins
     from credence.tables.contract import read_clusters
 
+    require_other(options["out"], [*tables, clusters, training, relatives, proteins])
     is_audited = options["audit"] != "none" or options["strict"] != "report"
     if is_audited and proteins is None:
         raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
