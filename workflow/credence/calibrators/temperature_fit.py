@@ -62,8 +62,9 @@ def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Float
         # A step beyond an end tries the end itself once, then halves.
         below = np.where((left == low) & (point > low), low, middle)
         above = np.where((right == high) & (point < high), high, middle)
-        target = np.where(target <= left, below, np.where(target >= right, above, target))
-        target = np.where(first == 0, point, target)
+        inside = np.where(target <= left, below, np.where(target >= right, above, target))
+        # A step too small to change the point is the last, not one to an end.
+        target = np.where((first == 0) | (target == point), point, inside)
         moved = np.abs(target - point)
         point = target
         if np.all(moved <= STEP_DONE * (1.0 + np.abs(point))):
