@@ -1,5 +1,6 @@
 # make demo    a finished page from a simulated world: reports/demo/index.html
 # make test    every test
+# make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
 # make lint    format, lint, types, docstrings, workflow
 # make bench   speed and error beside other libraries
 # make clean   remove what can be rebuilt (not .venv, not reports/README.md)
@@ -18,7 +19,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-browser lint bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -36,6 +37,9 @@ demo: .venv/.user.stamp
 
 test: .venv/.developer.stamp
 	@$(BIN)/python -m pytest -n $(CORES)
+
+test-browser: .venv/.developer.stamp
+	@CREDENCE_SCREENSHOTS=build/screenshots $(BIN)/python -m pytest tests/browser
 
 lint: .venv/.developer.stamp
 	$(BIN)/ruff format --check .

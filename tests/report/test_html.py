@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -24,7 +25,7 @@ PAGE_TAGS = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3",
     "strong", "nav", "ol", "ul", "li", "main", "section", "dl", "div", "dt", "dd", "details",
     "summary", "figure", "figcaption", "table", "caption", "span", "thead", "tbody", "tr",
-    "th", "td", "footer", "svg", "g", "path", "defs", "use", "text", "clippath", "rect",
+    "th", "td", "footer", "script", "svg", "g", "path", "defs", "use", "text", "clippath", "rect",
 }
 # fmt: on
 
@@ -47,7 +48,10 @@ class Page(HTMLParser):
 
 
 def without_drawings(text: str) -> str:
-    return re.sub(r"<svg.*?</svg>", "<svg></svg>", text, flags=re.DOTALL)
+    """Return a page's text without drawings, stylesheet, scripts and their digests."""
+    text = re.sub(r"<svg.*?</svg>", "<svg></svg>", text, flags=re.DOTALL)
+    text = re.sub(r"<(style|script)>.*?</\1>", r"<\1></\1>", text, flags=re.DOTALL)
+    return re.sub(r"'sha256-[^']*'", "'sha256-'", text)
 
 
 def test_the_page_is_the_golden_one_but_for_its_drawings(small: Findings, tmp_path: Path) -> None:
@@ -101,7 +105,14 @@ def test_the_page_loads_nothing_and_links_only_to_itself(
         policy = next(a["content"] for t, a in page.tags if t == "meta" and "http-equiv" in a)
         assert policy is not None
         assert policy.startswith("default-src 'none';")
-        assert "script" not in policy
+        assert "unsafe" not in policy
+        for tag in ("script", "style"):
+            texts = re.findall(f"<{tag}>(.*?)</{tag}>", text, flags=re.DOTALL)
+            digests = [base64.b64encode(hashlib.sha256(t.encode()).digest()) for t in texts]
+            allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
+            assert f"; {tag}-src {allowed};" in policy
+            assert len(texts) >= 1
+        assert page.attributes("style") == []
 
 
 def test_simulated_is_said_first_of_all_where_it_is_so(small: Findings, small_page: str) -> None:
@@ -127,5 +138,6 @@ def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
 @pytest.mark.parametrize("colour", ["#1a1b1c", "#6a6b6c", "#0072b2", "#d55e00", "#000000"])
 def test_drawings_take_their_colours_from_the_theme(colour: str, small_page: str) -> None:
     drawings = "".join(re.findall(r"<svg.*?</svg>", small_page, flags=re.DOTALL))
-    assert colour not in drawings
-    assert "var(--ink)" in drawings
+    rules = "".join(re.findall(r"^[.]d[0-9]+ [{].*[}]$", small_page, flags=re.MULTILINE))
+    assert colour not in drawings + rules
+    assert "var(--ink)" in rules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from credence.findings import Notice
 from credence.report.plots import Plot
@@ -158,7 +159,32 @@ class Folded:
     blocks: tuple[Paragraph | Table | FigureRow | Definitions, ...]
 
 
-Block = Heading | Paragraph | Table | FigureRow | NoticeList | Definitions | Folded
+@dataclass(frozen=True)
+class Widget:
+    """Something that a script of the page fills and runs.
+
+    It is hidden where no script runs, so that what it says has to stand
+    elsewhere on the page too.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page; letters, digits and hyphens.
+    script : str
+        The kind by which its script finds it.
+    label : str
+        What it is for, for those who do not see it.
+    data : object
+        What the script reads: records, tuples, lists, mappings, texts, numbers.
+    """
+
+    name: str
+    script: str
+    label: str
+    data: Any
+
+
+Block = Heading | Paragraph | Table | FigureRow | NoticeList | Definitions | Folded | Widget
 
 
 @dataclass(frozen=True)

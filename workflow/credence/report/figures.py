@@ -34,6 +34,8 @@ LEFT, RIGHT, BOTTOM, TOP, LEGEND = 0.55, 0.12, 0.48, 0.1, 0.24
 INCHES_PER_CHARACTER = 0.072
 MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are drawn as arrows
 GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
+TAG = re.compile(r"<[A-Za-z][^<>]*>")
+COLOUR = re.compile(r"#[0-9a-f]{6}")
 DECIMALS = re.compile(r"([.][0-9]{2})[0-9]+")
 
 
@@ -88,20 +90,26 @@ def _embed(svg: str, name: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg)
+    # The page has one stylesheet, which says this for all drawings.
+    svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' (width|height)="[0-9.]+pt"', "", svg, count=2)
-    svg = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font-size: \1", svg)
-    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
-    svg = GEOMETRY.sub(_two_decimals, svg)
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
-    svg = re.sub(
-        r' id="([^"]*)"',
-        lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "",
-        svg,
-    )
-    svg = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", svg)
-    for colour, variable in style.THEME_VARIABLES.items():
-        svg = svg.replace(colour, variable)
+
+    def in_tag(match: re.Match[str]) -> str:
+        tag = re.sub(r' xmlns(:xlink)?="[^"]*"', "", match[0])
+        tag = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font-size: \1", tag)
+        tag = re.sub(r"font-family: [^;\"]*;? ?", "", tag)
+        tag = GEOMETRY.sub(_two_decimals, tag)
+        tag = re.sub(
+            r' id="([^"]*)"',
+            lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "",
+            tag,
+        )
+        tag = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", tag)
+        return COLOUR.sub(lambda found: style.THEME_VARIABLES.get(found[0], found[0]), tag)
+
+    # Texts are left as they are: what looks like a colour in one is somebody's name.
+    svg = TAG.sub(in_tag, svg)
     svg = re.sub(r"\n\s*", "\n", svg)
     return svg.strip().replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
 

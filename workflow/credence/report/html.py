@@ -1,4 +1,4 @@
-"""The page: one file of HTML that loads nothing and runs nothing."""
+"""The page: one file of HTML that loads nothing and runs only its own scripts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from credence.findings import Findings
 from credence.report.figures import to_svg
+from credence.report.frame import data_text, gather_styles, policy, scripts
 from credence.report.plots import Plot
 from credence.report.sections.registry import sections_of
 from credence.report.wording import printable
@@ -23,11 +24,21 @@ def render(findings: Findings) -> str:
     findings : Findings
         What the run found.
     """
-    template = _environment().get_template("page.html")
-    return template.render(
+    environment = _environment()
+    body, rules = gather_styles(
+        environment.get_template("body.html").render(
+            provenance=findings.provenance,
+            sections=sections_of(findings),
+            schema=findings.schema,
+        )
+    )
+    stylesheet = Markup(environment.get_template("page.css").render() + rules + "\n")
+    return environment.get_template("page.html").render(
         provenance=findings.provenance,
-        sections=sections_of(findings),
-        schema=findings.schema,
+        policy=Markup(policy(stylesheet)),
+        stylesheet=stylesheet,
+        scripts=scripts(),
+        body=body,
     )
 
 
@@ -45,6 +56,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.filters["svg"] = _svg
+    environment.filters["data"] = data_text
     return environment
 
 

@@ -6,10 +6,11 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from credence.findings import Findings, to_record
-from credence.report.blocks import Figure
+from credence.report.blocks import Figure, Widget
 from credence.report.sections.registry import sections_of
 
 SCHEMA = "credence/report/1"
+NOT_SAID = ("plot", "data")  # numbers drawn, which the findings hold
 
 
 def report_record(findings: Findings) -> dict[str, Any]:
@@ -45,8 +46,8 @@ def block_record(block: Any) -> Any:
     if not is_dataclass(block):
         return to_record(block)
     names = [entry.name for entry in fields(block)]
-    if isinstance(block, Figure):
-        names.remove("plot")
+    if isinstance(block, Figure | Widget):
+        names = [name for name in names if name not in NOT_SAID]
     return {
         "kind": type(block).__name__,
         **{name: block_record(getattr(block, name)) for name in names},
