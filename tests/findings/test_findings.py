@@ -14,6 +14,11 @@ from credence.findings import (
     Provenance,
     Results,
     Setting,
+    ShiftClass,
+    ShiftCurve,
+    ShiftFinding,
+    WhatIf,
+    WhatIfPart,
     from_record,
     to_record,
 )
@@ -57,15 +62,40 @@ def test_a_float_comes_back_bit_for_bit(number: float) -> None:
 
 
 def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
-    record = findings().to_record() | {"schema": "credence/findings/2"}
+    record = findings().to_record() | {"schema": "credence/findings/3"}
     with pytest.raises(InputError) as refusal:
         Findings.from_record(record, "results/demo/findings.json")
     assert str(refusal.value) == (
-        "results/demo/findings.json: its schema is 'credence/findings/2', and this version reads "
-        "'credence/findings/1'. Evaluate again with this version of credence."
+        "results/demo/findings.json: its schema is 'credence/findings/3', and this version reads "
+        "'credence/findings/2'. Evaluate again with this version of credence."
     )
 
 
 def test_records_name_no_clock_host_or_path() -> None:
     names = {field.name for field in dataclasses.fields(Provenance)}
     assert names == {"run", "title", "credence_version", "is_simulated", "inputs", "settings"}
+
+
+def test_what_was_found_of_a_composition_survives_json() -> None:
+    nan = float("nan")
+    entry = ShiftClass(
+        *("Portal", 0.1, 0.2, 0.15, 0.25, 2.0, 7, 6.5, 40.0, 31.5, 6.8, 0.7, 0.8),
+        *(9.1, nan, 5.5, 4.9, 6.1, 2.5, 1.0, 4.0),
+    )
+    curve = ShiftCurve(
+        "Portal", (0.0, 1.0), (0.1, 0.2), (nan, nan), (nan, nan), *((0.3, 1 / 3),) * 3
+    )
+    shift = ShiftFinding(
+        *("use", "em_matched", "kernel", 0.95, 9, 9, 0.0, 3.5, 0.01, 0.02, 0.5, 5.5, 4.9, 6.1),
+        classes=(entry,),
+        sentences=("Take care.",),
+        curves=(curve,),
+    )
+    what_if = WhatIf(
+        "kernel", True, (1.0,), (0.0, 1.0), 1.0, 10.0, (WhatIfPart(0, 0, 7.0, 7.0, (1e-9, 7.0)),)
+    )
+    found = dataclasses.replace(findings(), shifts=(shift,), what_if=what_if)
+    back = Findings.from_record(json.loads(json.dumps(found.to_record(), allow_nan=False)))
+    assert back.what_if == what_if
+    assert repr(back.shifts) == repr((shift,))
+    assert math.isnan(back.shifts[0].classes[0].score_after)

@@ -82,6 +82,7 @@ def command(
     from credence.evaluation import EvaluationOptions, evaluate
     from credence.evaluation.evaluate import metric_columns
     from credence.findings import Findings, Provenance
+    from credence.shift.what_if import what_if_of
     from credence.tables.writing import write_json, write_table
 
     inputs = [*tables, *calibrations, groups, clusters, summary]
@@ -112,6 +113,12 @@ def command(
             _choices(name, file.calibration)
             for name, file in files.items()
             if isinstance(file.calibration, AutoCalibration)
+        ),
+        what_if=what_if_of(
+            used.labelled,
+            parse_method(chosen, "--chosen"),
+            files[chosen].calibration,
+            quick,
         ),
     )
     write_json(Path(out), findings.to_record())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import click
 from credence.cli.shared import out_option
 
 if TYPE_CHECKING:
-    from credence.findings import Findings, InputFile, Results, UseSet
+    from credence.findings import Findings, InputFile, Notice, Results, ShiftFinding, UseSet
     from credence.findings.splits import SplitFinding
 
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     metavar="NAME CONFIDENCES CHECK",
     help="A use-set: its name, its confidences, and what credence check wrote of it.",
 )
+@click.option(
+    "--shift",
+    "shift_files",
+    multiple=True,
+    help="What credence shift wrote of a use-set with --record; repeat it.",
+)
 @click.option("--settings", "settings_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", "split_file", help="What credence split wrote with --summary.")
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
 def command(
     found_in: str,
     use_sets: tuple[tuple[str, str, str], ...],
+    shift_files: tuple[str, ...],
     settings_json: str,
     complete: str | None,
     split_file: str | None,
@@ -52,7 +59,8 @@ def command(
     from credence.report import render, report_record
     from credence.tables.writing import write_json, write_text
 
-    require_other(out, [found_in, *(path for _, *paths in use_sets for path in paths)])
+    tables = (path for _, *paths in use_sets for path in paths)
+    require_other(out, [found_in, *tables, *shift_files])
     record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
     found = Findings.from_record(record, found_in)
     found = _with_run(found, json_settings(settings_json, "--settings"))
@@ -61,9 +69,12 @@ def command(
     for name, confidences, check in use_sets:
         summaries.append(_use_set(name, confidences, found))
         inputs += _inputs_of(name, check)
+    shifts = [_shift(path, found) for path in shift_files]
     found = replace(
         found,
         use_sets=(*found.use_sets, *summaries),
+        shifts=(*found.shifts, *shifts),
+        notices=(*found.notices, *_shift_notices(shifts)),
         split=found.split if split_file is None else _split(split_file),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
@@ -83,6 +94,26 @@ def _split(path: str) -> SplitFinding:
     from credence.findings.splits import SplitFinding
 
     return from_record(SplitFinding, read_json(Path(path), "Split again: credence split."))
+
+
+def _shift(path: str, findings: Findings) -> ShiftFinding:
+    """Return what a shift file found; refuse one of other classes."""
+    from credence.findings import ShiftFinding, from_record
+    from credence.problems import refuse
+    from credence.tables.shift_file import AGAIN, read_shift
+
+    file = read_shift(Path(path))
+    if file.class_names != findings.results.class_names:
+        raise refuse(path, "its classes are not those of the findings.", AGAIN)
+    return from_record(ShiftFinding, file.finding)
+
+
+def _shift_notices(shifts: Iterable[ShiftFinding]) -> Iterator[Notice]:
+    from credence.findings import Notice
+
+    for found in shifts:
+        for sentence in found.sentences:
+            yield Notice(f"composition of {found.name}", sentence, is_warning=True)
 
 
 def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,12 @@ import click
 from credence.cli.shared import fit_options, out_option, set_options, table_options
 
 if TYPE_CHECKING:
-    from credence.calibrators.protocol import FitOptions
-    from credence.predictions import Labelled
+    from credence.calibrators.protocol import Calibration, FitOptions
+    from credence.calibrators.spec import Specification
+    from credence.findings.shift import ShiftFinding
+    from credence.predictions import Labelled, Predictions
+    from credence.shift.adjusted import AdjustedCalibration
+    from credence.shift.composition import Composition
     from credence.shift.protocol import Estimator
     from credence.shift.sides import CalibrationSide, UseSide
     from credence.tables.spec import TableSpec
@@ -27,7 +32,8 @@ if TYPE_CHECKING:
 @click.option("--samples", required=True, help="The labelled table that calibrates.")
 @click.option("--samples-format", help="Its format.")
 @set_options
-@click.option("--method", default="kernel", show_default=True, help="Method to correct.")
+@click.option("--calibration", help="What credence fit wrote: the method to correct.")
+@click.option("--method", help="Method to correct, without a calibration; else kernel.")
 @click.option(
     "--estimator",
     type=click.Choice(
@@ -41,6 +47,11 @@ if TYPE_CHECKING:
 @click.option("--name", default="", help="Name of the use-set on the page.")
 @fit_options
 @click.option("--record", help="Also write all that was found, for credence annotate --shift.")
+@click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="Put ' before names that a spreadsheet would take for a formula.",
+)
 @out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def command(
     tables: tuple[str, ...],
@@ -51,7 +62,8 @@ def command(
     groups: str | None,
     clusters: str | None,
     weights: str,
-    method: str,
+    calibration: str | None,
+    method: str | None,
     estimator: str,
     stated_json: str | None,
     name: str,
@@ -59,6 +71,7 @@ def command(
     level: float,
     draws: int,
     record: str | None,
+    spreadsheet_safe: bool,
     out: str,
 ) -> None:
     """Estimate how frequent the classes are in TABLE, whose classes are unknown.
@@ -69,22 +82,232 @@ def command(
     """
     from credence.calibrators.protocol import FitOptions
     from credence.cli.tables import calibration_set, read_set, table_spec
+    from credence.cli.values import json_settings, require_other
+
+    inputs = [*tables, samples, groups, clusters, calibration]
+    for written in filter(None, (out, record)):
+        require_other(written, inputs)
+    estimator, stated = _stated(estimator, stated_json)
+    labelled = calibration_set(
+        read_set([samples], table_spec([samples], samples_format, {})),
+        samples,
+        groups,
+        clusters,
+        weights,
+    ).labelled
+    options = FitOptions(min_positives, level, draws)
+    method_fit = _method(method, calibration, labelled, samples, options)
+    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    use = _UseTables(tables, spec, labelled, estimator)
+    found, adjusted = _find(use, method_fit, stated, name or Path(tables[0]).stem, options)
+    _write_table(out, found, spreadsheet_safe)
+    if record is not None:
+        _write_record(record, found, adjusted, labelled)
+    _tell(out, found)
+
+
+def _stated(estimator: str, stated_json: str | None) -> tuple[str, Mapping[str, Any] | None]:
+    """Return the estimator and the stated composition; refuse one without the other."""
     from credence.cli.values import json_settings
     from credence.problems import refuse
 
-    if estimator == "stated" and stated_json is None:
-        raise refuse("--stated", "no composition is given.", "Give --stated '{\"class\": share}'.")
-    labelled_spec = table_spec([samples], samples_format, {})
-    labelled = calibration_set(
-        read_set([samples], labelled_spec), samples, groups, clusters, weights
-    ).labelled
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
-    stated = None if stated_json is None else json_settings(stated_json, "--stated")
-    options = FitOptions(min_positives, level, draws)
-    found, adjusted = _find(
-        tables, spec, labelled, method, estimator, stated, name or Path(tables[0]).stem, options
+    if stated_json is None:
+        if estimator == "stated":
+            raise refuse(
+                "--stated", "no composition is given.", "Give --stated '{\"class\": share}'."
+            )
+        return estimator, None
+    if estimator not in ("auto", "stated"):
+        what = f"a composition is stated, and the estimator is {estimator!r}."
+        raise refuse("--stated", what, "Give --estimator stated, or leave --stated out.")
+    return "stated", json_settings(stated_json, "--stated")
+
+
+@dataclass(frozen=True, eq=False)
+class _MethodFit:
+    """The method to correct, as fitted to the calibration set as it is."""
+
+    specification: Specification
+    plain: Calibration
+
+
+def _method(
+    method: str | None,
+    calibration: str | None,
+    labelled: Labelled,
+    where: str,
+    options: FitOptions,
+) -> _MethodFit:
+    from credence.calibrators.spec import parse_method
+    from credence.problems import refuse
+    from credence.tables.calibration_file import read_calibration, require_match
+
+    if calibration is None:
+        specification = parse_method(method or "kernel", "--method")
+        return _MethodFit(specification, specification.build(options).fit(labelled))
+    file = read_calibration(Path(calibration))
+    require_match(file, labelled.predictions, where)
+    specification = parse_method(file.method_spec, calibration)
+    if method is not None and parse_method(method, "--method").text != specification.text:
+        raise refuse(
+            "--method",
+            f"{method!r} is not the calibration's method, {specification.text!r}.",
+            "Leave --method out.",
+        )
+    return _MethodFit(specification, file.calibration)
+
+
+@dataclass(frozen=True, eq=False)
+class _UseTables:
+    """The tables of a use-set, read piece by piece."""
+
+    tables: Sequence[str]
+    spec: TableSpec
+    labelled: Labelled
+    estimator: str
+
+    def parts(self) -> Iterator[tuple[str, Predictions]]:
+        """Yield pieces with scores; refuse one of another scale."""
+        from credence.cli.progress import Progress
+        from credence.cli.tables import as_calibrated
+        from credence.problems import refuse
+        from credence.tables.samples import stream_samples
+
+        known = self.labelled.predictions
+        spec = as_calibrated(self.spec, known.class_names, known.scale)
+        with Progress("shift", "proteins") as progress:
+            for table in self.tables:
+                for samples in stream_samples(Path(table), spec):
+                    part = samples.predictions
+                    if part.scale != known.scale:
+                        raise refuse(
+                            table,
+                            f"its scale is {part.scale:g}, the calibration set's is "
+                            f"{known.scale:g}.",
+                            "Give scores of the classifier that was calibrated, on the same "
+                            "scale.",
+                        )
+                    progress.add(part.n_samples)
+                    if part.n_samples > 0:
+                        yield table, part
+
+    def summed(self) -> tuple[Estimator, CalibrationSide, UseSide, float]:
+        """Return estimator, both sides, and what gathering rows changes in shares."""
+        from credence.calibrators.protocol import Need
+        from credence.problems import refuse
+        from credence.shift.compression import compression_error
+        from credence.shift.registry import estimator_for, has_vectors
+        from credence.shift.sides import calibration_side, together, use_side
+
+        chosen: Estimator | None = None
+        side: CalibrationSide | None = None
+        use: UseSide | None = None
+        first: Predictions | None = None
+        for table, part in self.parts():
+            if side is None or chosen is None:
+                both = has_vectors(self.labelled.predictions) and has_vectors(part)
+                chosen = estimator_for(self.estimator, both)
+                side = calibration_side(self.labelled, chosen.needs is Need.VECTOR)
+                first = part
+            if side.model is not None and not has_vectors(part):
+                raise refuse(
+                    table,
+                    f"{chosen.name!r} needs the score of every class.",
+                    "Give --estimator bbse_hard.",
+                )
+            summed = use_side(part, side.model)
+            use = summed if use is None else together(use, summed)
+        if chosen is None or side is None or use is None or first is None:
+            raise refuse(self.tables[0], "no protein has scores.", "Give a table with scores.")
+        return chosen, side, use, compression_error(side, first, use, chosen)
+
+
+def _composition(
+    chosen: Estimator,
+    side: CalibrationSide,
+    use: UseSide,
+    stated: Mapping[str, Any] | None,
+    options: FitOptions,
+) -> Composition:
+    from credence.shift.composition import estimate_composition, fixed_composition
+    from credence.shift.fixed import stated_share
+
+    if chosen.estimate is not None:
+        return estimate_composition(side, use, chosen, options)
+    share = None
+    if stated is not None:
+        share = stated_share(stated, side.labelled.predictions.class_names, "--stated")
+    return fixed_composition(side, share)
+
+
+def _find(
+    use_tables: _UseTables,
+    method: _MethodFit,
+    stated: Mapping[str, Any] | None,
+    name: str,
+    options: FitOptions,
+) -> tuple[ShiftFinding, AdjustedCalibration]:
+    from dataclasses import replace
+
+    from credence.calibrators.protocol import Need
+    from credence.shift.adjusted import adjust
+    from credence.shift.curves import curves_of
+    from credence.shift.diagnostics import diagnose
+    from credence.shift.summary import Corrected, summarise_shift
+
+    chosen, side, use, error = use_tables.summed()
+    composition = _composition(chosen, side, use, stated, options)
+    specification = method.specification
+    corrected = Corrected(
+        side,
+        use,
+        composition,
+        diagnose(side, use, composition, options),
+        method.plain,
+        adjust(side, specification.build(options), composition, options),
+        specification.needs is not Need.VECTOR and not specification.text.startswith("auto"),
     )
-    _write(out, record, found, adjusted, labelled)
+    found = summarise_shift(name, chosen.name, specification.text, corrected, options, error)
+    return replace(found, curves=curves_of(corrected)), corrected.adjusted
+
+
+def _write_table(out: str, found: ShiftFinding, spreadsheet_safe: bool) -> None:
+    import numpy as np
+
+    from credence.tables.contract import Composition, write_contract
+
+    def column(field: str) -> Any:
+        values = [getattr(entry, field) for entry in found.classes]
+        return np.array(values, dtype=object if field == "class_name" else np.float64)
+
+    fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight")
+    write_contract(
+        Path(out),
+        Composition(*(column(field) for field in fields)),
+        spreadsheet_safe=spreadsheet_safe,
+    )
+
+
+def _write_record(
+    record: str, found: ShiftFinding, adjusted: AdjustedCalibration, labelled: Labelled
+) -> None:
+    from credence.findings import to_record
+    from credence.tables.shift_file import ShiftFile, write_shift
+
+    predictions = labelled.predictions
+    write_shift(
+        Path(record),
+        ShiftFile(
+            found.method,
+            predictions.class_names,
+            float(predictions.scale),
+            to_record(found),
+            adjusted,
+        ),
+    )
+
+
+def _tell(out: str, found: ShiftFinding) -> None:
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     click.echo(
         f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
@@ -93,118 +316,3 @@ def command(
     )
     for sentence in found.sentences:
         click.echo(sentence, err=True)
-
-
-def _find(
-    tables: tuple[str, ...],
-    spec: TableSpec,
-    labelled: Labelled,
-    method: str,
-    estimator: str,
-    stated: Mapping[str, Any] | None,
-    name: str,
-    options: FitOptions,
-) -> tuple[Any, Any]:
-    from credence.calibrators.protocol import Need
-    from credence.calibrators.spec import parse_method
-    from credence.shift.adjusted import adjust
-    from credence.shift.composition import estimate_composition, fixed_composition
-    from credence.shift.diagnostics import diagnose
-    from credence.shift.fixed import stated_share
-    from credence.shift.registry import estimator_for, has_vectors
-    from credence.shift.sides import calibration_side
-    from credence.shift.summary import Corrected, summarise_shift
-
-    stage = parse_method(method, "--method")
-    chosen = estimator_for(estimator, has_vectors(labelled.predictions))
-    side = calibration_side(labelled, chosen.needs is Need.VECTOR)
-    use, error = _read_use(tables, spec, side, chosen)
-    if chosen.estimate is None:
-        share = None
-        if stated is not None:
-            share = stated_share(stated, labelled.predictions.class_names, "--stated")
-        composition = fixed_composition(side, share)
-    else:
-        composition = estimate_composition(side, use, chosen, options)
-    calibrator = stage.build(options)
-    corrected = Corrected(
-        side,
-        use,
-        composition,
-        diagnose(side, use, composition, options),
-        calibrator.fit(labelled),
-        adjust(side, calibrator, composition, options),
-        stage.needs is not Need.VECTOR and not stage.text.startswith("auto"),
-    )
-    found = summarise_shift(name, chosen.name, stage.text, corrected, options, error)
-    return found, corrected.adjusted
-
-
-def _read_use(
-    tables: tuple[str, ...], spec: TableSpec, side: CalibrationSide, chosen: Estimator
-) -> tuple[UseSide, float]:
-    """Return the use-set summed up, and what gathering its rows changes in shares."""
-    from credence.cli.progress import Progress
-    from credence.cli.tables import as_calibrated
-    from credence.problems import refuse
-    from credence.shift.compression import compression_error
-    from credence.shift.registry import has_vectors
-    from credence.shift.sides import together, use_side
-    from credence.tables.samples import stream_samples
-
-    predictions = side.labelled.predictions
-    spec = as_calibrated(spec, predictions.class_names, predictions.scale)
-    use, first = None, None
-    with Progress("shift", "proteins") as progress:
-        for table in tables:
-            for samples in stream_samples(Path(table), spec):
-                part = samples.predictions
-                if part.scale != predictions.scale:
-                    raise refuse(
-                        table,
-                        f"its scale is {part.scale:g}, the calibration set's is "
-                        f"{predictions.scale:g}.",
-                        "Give scores of the classifier that was calibrated, on the same scale.",
-                    )
-                if side.model is not None and not has_vectors(part):
-                    raise refuse(
-                        table,
-                        f"{chosen.name!r} needs the score of every class.",
-                        "Give --estimator bbse_hard.",
-                    )
-                if part.n_samples == 0:
-                    continue
-                first = part if first is None else first
-                summed = use_side(part, side.model)
-                use = summed if use is None else together(use, summed)
-                progress.add(part.n_samples)
-    if use is None or first is None:
-        raise refuse(tables[0], "no protein has scores.", "Give a table with scores.")
-    return use, compression_error(side, first, use, chosen)
-
-
-def _write(out: str, record: str | None, found: Any, adjusted: Any, labelled: Labelled) -> None:
-    import numpy as np
-
-    from credence.findings import to_record
-    from credence.tables.contract import Composition, write_contract
-    from credence.tables.shift_file import ShiftFile, write_shift
-
-    def column(field: str) -> Any:
-        values = [getattr(entry, field) for entry in found.classes]
-        return np.array(values, dtype=object if field == "class_name" else np.float64)
-
-    fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight")
-    write_contract(Path(out), Composition(*(column(field) for field in fields)))
-    if record is not None:
-        predictions = labelled.predictions
-        write_shift(
-            Path(record),
-            ShiftFile(
-                found.method,
-                predictions.class_names,
-                float(predictions.scale),
-                to_record(found),
-                adjusted,
-            ),
-        )

@@ -17,6 +17,7 @@ from credence.findings.evaluated import (
     ClassCount,
     CurveFinding,
     Difference,
+    FittedParameter,
     MetricValue,
     Notice,
     Reliability,
@@ -36,6 +37,13 @@ from credence.findings.run import (
     UseRow,
     UseSet,
 )
+from credence.findings.shift import (
+    ShiftClass,
+    ShiftCurve,
+    ShiftFinding,
+    WhatIf,
+    WhatIfPart,
+)
 
 __all__ = [
     "SCHEMA",
@@ -48,6 +56,7 @@ __all__ = [
     "CurveFinding",
     "Difference",
     "Findings",
+    "FittedParameter",
     "Halves",
     "InputFile",
     "MethodChoices",
@@ -61,10 +70,15 @@ __all__ = [
     "ScoreHistogram",
     "ScoreNeeded",
     "Setting",
+    "ShiftClass",
+    "ShiftCurve",
+    "ShiftFinding",
     "SkippedCandidate",
     "UseClass",
     "UseRow",
     "UseSet",
+    "WhatIf",
+    "WhatIfPart",
     "from_record",
     "to_record",
 ]

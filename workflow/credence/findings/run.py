@@ -10,10 +10,11 @@ from credence.findings.chosen import MethodChoices
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
 from credence.findings.measured import Counts, Numbers
+from credence.findings.shift import ShiftFinding, WhatIf
 from credence.findings.splits import SplitFinding
 from credence.problems import refuse
 
-SCHEMA = "credence/findings/1"
+SCHEMA = "credence/findings/2"
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,10 @@ class Findings:
         Of each `auto` that was fitted.
     split : SplitFinding, optional
         How proteins were split, and what its audit found.
+    shifts : tuple of ShiftFinding
+        The composition of each use-set, and what it changes.
+    what_if : WhatIf, optional
+        What every class's curve would be at any composition.
     """
 
     provenance: Provenance
@@ -219,6 +224,8 @@ class Findings:
     notices: tuple[Notice, ...] = ()
     choices: tuple[MethodChoices, ...] = ()
     split: SplitFinding | None = None
+    shifts: tuple[ShiftFinding, ...] = ()
+    what_if: WhatIf | None = None
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

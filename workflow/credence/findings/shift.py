@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from credence.findings.measured import Numbers
+
 
 @dataclass(frozen=True)
 class ShiftClass:
@@ -60,6 +62,32 @@ class ShiftClass:
 
 
 @dataclass(frozen=True)
+class ShiftCurve:
+    """Confidence of one class over the score, uncorrected and corrected.
+
+    Parameters
+    ----------
+    class_name : str
+        The predicted class.
+    score : tuple of float
+        Where both were evaluated, ascending.
+    before, before_lower, before_upper : tuple of float
+        As calibrated, with the interval's ends; NaN where there is none.
+    after, after_lower, after_upper : tuple of float
+        Corrected for the composition.
+    """
+
+    class_name: str
+    score: Numbers
+    before: Numbers
+    before_lower: Numbers
+    before_upper: Numbers
+    after: Numbers
+    after_lower: Numbers
+    after_upper: Numbers
+
+
+@dataclass(frozen=True)
 class ShiftFinding:
     """The composition of one use-set.
 
@@ -86,6 +114,9 @@ class ShiftFinding:
         One per class.
     sentences : tuple of str
         What a reader has to know.
+    curves : tuple of ShiftCurve
+        One per class that was predicted in calibration, where class and score
+        give the confidence.
     """
 
     name: str
@@ -104,3 +135,64 @@ class ShiftFinding:
     right_upper: float
     classes: tuple[ShiftClass, ...]
     sentences: tuple[str, ...] = ()
+    curves: tuple[ShiftCurve, ...] = ()
+
+
+@dataclass(frozen=True)
+class WhatIfPart:
+    """The calibration proteins predicted to be of one class and truly of one.
+
+    Parameters
+    ----------
+    predicted, true : int
+        The two classes, as places in the class names.
+    mass, mass_squared : float
+        Sum of their weights, and of the weights' squares.
+    density : tuple of float
+        How many of them lie near each score of the grid.
+    """
+
+    predicted: int
+    true: int
+    mass: float
+    mass_squared: float
+    density: Numbers
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What every class's curve would be at any composition.
+
+    Notes
+    -----
+    With w = share/calibration share of the true class, the confidence of
+    predicted class k is (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a
+    the prior weight and c_k the share right of the re-weighted class; c_k where
+    there is no density. Where the effective number of re-weighted proteins is
+    below `min_positives`, or all or none of them are right, it is
+    (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses.
+
+    Parameters
+    ----------
+    method : str
+        Whose curves these are.
+    is_exact : bool
+        Whether the method is a ratio of sums, so that re-weighting is all that
+        fitting it anew would do; else its curve is moved by Bayes' rule.
+    calibration_share : tuple of float
+        Share of each class in calibration.
+    score : tuple of float
+        The grid, ascending.
+    prior_weight, min_positives : float
+        See the notes.
+    parts : tuple of WhatIfPart
+        Pairs of classes that occur.
+    """
+
+    method: str
+    is_exact: bool
+    calibration_share: Numbers
+    score: Numbers
+    prior_weight: float
+    min_positives: float
+    parts: tuple[WhatIfPart, ...]
