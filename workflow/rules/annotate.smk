@@ -1,5 +1,6 @@
-# In: the table of a use-set, as the tool wrote it, and the chosen calibration.
-# Out: confidences.tsv, a confidence for every prediction.
+# In: the table of a use-set, as the tool wrote it, the chosen calibration, and the
+# same corrected for the set's composition.
+# Out: confidences.tsv, a confidence for every prediction, both as it is and corrected.
 
 
 rule annotate:
@@ -7,6 +8,7 @@ rule annotate:
         scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
         summary=rules.check_use_set.output[0],
         calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+        shift=rules.shift.output.record,
     output:
         f"{REPORTS}/{{use_set}}/confidences.tsv",
     log:
@@ -22,5 +24,5 @@ rule annotate:
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence annotate {input.scores:q}"
-        " --calibration {input.calibration:q} --spec {params.spec:q}"
+        " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " --spreadsheet-safe --out {output:q} 2> {log:q}"

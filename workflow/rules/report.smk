@@ -10,6 +10,7 @@ rule report:
         split=rules.split.output.summary,
         confidences=expand(rules.annotate.output[0], use_set=USE_SETS),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
+        shifts=expand(rules.shift.output.record, use_set=USE_SETS),
     output:
         findings=f"{RESULTS}/findings.json",
         page=f"{REPORTS}/index.html",
@@ -28,10 +29,11 @@ rule report:
         use_sets=lambda wildcards, input: configuration.options(
             "--use-set", zip(USE_SETS, input.confidences, input.summaries)
         ),
+        shifts=lambda wildcards, input: configuration.options("--shift", input.shifts),
         settings=settings.report_json,
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
-        " --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

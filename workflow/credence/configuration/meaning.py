@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.configuration.reading import Document, SettingPath
+from credence.configuration.shift import shift_problems
 from credence.problems import InputError, Problem, nearest
 
 
@@ -34,6 +35,7 @@ def meaning_problems(document: Document) -> list[Problem]:
     else:
         problems += _missing_files(document)
     problems += _training_problems(document)
+    problems += shift_problems(document)
     names: dict[str, int] = {}
     for position, entry in _entries(data.get("use_sets")):
         name = entry.get("name")

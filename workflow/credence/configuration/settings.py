@@ -17,6 +17,7 @@ from credence.configuration.reading import (
     parse_document,
     read_document,
 )
+from credence.configuration.shift import ShiftSettings, shift_settings
 from credence.configuration.validation import schema_problems, with_defaults
 from credence.problems import InputError, Problem
 
@@ -58,6 +59,8 @@ class TableSet:
         FASTA file.
     match : str
         How ids meet FASTA headers.
+    shift : ShiftSettings, optional
+        How its composition is found; None for the calibration set.
     """
 
     name: str
@@ -66,6 +69,12 @@ class TableSet:
     labels: Mapping[str, Any] | None = None
     proteins: str | None = None
     match: str = "first_word"
+    shift: ShiftSettings | None = None
+
+    @property
+    def shift_options(self) -> list[str]:
+        """Options of the command that finds the composition."""
+        return [] if self.shift is None else self.shift.words
 
     @property
     def spec_json(self) -> str:
@@ -150,6 +159,11 @@ class Configuration:
         for key in ("weights", "min_positives", "level", "draws"):
             words += [f"--{key.replace('_', '-')}", str(calibration[key])]
         return words
+
+    @property
+    def set_options(self) -> list[str]:
+        """Options of the command that corrects what was fitted: those without draws."""
+        return self.fit_options[: 2 * len(("weights", "min_positives"))]
 
     @property
     def report_json(self) -> str:
@@ -301,7 +315,12 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
     compared = [parse_method(text, document.where).text for text in calibration["compare"]]
     methods = tuple(dict.fromkeys([*compared, chosen]))
     calibration_set = _table_set("calibration_set", values["calibration_set"])
-    use_sets = tuple(_table_set(entry["name"], entry) for entry in values["use_sets"])
+    use_sets = tuple(
+        replace(
+            _table_set(entry["name"], entry), shift=shift_settings(values, entry["shift"] or {})
+        )
+        for entry in values["use_sets"]
+    )
     return Configuration(document.where, values, calibration_set, use_sets, methods, chosen)
 
 

@@ -1,0 +1,35 @@
+# In: the table of a use-set, the samples and groups that calibrate, and the chosen
+# calibration.
+# Out: composition.tsv, how frequent the classes are there, and shift.json, the
+# calibration corrected for it.
+
+
+rule shift:
+    input:
+        scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
+        summary=rules.check_use_set.output[0],
+        samples=rules.check.output.samples,
+        groups=rules.split.output.groups,
+        calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+    output:
+        composition=f"{REPORTS}/{{use_set}}/composition.tsv",
+        record=f"{RESULTS}/use_sets/{{use_set}}/shift.json",
+    log:
+        f"{RESULTS}/logs/shift-{{use_set}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/shift-{{use_set}}.tsv"
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
+    params:
+        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        options=settings.set_options,
+        shift=lambda wildcards: USE_SETS[wildcards.use_set].shift_options,
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence shift {input.scores:q} --spec {params.spec:q}"
+        " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
+        " --calibration {input.calibration:q} {params.options:q} {params.shift:q}"
+        " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe"
+        " --out {output.composition:q} 2> {log:q}"
