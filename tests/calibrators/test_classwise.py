@@ -11,8 +11,8 @@ from credence.calibrators.classwise import (
     count,
     kish,
     scarce_fallback,
-    support_of,
 )
+from credence.calibrators.masses import class_masses, support_of
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Labelled
@@ -68,14 +68,14 @@ def test_kish_by_hand() -> None:
 
 def test_scarce_and_one_sided_are_told_apart(sample_of: Make) -> None:
     options = FitOptions(min_positives=10)
-    assert scarce_fallback(sample_of([5.0] * 9, [4.0]), options) is None
-    scarce = scarce_fallback(sample_of([5.0] * 8, [4.0]), options)
+    assert scarce_fallback(class_masses(sample_of([5.0] * 9, [4.0])), options) is None
+    scarce = scarce_fallback(class_masses(sample_of([5.0] * 8, [4.0])), options)
     assert scarce is not None and scarce.code == Note.SCARCE
     assert scarce.share == pytest.approx(8.5 / 10)
-    one_sided = scarce_fallback(sample_of([5.0] * 12, []), options)
+    one_sided = scarce_fallback(class_masses(sample_of([5.0] * 12, [])), options)
     assert one_sided is not None and one_sided.code == Note.ONE_SIDED
     assert one_sided.share == pytest.approx(12.5 / 13)
-    both = scarce_fallback(sample_of([], [4.0]), options)
+    both = scarce_fallback(class_masses(sample_of([], [4.0])), options)
     assert both is not None and both.code == Note.SCARCE | Note.ONE_SIDED
     assert both.share == pytest.approx(0.25)
 
@@ -83,19 +83,19 @@ def test_scarce_and_one_sided_are_told_apart(sample_of: Make) -> None:
 def test_weights_that_vary_make_a_class_scarcer(sample_of: Make) -> None:
     weight = np.append(np.full(11, 0.01), 1.0)
     sample = sample_of([5.0] * 8, [4.0] * 4, weight=weight)
-    assert scarce_fallback(sample, FitOptions()) is not None
+    assert scarce_fallback(class_masses(sample), FitOptions()) is not None
 
 
 def test_support_counts_a_family_of_alike_once(sample_of: Make) -> None:
-    alone = support_of(sample_of([8.0] * 40, []))
-    family = support_of(sample_of([8.0] * 40, [], cluster=["one"] * 40))
+    alone = support_of(class_masses(sample_of([8.0] * 40, [])), 10.0)
+    family = support_of(class_masses(sample_of([8.0] * 40, [], cluster=["one"] * 40)), 10.0)
     at_8 = int(np.argmin(np.abs(alone[0] - 8.0)))
     assert alone[1][at_8] == pytest.approx(40)
     assert family[1][at_8] == pytest.approx(1)
 
 
 def test_support_fades_away_from_the_scores_seen(sample_of: Make) -> None:
-    knots, support = support_of(sample_of([8.0] * 40, []))
+    knots, support = support_of(class_masses(sample_of([8.0] * 40, [])), 10.0)
     assert support[np.argmin(np.abs(knots - 5.0))] < 0.5
     assert np.interp(8.0, knots, support) > np.interp(7.5, knots, support)
 
@@ -106,7 +106,7 @@ def test_support_of_many_clusters_is_that_of_the_definition(sample_of: Make) -> 
     score = np.round(rng.uniform(5, 10, 300) * 20) / 20
     names = [f"f{code}" for code in rng.integers(120, size=300)]
     sample = sample_of(score, [], weight=rng.uniform(0.5, 2, 300), cluster=names)
-    knots, support = support_of(sample)
+    knots, support = support_of(class_masses(sample), 10.0)
     for knot in (6.0, 8.0, 9.0):
         near = sample.weight * np.exp(-0.5 * ((knot - sample.score) / 0.5) ** 2)
         mass = np.bincount(sample.cluster, weights=near)
@@ -116,6 +116,6 @@ def test_support_of_many_clusters_is_that_of_the_definition(sample_of: Make) -> 
 
 
 def test_counts_say_what_a_class_rests_on(sample_of: Make) -> None:
-    found = count(sample_of([8.0, 6.0], [4.0], cluster=["a", "a", "b"]))
+    found = count(class_masses(sample_of([8.0, 6.0], [4.0], cluster=["a", "a", "b"])))
     assert (found["n"], found["n_correct"], found["n_clusters"]) == (3, 2, 2)
     assert (found["score_min"], found["score_median"], found["score_max"]) == (4.0, 6.0, 8.0)

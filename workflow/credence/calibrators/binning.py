@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credence.calibrators.fixed_point import fixed
 from credence.calibrators.protocol import ClassSample
 from credence.predictions import Floats, Integers
 
@@ -88,14 +89,13 @@ def masses_of(sample: ClassSample) -> Masses:
         The positives of a class, at least one.
     """
     distinct, group, order = group_scores(sample.score)
-    weight, weight_right = sample.weight, sample.weight_correct
+    units, is_correct = fixed(sample.weight), sample.is_correct
     if order is not None:
-        weight, weight_right = weight[order], weight_right[order]
-    right, wrong = (
-        np.bincount(group, weights=part, minlength=len(distinct)).astype(np.float64)
-        for part in (weight_right, weight - weight_right)
-    )
-    return Masses(distinct, right, wrong)
+        units, is_correct = units.take(order), is_correct[order]
+    starts = np.searchsorted(group, np.arange(len(distinct)))
+    right = units.where(is_correct).sums(starts)
+    wrong = units.sums(starts) - right
+    return Masses(distinct, right.floats(), wrong.floats())
 
 
 def nodes_of(masses: Masses, kind: str, width: float) -> Nodes:

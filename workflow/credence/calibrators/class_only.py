@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from credence.calibrators.binning import Masses, masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.protocol import (
@@ -78,7 +79,24 @@ class ClassOnly:
         sample : ClassSample
             The proteins predicted to be in the class.
         """
-        return Constant(sample.share_correct)
+        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the share is a function of the masses: it is."""
+        return True
+
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Constant:
+        """Return the weighted share of right predictions, from masses alone.
+
+        Parameters
+        ----------
+        masses : Masses
+            Of the class's right and wrong predictions.
+        scale, resolution : float
+            See :class:`credence.predictions.Predictions`.
+        """
+        return Constant(masses.share)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from credence.calibrators.draws import encode_clusters
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.mass_draws import Places, cluster_masses
+from credence.calibrators.masses import ClassMasses, class_masses, support_of
 from credence.calibrators.protocol import (
     Band,
     Calibrator,
@@ -22,14 +22,11 @@ from credence.calibrators.protocol import (
     Curve,
     CurveMethod,
     FitOptions,
+    MassMethod,
     Record,
 )
 from credence.confidence import Confidence, Note
 from credence.predictions import Floats, Integers, Labelled, Predictions
-
-SUPPORT_WINDOW = 0.05  # standard deviation of the window of `support`, in scales
-SUPPORT_BINS = 200  # scores are binned to SUPPORT_WINDOW / 10 before windowing
-N_SUPPORT_KNOTS = 41
 
 
 @dataclass(frozen=True)
@@ -74,12 +71,15 @@ class ClassCurve:
         Knots of the effective number of proteins near a score.
     counts : dict
         What the class's positives amount to.
+    masses : ClassMasses, optional
+        What a trove can be added to; kept where that was asked for.
     """
 
     curve: Curve | None
     band: Band | None
     support: tuple[Floats, Floats] | None
     counts: Record
+    masses: ClassMasses | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,16 +175,35 @@ class ClasswiseCalibrator:
         return ClasswiseCalibration(self.method, labelled.predictions.class_names, entries)
 
     def _fit_class(self, sample: ClassSample) -> ClassCurve:
-        fallback = scarce_fallback(sample, self.options)
-        curve = fallback or self.settings.fit_curve(sample)
+        masses = class_masses(sample)
+        curve = self.curve_of(masses, sample.scale, sample.resolution)
+        if curve is None:
+            curve = self.settings.fit_curve(sample)
         band = None
         if self.options.n_draws > 0:
-            if fallback is not None:
+            if isinstance(curve, Fallback):
                 lower, upper = share_interval(sample, self.options)
                 band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
             else:
                 band = self.settings.fit_band(sample, curve, self.options)
-        return ClassCurve(curve, band, support_of(sample), count(sample))
+        return ClassCurve(curve, band, support_of(masses, sample.scale), count(masses))
+
+    def curve_of(self, masses: ClassMasses, scale: float, resolution: float) -> Curve | None:
+        """Return what the masses alone give; None where the method needs the proteins.
+
+        Parameters
+        ----------
+        masses : ClassMasses
+            Of the positives of a class.
+        scale, resolution : float
+            See :class:`credence.predictions.Predictions`.
+        """
+        fallback = scarce_fallback(masses, self.options)
+        if fallback is not None:
+            return fallback
+        if isinstance(self.settings, MassMethod) and self.settings.is_additive:
+            return self.settings.fit_masses(masses.floats, scale, resolution)
+        return None
 
 
 def class_samples(labelled: Labelled) -> list[ClassSample | None]:
@@ -236,66 +255,46 @@ def kish(weight: Floats) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
-def scarce_fallback(sample: ClassSample, options: FitOptions) -> Fallback | None:
+def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None:
     """Return the rule for scarce classes where it applies, else None.
 
     Parameters
     ----------
-    sample : ClassSample
-        Positives of a class, at least one.
+    masses : ClassMasses
+        Of the positives of a class.
     options : FitOptions
         Says what scarce is.
     """
     code = Note.NONE
-    if kish(sample.weight) < options.min_positives:
+    if masses.effective_number < options.min_positives:
         code |= Note.SCARCE
-    if sample.is_correct.all() or not sample.is_correct.any():
+    if not masses.n_right.any() or not masses.n_wrong.any():
         code |= Note.ONE_SIDED
     if code is Note.NONE:
         return None
-    right = float(sample.weight_correct.sum())
-    return Fallback((right + 0.5) / (float(sample.weight.sum()) + 1.0), int(code))
+    return Fallback((masses.weight_right + 0.5) / (masses.weight + 1.0), int(code))
 
 
-def support_of(sample: ClassSample) -> tuple[Floats, Floats]:
-    """Return knots of the effective number of proteins near a score.
-
-    Near is a Gaussian window; relatives are added up before Kish's formula, so
-    a family of alike proteins counts as one.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        Positives of a class, at least one.
-    """
-    width = sample.scale / SUPPORT_BINS
-    bins = np.clip(np.rint(sample.score / width), 0, SUPPORT_BINS).astype(np.int64)
-    centres = np.arange(SUPPORT_BINS + 1, dtype=np.float64) * width
-    knots = np.linspace(0.0, sample.scale, N_SUPPORT_KNOTS)
-    masses = cluster_masses(sample, Places(bins, centres, centres))
-    square = ((knots[:, None] - centres) / (SUPPORT_WINDOW * sample.scale)) ** 2
-    window = np.exp(-0.5 * square)
-    # A lone cluster far away is not one protein near: at most what is near of each.
-    return knots, np.minimum(masses.effective_number(window), masses.presence(window))
-
-
-def count(sample: ClassSample) -> Record:
+def count(masses: ClassMasses) -> Record:
     """Return how many proteins and clusters a class's positives are.
 
     Parameters
     ----------
-    sample : ClassSample
-        Positives of a class.
+    masses : ClassMasses
+        Of the positives of a class.
     """
+    reached = np.cumsum(masses.n_right + masses.n_wrong)
+    n_samples = int(reached[-1])
+    middle = np.searchsorted(reached, [(n_samples - 1) // 2, n_samples // 2], side="right")
     return {
-        "n": len(sample.score),
-        "n_correct": int(sample.is_correct.sum()),
-        "n_clusters": len(sample.cluster_key),
-        "weight": float(sample.weight.sum()),
-        "share_correct": sample.share_correct,
-        "score_min": float(sample.score.min()),
-        "score_median": float(np.median(sample.score)),
-        "score_max": float(sample.score.max()),
+        "n": n_samples,
+        "n_correct": int(masses.n_right.sum()),
+        "n_clusters": masses.n_clusters,
+        "weight": masses.weight,
+        "share_correct": masses.weight_right / masses.weight,
+        "score_min": float(masses.score[0]),
+        "score_median": float(masses.score[middle].mean()),
+        "score_max": float(masses.score[-1]),
     }
 
 
@@ -327,6 +326,8 @@ def entry_record(entry: ClassCurve) -> Record:
             "score": entry.support[0].tolist(),
             "n": entry.support[1].tolist(),
         }
+    if entry.masses is not None:
+        record["masses"] = entry.masses.to_record()
     return record
 
 
@@ -349,6 +350,7 @@ def read_entry(
         curve = read_curve(record["curve"])
     band = record.get("band")
     support = record.get("support")
+    masses = record.get("masses")
     return ClassCurve(
         curve,
         None
@@ -356,6 +358,7 @@ def read_entry(
         else Band(np.array(band["score"]), np.array(band["lower"]), np.array(band["upper"])),
         None if support is None else (np.array(support["score"]), np.array(support["n"])),
         dict(record["counts"]),
+        None if masses is None else ClassMasses.from_record(masses),
     )
 
 

@@ -112,7 +112,23 @@ class Cumulative:
         sample : ClassSample
             The proteins predicted to be in the class.
         """
-        masses = masses_of(sample)
+        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the curve is a function of the masses: it is."""
+        return True
+
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> CumulativeCurve:
+        """Return the shares by running sums, from masses alone.
+
+        Parameters
+        ----------
+        masses : Masses
+            Of the class's right and wrong predictions.
+        scale, resolution : float
+            See :class:`credence.predictions.Predictions`.
+        """
         return curve_at(masses, self.cutoff(masses))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.binning import masses_of
+from credence.calibrators.binning import Masses, masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of
 from credence.calibrators.mass_draws import Places, cluster_masses, draw_masses
@@ -134,9 +134,25 @@ class Histogram:
         sample : ClassSample
             The proteins predicted to be in the class.
         """
-        masses = masses_of(sample)
+        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the curve is a function of the masses: it is."""
+        return True
+
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Steps:
+        """Return the share of right predictions per bin, from masses alone.
+
+        Parameters
+        ----------
+        masses : Masses
+            Of the class's right and wrong predictions.
+        scale, resolution : float
+            See :class:`credence.predictions.Predictions`.
+        """
         if self.bins == "width":
-            upper_edge = sample.scale * np.arange(1, self.n_bins) / self.n_bins
+            upper_edge = scale * np.arange(1, self.n_bins) / self.n_bins
         else:
             upper_edge = equal_weight_edges(masses.score, masses.total, self.n_bins)
         bin_ = bin_of(upper_edge, masses.score)

@@ -21,10 +21,10 @@ from credence.calibrators.classwise import (
     never_predicted,
     read_entry,
     scarce_fallback,
-    support_of,
 )
 from credence.calibrators.draws import keys_of
 from credence.calibrators.intervals import share_interval
+from credence.calibrators.masses import class_masses, support_of
 from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record
 from credence.confidence import Confidence, Note
 from credence.predictions import Booleans, Floats, Labelled, Predictions
@@ -177,13 +177,16 @@ class JointCalibrator:
             if sample is None:
                 entries.append(never_predicted())
                 continue
-            fallback = scarce_fallback(sample, self.options)
+            masses = class_masses(sample)
+            fallback = scarce_fallback(masses, self.options)
             band = None
             if fallback is not None and self.options.n_draws > 0:
                 lower, upper = share_interval(sample, self.options)
                 band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
             is_active[class_] = fallback is None
-            entries.append(ClassCurve(fallback, band, support_of(sample), count(sample)))
+            entries.append(
+                ClassCurve(fallback, band, support_of(masses, sample.scale), count(masses))
+            )
         model = None
         if is_active.any():
             rows = order_rows(labelled, is_active)

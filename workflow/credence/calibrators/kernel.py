@@ -228,20 +228,40 @@ class Kernel:
             The proteins predicted to be in the class.
         """
         masses = masses_of(sample)
-        bandwidth = self.choose_bandwidth(masses, sample)
+        if self.is_additive:
+            return self.fit_masses(masses, sample.scale, sample.resolution)
+        return self.curve_at(masses, leave_one_out_bandwidth(sample), sample.scale)
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the curve is a function of the masses; `loo` looks at clusters."""
+        return self.bandwidth != LEAVE_ONE_OUT
+
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> KernelCurve:
+        """Return the ratio of kernel sums, on knots, from masses alone.
+
+        Parameters
+        ----------
+        masses : Masses
+            Of the class's right and wrong predictions.
+        scale, resolution : float
+            See :class:`credence.predictions.Predictions`.
+        """
+        bandwidth: float | None
+        if self.bandwidth in MON:
+            bandwidth = None
+            if masses.right.any() and masses.wrong.any():
+                allowed = MON[str(self.bandwidth)]
+                bandwidth = steady_bandwidth(masses, scale, resolution, allowed)
+        else:
+            bandwidth = float(self.bandwidth)
+        return self.curve_at(masses, bandwidth, scale)
+
+    def curve_at(self, masses: Masses, bandwidth: float | None, scale: float) -> KernelCurve:
+        """Return the curve at a bandwidth; the class's share where there is none."""
         if bandwidth is None:
             return constant_curve(masses)
-        return trace(self.ratio(masses, bandwidth, sample.scale), masses)
-
-    def choose_bandwidth(self, masses: Masses, sample: ClassSample) -> float | None:
-        """Return the bandwidth that the rule chooses, None where none passes."""
-        if not isinstance(self.bandwidth, str):
-            return float(self.bandwidth)
-        if not (masses.right.any() and masses.wrong.any()):
-            return None
-        if self.bandwidth == LEAVE_ONE_OUT:
-            return leave_one_out_bandwidth(sample)
-        return steady_bandwidth(masses, sample.scale, sample.resolution, MON[self.bandwidth])
+        return trace(self.ratio(masses, bandwidth, scale), masses)
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
         """Return the ratio of kernel sums at a bandwidth."""

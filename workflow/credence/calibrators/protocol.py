@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import Enum, StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credence.confidence import Confidence
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+
+if TYPE_CHECKING:
+    from credence.calibrators.binning import Masses
 
 Record = dict[str, Any]
 
@@ -147,6 +150,20 @@ class CurveMethod(Protocol):
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band | None:
         """Return the pointwise interval around `curve`; None where it has none."""
+        ...
+
+
+@runtime_checkable
+class MassMethod(Protocol):
+    """Settings of a curve method that needs masses only: an additive one."""
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether that holds for these settings."""
+        ...
+
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Curve:
+        """Return the curve; `masses` holds right and wrong predictions."""
         ...
 
 
