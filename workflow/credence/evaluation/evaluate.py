@@ -21,6 +21,7 @@ from credence.evaluation.describing import (
 from credence.evaluation.judging import Key, Said, judge
 from credence.evaluation.notices import notices_of, notices_of_reliability
 from credence.evaluation.options import HELD_OUT, IN_SAMPLE, EvaluationOptions
+from credence.evaluation.parameters import parameters_of
 from credence.evaluation.reliability import reliability_of
 from credence.findings import CalibrationTest, CurveFinding, Reliability, Results
 from credence.predictions import Floats, Integers, Labelled
@@ -130,6 +131,7 @@ def evaluate(
             *notices_of(labelled, in_sample, held_out, classes, options.n_folds),
             *notices_of_reliability(reliability, reference, options.level),
         ),
+        parameters=parameters_of(calibrations, predictions.class_names),
     )
     return Evaluation(results, fold, in_sample, held_out)
 

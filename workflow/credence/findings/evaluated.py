@@ -247,6 +247,26 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class FittedParameter:
+    """A number that fitting chose for one class.
+
+    Parameters
+    ----------
+    method, class_name : str
+        Whose it is.
+    name : str
+        ``bandwidth`` or ``cutoff`` (in score units), ``temperature`` or ``award``.
+    value : float
+        What was chosen.
+    """
+
+    method: str
+    class_name: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
 class Notice:
     """Something that a reader has to know.
 
@@ -319,3 +339,4 @@ class Results:
     halves: tuple[Halves, ...] = ()
     counting: tuple[Counting, ...] = ()
     notices: tuple[Notice, ...] = ()
+    parameters: tuple[FittedParameter, ...] = ()
