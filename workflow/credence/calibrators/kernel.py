@@ -371,4 +371,5 @@ METHOD = Method(
         Law.TROVE: Kernel(bandwidth=LAW_BANDWIDTH, prior_weight=0.0),
     },
     additive=True,
+    stored_within=TOLERANCE,
 )

@@ -220,6 +220,9 @@ class Method:
     gives_vector : bool
         Whether its calibration has a `probabilities` method that gives a
         probability for every class.
+    stored_within : float
+        How far a stored confidence may be from the formula; its laws hold to
+        that.
     """
 
     name: str
@@ -234,6 +237,7 @@ class Method:
     additive: bool = False
     gives_interval: bool = True
     gives_vector: bool = False
+    stored_within: float = 0.0
 
 
 @dataclass(frozen=True)

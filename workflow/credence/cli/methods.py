@@ -19,7 +19,7 @@ def command(as_json: bool) -> None:
     Each with its reference, what it needs of a table, its settings with
     defaults and ranges, and the laws that it promises or does not.
     """
-    entries = [_entry(method) for method in _methods()]
+    entries = [describe(method) for method in _methods()]
     if as_json:
         click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return
@@ -33,7 +33,14 @@ def _methods() -> tuple[Any, ...]:
     return METHODS
 
 
-def _entry(method: Any) -> dict[str, Any]:
+def describe(method: Any) -> dict[str, Any]:
+    """Return what is to be said of a method, as JSON data.
+
+    Parameters
+    ----------
+    method : Method
+        An entry of the registry.
+    """
     from credence.calibrators.protocol import Law, setting_rules
 
     offered = [law for law in Law if law.name not in COMMON_LAWS]
@@ -54,8 +61,28 @@ def _entry(method: Any) -> dict[str, Any]:
             for name, (default, rule) in setting_rules(method.settings).items()
         ],
         "laws_promised": [law.value for law in offered if law in method.laws],
-        "laws_not_promised": [law.value for law in offered if law not in method.laws],
+        "laws_promised_with_settings": {
+            law.value: _differing(method.conditional_laws[law])
+            for law in offered
+            if law in method.conditional_laws
+        },
+        "laws_not_promised": [
+            law.value
+            for law in offered
+            if law not in method.laws and law not in method.conditional_laws
+        ],
     }
+
+
+def _differing(settings: Any) -> str:
+    """Return the settings that are not at their default, as a user writes them."""
+    from dataclasses import fields
+
+    return ", ".join(
+        f"{entry.name}={getattr(settings, entry.name):g}"
+        for entry in fields(settings)
+        if getattr(settings, entry.name) != entry.default
+    )
 
 
 def _lines(entry: dict[str, Any]) -> list[str]:
@@ -66,6 +93,10 @@ def _lines(entry: dict[str, Any]) -> list[str]:
             f"    {setting['name']}={setting['default']}: {setting['text']} ({_range(setting)})"
         )
     lines += [f"    promises: {law}" for law in entry["laws_promised"]]
+    lines += [
+        f"    promises with {settings}: {law}"
+        for law, settings in entry["laws_promised_with_settings"].items()
+    ]
     lines += [f"    does not promise: {law}" for law in entry["laws_not_promised"]]
     return lines
 
