@@ -11,7 +11,7 @@ import pytest
 
 from credence.findings import Findings, Provenance
 from credence.report import report_record
-from credence.report.blocks import Figure, FigureRow, Folded, Heading, Section, Table
+from credence.report.blocks import Figure, FigureRow, Folded, Heading, Panel, Section, Table
 from credence.report.sections.by_class import sentence
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.registry import SECTIONS, sections_of
@@ -19,12 +19,13 @@ from credence.report.sections.registry import SECTIONS, sections_of
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def flat(section: Section) -> list[object]:
+def flat(block: Section | Folded | Panel) -> list[object]:
+    """Return every block, those inside others too."""
     blocks: list[object] = []
-    for block in section.blocks:
-        blocks.append(block)
-        if isinstance(block, Folded):
-            blocks.extend(block.blocks)
+    for inner in block.blocks:
+        blocks.append(inner)
+        if isinstance(inner, Folded | Panel):
+            blocks.extend(flat(inner))
     return blocks
 
 
@@ -38,7 +39,7 @@ def test_the_records_of_all_sections_are_the_golden_ones(small: Findings, tmp_pa
 def test_every_module_of_the_room_is_in_the_registry() -> None:
     registered = {build.__module__.rpartition(".")[2] for build in SECTIONS}
     here = Path(__import__("credence.report.sections", fromlist=["x"]).__file__).parent
-    others = {"__init__", "registry", "lookup"}
+    others = {"__init__", "registry", "lookup", "dome"}
     assert registered == {path.stem for path in here.glob("*.py")} - others
 
 
@@ -53,7 +54,7 @@ def test_names_and_anchors_are_unique_and_plain(small: Findings, hostile: Findin
         for section in sections_of(findings):
             names.append(section.name)
             for block in flat(section):
-                if isinstance(block, Heading):
+                if isinstance(block, Heading | Panel):
                     names.append(block.anchor)
                 if isinstance(block, FigureRow):
                     names.extend(f"figure-{figure.name}" for figure in block.figures)
@@ -149,5 +150,5 @@ def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     names = [section.name for section in sections_of(replace(small, use_sets=()))]
     assert names == [
         *("overview", "trust", "classes", "methods", "measuring", "mistakes"),
-        *("notices", "glossary"),
+        *("notices", "glossary", "publish"),
     ]

@@ -176,15 +176,64 @@ class Widget:
         What it is for, for those who do not see it.
     data : object
         What the script reads: records, tuples, lists, mappings, texts, numbers.
+    shares : str
+        Name of the widget whose data it reads, where it has none of its own.
     """
 
     name: str
     script: str
     label: str
-    data: Any
+    data: Any = None
+    shares: str = ""
 
 
-Block = Heading | Paragraph | Table | FigureRow | NoticeList | Definitions | Folded | Widget
+@dataclass(frozen=True)
+class Passage:
+    """A text to be copied as it stands.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page; letters, digits and hyphens.
+    lines : tuple of str
+        Its paragraphs.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Blocks about one thing, which a reader can choose among many.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    anchor : str
+        Name that links point to; unique on the page.
+    blocks : tuple of Block
+        The blocks.
+    """
+
+    title: str
+    anchor: str
+    blocks: tuple[Paragraph | Table | FigureRow | Definitions | Folded, ...]
+
+
+Block = (
+    Heading
+    | Paragraph
+    | Table
+    | FigureRow
+    | NoticeList
+    | Definitions
+    | Folded
+    | Widget
+    | Passage
+    | Panel
+)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import matplotlib as mpl
@@ -77,8 +78,26 @@ def to_svg(plot: Plot, name: str) -> str:
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
         buffer = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        FigureCanvasSVG(draw(plot)).print_svg(buffer, metadata=no_metadata)
-    return _embed(buffer.getvalue(), name)
+        figure = draw(plot)
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=no_metadata)
+    return _embed(buffer.getvalue(), name).replace("<svg", f"<svg{_places(figure)}", 1)
+
+
+def _places(figure: Figure) -> str:
+    """Return where the first axes lie in the drawing, and what their ends are.
+
+    So that a script finds the number under a pointer, and draws in the same place.
+    """
+    axes = figure.axes[0]
+    width, height = figure.get_size_inches() * POINTS_PER_INCH
+    box = axes.get_position()
+    corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
+    ends = (*axes.get_xlim(), *axes.get_ylim())
+    return f' data-box="{_joined(corners)}" data-ends="{_joined(ends)}"'
+
+
+def _joined(numbers: Iterable[float]) -> str:
+    return " ".join(f"{float(number):.6g}" for number in numbers)
 
 
 def _two_decimals(match: re.Match[str]) -> str:
@@ -241,7 +260,7 @@ def _draw_counts(axes: Any, plot: ConfidencePlot) -> None:
 
 
 def _draw_reliability(plot: ReliabilityPlot) -> Figure:
-    figure, axes = _new(3.9)
+    figure, axes = _reliability_axes(plot)
     axes.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1.0, label="perfect")
     _draw_chance(axes, plot)
     shift = 0.012
@@ -262,10 +281,29 @@ def _draw_reliability(plot: ReliabilityPlot) -> Figure:
         )
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
-    axes.set_xlabel("confidence (mean of bin)")
     axes.set_ylabel("share right")
-    _legend(figure, axes)
+    figure.axes[-1].set_xlabel("confidence (mean of bin)")
+    _legend(figure, axes, 4 if len(plot.names) == 1 else 3)
     return figure
+
+
+def _reliability_axes(plot: ReliabilityPlot) -> tuple[Figure, Any]:
+    """Return a square to draw in; where they are known, above how many have which confidence."""
+    lines = LEGEND * (1 if len(plot.names) == 1 else 2)
+    if not plot.counts:
+        return _new(3.9, legend=lines)
+    height, below, gap = 3.9, 0.42, 0.1
+    bottom = BOTTOM + below + gap
+    figure = Figure(figsize=(style.WIDTH_IN, height))
+    axes = figure.add_axes(_box(height, LEFT, bottom, height - bottom - TOP - lines))
+    counts = figure.add_axes(_box(height, LEFT, BOTTOM, below), sharex=axes)
+    edges = np.linspace(0.0, 1.0, len(plot.counts) + 1)
+    counts.stairs(plot.counts, edges, fill=True, color=style.MUTED, alpha=0.55, linewidth=0)
+    counts.set_ylim(0, max(plot.counts) * 1.05 or 1.0)
+    counts.set_yticks([])
+    counts.spines["left"].set_visible(False)
+    axes.tick_params(labelbottom=False)
+    return figure, axes
 
 
 def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
@@ -303,6 +341,10 @@ def _draw_lines(plot: LinesPlot) -> Figure:
             markersize=3.5,
             label=printable(name),
         )
+    for number, (lower, upper) in enumerate(zip(plot.lower, plot.upper, strict=True)):
+        if lower:
+            colour = style.colour_of(number)
+            axes.fill_between(plot.x, lower, upper, color=colour, alpha=0.2, lw=0)
     axes.set_xlim(0.0, plot.end)
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel(plot.axis)

@@ -22,7 +22,14 @@ from credence.findings import to_record
 
 # Files of scripts/, in the order in which they stand on the page. The first
 # holds what the others share.
-SCRIPTS: tuple[str, ...] = ("page.js",)
+SCRIPTS: tuple[str, ...] = (
+    "page.js",
+    "tables.js",
+    "figures.js",
+    "explorer.js",
+    "lookup.js",
+    "what_if.js",
+)
 
 TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')

@@ -11,9 +11,12 @@ from markupsafe import Markup
 from credence.findings import Findings
 from credence.report.figures import to_svg
 from credence.report.frame import data_text, gather_styles, policy, scripts
+from credence.report.hover import points_of
 from credence.report.plots import Plot
 from credence.report.sections.registry import sections_of
 from credence.report.wording import printable
+
+STYLESHEETS = ("page.css", "what_if.css")
 
 
 def render(findings: Findings) -> str:
@@ -32,7 +35,8 @@ def render(findings: Findings) -> str:
             schema=findings.schema,
         )
     )
-    stylesheet = Markup(environment.get_template("page.css").render() + rules + "\n")
+    sheets = (environment.get_template(name).render() for name in STYLESHEETS)
+    stylesheet = Markup("".join(sheets)) + rules + "\n"
     return environment.get_template("page.html").render(
         provenance=findings.provenance,
         policy=Markup(policy(stylesheet)),
@@ -56,6 +60,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["kind"] = lambda block: type(block).__name__
     environment.filters["svg"] = _svg
+    environment.filters["points"] = points_of
     environment.filters["data"] = data_text
     return environment
 

@@ -49,6 +49,8 @@ class ReliabilityPlot:
     curve : tuple of float
         Kernel estimate of the share right for the first set, at the middles of
         equal parts of the axis.
+    counts : tuple of int
+        How many of the first set have a confidence in each equal part of the axis.
     """
 
     names: tuple[str, ...]
@@ -56,6 +58,7 @@ class ReliabilityPlot:
     band_lower: tuple[float, ...] = ()
     band_upper: tuple[float, ...] = ()
     curve: tuple[float, ...] = ()
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,9 @@ class LinesPlot:
         Right end of the axis.
     has_points : bool
         Whether each value is marked.
+    lower, upper : tuple of tuple of float
+        Ends of an interval by series, empty for a series without one; none at
+        all where no series has one.
     """
 
     axis: str
@@ -85,6 +91,8 @@ class LinesPlot:
     series: tuple[tuple[float, ...], ...]
     end: float
     has_points: bool
+    lower: tuple[tuple[float, ...], ...] = ()
+    upper: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,4 +24,33 @@ const credence = {
     made.append(...children);
     return made;
   },
+
+  // A text, saved as a file.
+  download(name, text) {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values" }));
+    const link = credence.element("a", { href: address, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  },
 };
+
+// A folded part that a link leads into is opened.
+credence.unfold = () => {
+  const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  for (let part = target && target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+};
+window.addEventListener("hashchange", credence.unfold);
+credence.unfold();
+
+// A text to paste, copied by a button.
+for (const passage of document.querySelectorAll(".passage")) {
+  const button = credence.element("button", { type: "button" }, "Copy this text");
+  button.addEventListener("click", async () => {
+    const lines = [...passage.querySelectorAll("p")].map((line) => line.textContent);
+    await navigator.clipboard.writeText(lines.join("\n\n"));
+    button.textContent = "Copied";
+  });
+  passage.before(credence.element("div", { class: "tools" }, button));
+}

@@ -11,14 +11,15 @@ from credence.report.blocks import (
     Figure,
     FigureRow,
     Folded,
-    Heading,
+    Panel,
     Paragraph,
     Section,
     Table,
+    Widget,
 )
 from credence.report.plots import ConfidencePlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
-from credence.report.sections.trust import class_anchors
+from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import (
     NOTHING,
     count,
@@ -30,8 +31,6 @@ from credence.report.wording import (
     slug,
     with_interval,
 )
-
-WIDE = 0.1  # an interval wider than this is said to be wide
 
 
 def section(findings: Findings) -> Section | None:
@@ -52,16 +51,20 @@ def section(findings: Findings) -> Section | None:
             "points should lie on the diagonal within their intervals."
         )
     ]
-    for number, entry in enumerate(findings.results.classes, start=1):
-        if entry.n_predicted > 0:
-            blocks += _class_blocks(lookup, entry, number)
-    return Section("classes", "Class by class", tuple(blocks)) if len(blocks) > 1 else None
+    panels = [
+        _panel(lookup, entry, number)
+        for number, entry in enumerate(findings.results.classes, start=1)
+        if entry.n_predicted > 0
+    ]
+    if not panels:
+        return None
+    if len(panels) > 1 or len(findings.methods) > 1:
+        blocks.append(Widget("explorer", "explorer", "Classes and methods shown", shares="curves"))
+    return Section("classes", "Class by class", (*blocks, *panels))
 
 
-def _class_blocks(lookup: Lookup, entry: ClassCount, number: int) -> list[Block]:
-    anchor = class_anchors(lookup.findings)[number - 1]
-    blocks: list[Block] = [
-        Heading(entry.class_name, anchor),
+def _panel(lookup: Lookup, entry: ClassCount, number: int) -> Panel:
+    blocks: list[Paragraph | FigureRow | Folded] = [
         Paragraph(sentence(lookup, entry), is_lead=True),
         Paragraph(advice(lookup, entry)),
     ]
@@ -74,7 +77,8 @@ def _class_blocks(lookup: Lookup, entry: ClassCount, number: int) -> list[Block]
         blocks.append(FigureRow(figures))
     folded = (*_overlay(lookup, entry, name), *_bins_table(lookup, entry))
     blocks.append(Folded(f"{entry.class_name}: all methods, and the numbers", folded))
-    return blocks
+    anchor = class_anchors(lookup.findings)[number - 1]
+    return Panel(entry.class_name, anchor, tuple(blocks))
 
 
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
@@ -127,12 +131,14 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
             f"{share(level)}, even at the lower end of its interval."
         )
     point = lookup.at(findings.chosen, entry.class_name, lookup.telling_score(entry))
-    if point is not None and not math.isnan(point.lower) and point.upper - point.lower > WIDE:
+    if point is not None and not math.isnan(point.lower):
+        near = max(1, round(point.support))
         parts.append(
-            f"The interval is wide: near that score the evidence is that of about "
-            f"{of(max(1, round(point.support)), 'independent protein')}. Proteins of "
-            "new families would narrow it; more relatives of those at hand would not."
+            f"Near score {score(point.score, findings.results.scale)} the evidence is that of "
+            f"about {of(near, 'independent protein')}."
         )
+        if point.upper - point.lower > WIDE:
+            parts.append(what_would_help(point.lower, point.upper, point.support))
     return " ".join(parts)
 
 

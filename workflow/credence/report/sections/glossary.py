@@ -1,11 +1,9 @@
-"""What the words mean, and a text on methods that is ready to paste."""
+"""What the words mean, and what each method does."""
 
 from __future__ import annotations
 
 from credence.findings import Findings, MethodFinding
-from credence.report.blocks import Definitions, Heading, Paragraph, Section
-from credence.report.sections.lookup import Lookup
-from credence.report.wording import count, of
+from credence.report.blocks import Definitions, Heading, Section
 
 TERMS = (
     ("confidence", "The probability that a prediction is right, given its class and its score."),
@@ -45,20 +43,31 @@ TERMS = (
         "0 is perfect; always saying 0.5 gives 0.25.",
     ),
     (
+        "ECE",
+        "Expected calibration error: how far confidences lie from the share right, on average "
+        "over bins. Chance alone makes it greater than 0: compare it with the noise floor in "
+        "brackets.",
+    ),
+    (
+        "Holm's correction",
+        "Makes p-values of several classes greater, so that one of them is not called off by "
+        "chance more often than a single test would be.",
+    ),
+    (
+        "bandwidth",
+        "How wide the kernel method looks around a score, in score units: less is more detail "
+        "and more noise.",
+    ),
+    (
         "support",
         "How many independent calibration proteins there are near a score; a family of alike "
         "proteins counts as about one.",
     ),
 )
 
-CALIBRATION_PAPER = (
-    "Salamon et al. 2023, Classification Confidence in Exploratory Learning, "
-    "doi 10.3390/make5030043"
-)
-
 
 def section(findings: Findings) -> Section:
-    """Return the glossary and the methods text with this run's settings.
+    """Return the glossary, and what each method does.
 
     Parameters
     ----------
@@ -73,8 +82,6 @@ def section(findings: Findings) -> Section:
             Definitions(TERMS),
             Heading("The methods", "glossary-methods"),
             Definitions(methods),
-            Heading("A methods text to paste", "methods-text"),
-            Paragraph(methods_text(findings)),
         ),
     )
 
@@ -82,34 +89,3 @@ def section(findings: Findings) -> Section:
 def _explained(method: MethodFinding) -> str:
     source = f" {method.reference}." if method.reference else ""
     return f"{method.summary}{source}"
-
-
-def methods_text(findings: Findings) -> str:
-    """Return a paragraph for a publication, with the numbers of the run.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
-    results = findings.results
-    families = (
-        f" in {of(results.n_clusters, 'cluster')} of related sequences"
-        if Lookup(findings).knows_relatives
-        else ""
-    )
-    invented = " on simulated data" if findings.provenance.is_simulated else ""
-    reference = next(
-        (entry.reference for entry in findings.methods if entry.name == findings.chosen), ""
-    )
-    source = f" ({reference})" if reference else ""
-    return (
-        f"Confidence was calibrated{invented} per predicted class with credence "
-        f"{findings.provenance.credence_version} (method {findings.chosen}{source}; top-label "
-        f"calibration after {CALIBRATION_PAPER}) on {of(results.n_samples, 'protein')}{families} "
-        f"and {of(len(results.class_names), 'class', 'classes')}. Intervals are pointwise "
-        f"{100 * results.level:g} % percentile intervals of a Bayesian bootstrap over clusters "
-        f"({count(results.n_draws)} draws). Held-out negative log-likelihood and Brier score come "
-        f"from {results.n_folds}-fold cross-fitting that leaves out whole clusters, stratified by "
-        "predicted class."
-    )

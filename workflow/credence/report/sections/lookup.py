@@ -9,10 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from credence.findings import (
+    CalibrationTest,
     ClassCount,
     CurveFinding,
     Findings,
     MetricValue,
+    NoiseFloor,
     Reliability,
     ScoreHistogram,
 )
@@ -85,6 +87,23 @@ class Lookup:
             found.setdefault((entry.method, entry.class_name), {})[entry.confidence] = entry.score
         return found
 
+    @cached_property
+    def tests(self) -> dict[tuple[str, str | None, str], CalibrationTest]:
+        """Tests by method, class and name."""
+        return {
+            (entry.method, entry.class_name, entry.test): entry
+            for entry in self.findings.results.tests
+        }
+
+    @cached_property
+    def floors(self) -> dict[tuple[str, str | None, str, bool], NoiseFloor]:
+        """Held-out noise floors by method, class, metric and whether relatives are alike."""
+        return {
+            (entry.method, entry.class_name, entry.metric, entry.relatives_alike): entry
+            for entry in self.findings.results.floors
+            if entry.sample == "held_out"
+        }
+
     @property
     def knows_relatives(self) -> bool:
         """Whether some proteins share a cluster."""
@@ -100,6 +119,22 @@ class Lookup:
     def nice_scores(self) -> tuple[float, ...]:
         """Return round scores of which tables give the confidence."""
         return tuple(round(share * self.findings.results.scale, 10) for share in NICE_SHARES)
+
+    def typical_score(self) -> float:
+        """Return the round score that most classes have seen, the highest below the end."""
+        asked = 0.7 * self.findings.results.scale
+        return float(f"{asked:.6g}")
+
+    def parameter(self, method: str, class_name: str, name: str) -> float:
+        """Return what fitting chose for a class; NaN where it chose nothing."""
+        return self._parameters.get((method, class_name, name), math.nan)
+
+    @cached_property
+    def _parameters(self) -> dict[tuple[str, str, str], float]:
+        return {
+            (entry.method, entry.class_name, entry.name): entry.value
+            for entry in self.findings.results.parameters
+        }
 
     def telling_score(self, entry: ClassCount) -> float:
         """Return the round score that is nearest to the class's median, if seen."""
@@ -141,6 +176,7 @@ def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> 
         first.band_lower,
         first.band_upper,
         first.curve,
+        first.counts,
     )
 
 
@@ -156,5 +192,6 @@ def chance_in_words(found: Reliability) -> str:
         return ""
     return (
         " Grey: where points would lie by chance were every confidence true and relatives right "
-        "or wrong together. Line: the share right, smoothed."
+        "or wrong together. Line: the share right, smoothed. Below: how many have which "
+        "confidence."
     )

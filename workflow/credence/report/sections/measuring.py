@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import CalibrationTest, Findings, MetricValue, NoiseFloor
+from credence.findings import CalibrationTest, Findings
 from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import KEPT, NOTHING, count, share
@@ -41,8 +41,6 @@ TESTS = (
 )
 LEVEL = 0.05
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
-
-Floors = dict[tuple[str, str, bool], NoiseFloor]
 
 
 def section(findings: Findings) -> Section | None:
@@ -93,27 +91,28 @@ def section(findings: Findings) -> Section | None:
 
 
 def _errors(lookup: Lookup, metrics: tuple[tuple[str, str], ...], caption: str) -> Table:
-    findings = lookup.findings
-    floors: Floors = {
-        (row.method, row.metric, row.relatives_alike): row
-        for row in findings.results.floors
-        if row.class_name is None and row.sample == "held_out"
-    }
-    rows = []
-    for method in findings.methods:
-        cells = [method.name]
-        for name, _ in metrics:
-            value = lookup.metrics.get((method.name, None, "held_out", name))
-            cells.append(_with_floor(value, floors, method.name, name))
-        rows.append(tuple(cells))
+    rows = tuple(
+        (method.name, *(floor_words(lookup, method.name, None, name) for name, _ in metrics))
+        for method in lookup.findings.methods
+    )
     columns = (Column("method", is_number=False), *(Column(title) for _, title in metrics))
-    return Table(f"{caption} In brackets: by chance alone.", columns, tuple(rows))
+    return Table(f"{caption} In brackets: by chance alone.", columns, rows)
 
 
-def _with_floor(value: MetricValue | None, floors: Floors, method: str, metric: str) -> str:
+def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str) -> str:
+    """Return a held-out calibration error, with what chance alone would give.
+
+    Parameters
+    ----------
+    lookup : Lookup
+        The findings.
+    method, class_name, metric : str
+        Whose error; no class for all of them.
+    """
+    value = lookup.metrics.get((method, class_name, "held_out", metric))
     if value is None or math.isnan(value.value):
         return NOTHING
-    pair = [floors.get((method, metric, alike)) for alike in (False, True)]
+    pair = [lookup.floors.get((method, class_name, metric, alike)) for alike in (False, True)]
     if pair[0] is None or pair[1] is None:
         return f"{value.value:.3f}"
     low, high = sorted((pair[0].value, pair[1].value))
@@ -180,9 +179,9 @@ def _tests(findings: Findings, test: str, title: str) -> Table:
             count(row.n),
             count(row.n_clusters),
             NOTHING if math.isnan(row.statistic) else f"{row.statistic:.2f}".replace("-", "−"),
-            _p_value(row.p_value),
-            _p_value(row.p_adjusted),
-            _p_value(row.p_independent),
+            p_words(row.p_value),
+            p_words(row.p_adjusted),
+            p_words(row.p_independent),
             share(row.power),
         )
         for row in _of_chosen(findings, test)
@@ -200,7 +199,14 @@ def _tests(findings: Findings, test: str, title: str) -> Table:
     return Table(f"{title} test, {findings.chosen}, held-out", columns, rows)
 
 
-def _p_value(value: float) -> str:
+def p_words(value: float) -> str:
+    """Return a p-value with three decimals.
+
+    Examples
+    --------
+    >>> p_words(0.0004), p_words(0.25), p_words(float("nan"))
+    ('<0.001', '0.250', '–')
+    """
     if math.isnan(value):
         return NOTHING
     return "<0.001" if value < 0.001 else f"{value:.3f}"

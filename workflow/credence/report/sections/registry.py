@@ -15,6 +15,8 @@ from credence.report.sections import (
     mistakes,
     notices,
     overview,
+    publish,
+    shift,
     splits,
     trust,
     use_sets,
@@ -25,13 +27,15 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     trust.section,
     by_class.section,
     methods.section,
+    choices.section,
     measuring.section,
     mistakes.section,
-    choices.section,
-    splits.section,
     use_sets.section,
+    shift.section,
     notices.section,
+    splits.section,
     glossary.section,
+    publish.section,
 )
 
 

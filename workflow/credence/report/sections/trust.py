@@ -1,13 +1,29 @@
-"""How much a prediction of each class can be trusted: a row per class."""
+"""How much a prediction of each class can be trusted: looked up, and a row per class."""
 
 from __future__ import annotations
 
 import math
 
 from credence.findings import ClassCount, Findings
-from credence.report.blocks import Block, Column, Paragraph, Section, Table
+from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table, Widget
+from credence.report.curves import curve_data
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import KEPT, NOTHING, count, loss, score, slug, with_interval
+from credence.report.sections.measuring import floor_words, p_words
+from credence.report.wording import (
+    KEPT,
+    NOTHING,
+    count,
+    loss,
+    of,
+    score,
+    share,
+    slug,
+    with_interval,
+)
+
+WIDE = 0.1  # an interval wider than this is said to be wide
+TO_HALVE = 3  # times the evidence at hand, added to it, halves an interval
+TEST = "kolmogorov_smirnov"
 
 
 def section(findings: Findings) -> Section:
@@ -24,22 +40,26 @@ def section(findings: Findings) -> Section:
             "Each number is a probability of being right, with its interval in brackets. "
             "The interval counts families, not proteins: alike proteins tell little more than one."
         ),
-        _summary(lookup),
+        Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
     ]
-    by_score = _by_score(lookup)
+    surer, by_score = _surer(lookup), _by_score(lookup)
+    if surer is not None:
+        blocks.append(surer)
     if by_score is not None:
-        blocks.append(by_score)
+        blocks.append(Folded("Confidence at every round score", (by_score,)))
+    blocks.append(_summary(lookup))
     return Section("trust", "How much can I trust a prediction?", tuple(blocks))
 
 
 def _summary(lookup: Lookup) -> Table:
     findings = lookup.findings
-    asked = sorted({entry.confidence for entry in findings.results.scores_needed})
+    asked = tuple(sorted({entry.confidence for entry in findings.results.scores_needed}))
     columns = (
         Column("predicted class", is_number=False),
+        Column("in a sentence", is_number=False),
         Column("proteins", explained="Calibration proteins predicted to be in the class"),
         Column("families", explained="Clusters of relatives among them"),
-        Column("share right", explained="Of all predictions of the class, whatever the score"),
+        Column("share right", explained="Conf1: of all predictions of it, whatever the score"),
         *(
             Column(
                 f"score for {100 * level:g}{KEPT}%",
@@ -47,13 +67,18 @@ def _summary(lookup: Lookup) -> Table:
             )
             for level in asked
         ),
+        Column("method", is_number=False),
+        Column("bandwidth", explained="Of the kernel method, in score units"),
         Column("held-out NLL", explained="Negative log-likelihood per protein; less is better"),
+        Column("held-out ECE", explained="Calibration error; in brackets by chance alone"),
+        Column("test, Holm", explained="p of the Kolmogorov–Smirnov test, corrected"),
     )
-    rows = tuple(_summary_row(lookup, entry, tuple(asked)) for entry in findings.results.classes)
+    rows = tuple(_summary_row(lookup, entry, asked) for entry in findings.results.classes)
     return Table(
-        f"Classes, with the confidences of {findings.chosen}. “Score for 90 %” is the least score "
-        f"from which on the confidence is at least 0.90 even at the lower end of its interval; "
-        f"{NOTHING} where no score seen in calibration is enough.",
+        f"All classes, with the confidences of {findings.chosen}. “Score for 90 %” is the least "
+        "score from which on the confidence is at least 0.90 even at the lower end of its "
+        f"interval; {NOTHING} where no score seen in calibration is enough. NLL, ECE and test are "
+        "of families that the fit did not see.",
         columns,
         rows,
         class_anchors(findings),
@@ -77,15 +102,57 @@ def class_anchors(findings: Findings) -> tuple[str, ...]:
 def _summary_row(lookup: Lookup, entry: ClassCount, asked: tuple[float, ...]) -> tuple[str, ...]:
     findings = lookup.findings
     needed = lookup.needed.get((findings.chosen, entry.class_name), {})
-    nll = lookup.metrics.get((findings.chosen, entry.class_name, "held_out", "nll"))
+    held_out = (findings.chosen, entry.class_name, "held_out")
+    nll, test = lookup.metrics.get((*held_out, "nll")), lookup.tests.get((*held_out[:2], TEST))
     return (
         entry.class_name,
+        plain_sentence(lookup, entry),
         count(entry.n_predicted),
         count(entry.n_clusters) if lookup.knows_relatives else NOTHING,
         with_interval(entry.share, entry.lower, entry.upper),
         *(score(needed.get(level, math.nan), findings.results.scale) for level in asked),
+        _method_of(lookup, entry),
+        score(
+            lookup.parameter(findings.chosen, entry.class_name, "bandwidth"),
+            findings.results.scale,
+        ),
         NOTHING if nll is None else loss(nll.value, nll.lower, nll.upper),
+        floor_words(lookup, findings.chosen, entry.class_name, "ece"),
+        NOTHING if test is None else p_words(test.p_adjusted),
     )
+
+
+def plain_sentence(lookup: Lookup, entry: ClassCount) -> str:
+    """Return from which score on a prediction of a class is sure, in few words.
+
+    Parameters
+    ----------
+    lookup : Lookup
+        The findings.
+    entry : ClassCount
+        The class.
+    """
+    findings = lookup.findings
+    if entry.n_predicted == 0:
+        return "Never predicted: nothing can be said."
+    needed = lookup.needed.get((findings.chosen, entry.class_name), {})
+    enough = [(level, least) for level, least in sorted(needed.items()) if not math.isnan(least)]
+    if not enough:
+        return "At no score surely right more often than not." if needed else "See the share."
+    level, least = enough[-1]
+    end = score(least, findings.results.scale)
+    if least <= entry.score_min:
+        return f"At any score surely {share(level)} or more."
+    return f"From score {end} on surely {share(level)} or more."
+
+
+def _method_of(lookup: Lookup, entry: ClassCount) -> str:
+    for choices in lookup.findings.choices:
+        if choices.method == lookup.findings.chosen:
+            for choice in choices.classes:
+                if choice.class_name == entry.class_name:
+                    return " + ".join(choice.chosen) or NOTHING
+    return lookup.findings.chosen if entry.n_predicted > 0 else NOTHING
 
 
 def _by_score(lookup: Lookup) -> Table | None:
@@ -116,4 +183,66 @@ def _by_score(lookup: Lookup) -> Table | None:
         columns,
         tuple(rows),
         tuple(anchors),
+    )
+
+
+def _surer(lookup: Lookup) -> Table | None:
+    """Return how sure a typical score is, how sure that is, and what would make it surer."""
+    findings = lookup.findings
+    at = lookup.typical_score()
+    rows, anchors = [], []
+    for entry, anchor in zip(findings.results.classes, class_anchors(findings), strict=True):
+        point = lookup.at(findings.chosen, entry.class_name, at)
+        if point is None or math.isnan(point.value):
+            continue
+        near = max(1, round(point.support)) if not math.isnan(point.support) else None
+        rows.append(
+            (
+                entry.class_name,
+                with_interval(point.value, point.lower, point.upper),
+                NOTHING if near is None else count(near),
+                what_would_help(point.lower, point.upper, point.support),
+            )
+        )
+        anchors.append(anchor)
+    if not rows:
+        return None
+    columns = (
+        Column("predicted class", is_number=False),
+        Column("confidence"),
+        Column("independent proteins near", explained="A family of alike proteins counts as one"),
+        Column("what would make it surer", is_number=False),
+    )
+    return Table(
+        f"A score of {score(at, findings.results.scale)}: how sure it is, how sure that is, and "
+        "what would make it surer.",
+        columns,
+        tuple(rows),
+        tuple(anchors),
+    )
+
+
+def what_would_help(lower: float, upper: float, support: float) -> str:
+    """Return what would narrow an interval.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Its ends.
+    support : float
+        Independent proteins near the score.
+
+    Notes
+    -----
+    Widths fall with the root of the evidence, so that half of one takes four
+    times the evidence.
+    """
+    if math.isnan(lower) or math.isnan(support):
+        return "No interval was fitted."
+    if upper - lower <= WIDE:
+        return "It is narrow; only many more families would narrow it further."
+    near = max(1, round(support))
+    return (
+        f"About {of(TO_HALVE * near, 'more protein')} of new families with such a score would "
+        "halve the interval."
     )

@@ -1,0 +1,72 @@
+// Class by class: one class at a time, and curves of further methods laid over the chosen one.
+"use strict";
+
+(() => {
+  const DASHES = ["", "5 3", "1.5 2.5"];
+  const LOOKS = ["", "dashed", "dotted"];
+  const N_COLOURS = 6;
+
+  for (const element of credence.widgets("explorer")) {
+    const data = credence.data(element);
+    const panels = [...document.querySelectorAll("article.panel")]
+      .filter((panel) => data.classes.some((entry) => entry.anchor === panel.id));
+    const choice = credence.element("select", {}, credence.element("option", { value: "" }, "all classes"));
+    for (const entry of data.classes) {
+      choice.append(credence.element("option", { value: entry.anchor }, entry.name));
+    }
+
+    function choose(anchor) {
+      choice.value = anchor;
+      for (const panel of panels) panel.hidden = anchor !== "" && panel.id !== anchor;
+    }
+    choice.addEventListener("change", () => choose(choice.value));
+    // A link to a class leads to it, whatever was chosen before.
+    function follow() {
+      const panel = panels.find((entry) => `#${entry.id}` === location.hash);
+      if (panel && panel.hidden) {
+        choose("");
+        panel.scrollIntoView();
+      }
+    }
+    window.addEventListener("hashchange", follow);
+
+    function curveOf(entry, number) {
+      const curve = entry.curves[number];
+      const svg = document.querySelector(`#figure-confidence-${entry.slug} svg`);
+      if (!curve || !svg) return;
+      const place = credence.figures.placesOf(svg);
+      const seen = (curve.score || entry.score).map((score, at) => [score, curve.value[at]])
+        .filter(([score, value]) => value !== null && score >= entry.least && score <= entry.greatest);
+      const path = seen.map(([score, value], at) =>
+        `${at ? "L" : "M"}${place.x(score).toFixed(2)} ${place.y(value / data.unit).toFixed(2)}`).join("");
+      const look = Math.floor(number / N_COLOURS) % DASHES.length;
+      svg.append(credence.figures.svgElement("path", {
+        class: `laid s${(number % N_COLOURS) + 1}`,
+        "data-method": number,
+        "stroke-dasharray": DASHES[look] || "none",
+        d: path,
+      }));
+    }
+
+    function lay(number, isOn) {
+      if (isOn) for (const entry of data.classes) curveOf(entry, number);
+      else for (const path of document.querySelectorAll(`path.laid[data-method="${number}"]`)) path.remove();
+    }
+
+    const controls = credence.element("div", { class: "controls" },
+      credence.element("label", {}, "Show", choice));
+    const others = data.methods.map((name, number) => [name, number]).filter(([name]) => name !== data.chosen);
+    if (others.length) {
+      const set = credence.element("fieldset", {}, credence.element("legend", {}, `Lay over ${data.chosen}`));
+      for (const [name, number] of others) {
+        const box = credence.element("input", { type: "checkbox" });
+        box.addEventListener("change", () => lay(number, box.checked));
+        const look = LOOKS[Math.floor(number / N_COLOURS) % LOOKS.length];
+        const swatch = credence.element("span", { class: `swatch s${(number % N_COLOURS) + 1} ${look}`.trim(), "aria-hidden": "true" });
+        set.append(credence.element("label", {}, box, swatch, name));
+      }
+      controls.append(set);
+    }
+    element.append(controls);
+  }
+})();

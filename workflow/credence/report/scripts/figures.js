@@ -1,0 +1,90 @@
+// Figures: what a point stands for, told to those who point at it or press arrow keys.
+"use strict";
+
+credence.figures = (() => {
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function numbers(text) {
+    return text.split(" ").map(Number);
+  }
+
+  // From numbers of the axes to the drawing's own units.
+  function placesOf(svg) {
+    const [left, top, right, bottom] = numbers(svg.dataset.box);
+    const [x0, x1, y0, y1] = numbers(svg.dataset.ends);
+    return {
+      x: (value) => left + ((value - x0) / (x1 - x0)) * (right - left),
+      y: (value) => bottom - ((value - y0) / (y1 - y0)) * (bottom - top),
+    };
+  }
+
+  function svgElement(tag, attributes) {
+    const made = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  function listen(figure) {
+    const drawing = figure.querySelector(".drawing");
+    const svg = drawing.querySelector("svg");
+    const place = placesOf(svg);
+    const points = JSON.parse(figure.querySelector("script.points").textContent)
+      .map(([x, y, text]) => ({ x: place.x(x), y: place.y(y), text }));
+    if (!points.length) return;
+    const mark = svgElement("circle", { class: "pointed", r: 4, visibility: "hidden" });
+    const readout = credence.element("div", { class: "readout", hidden: true });
+    const spoken = credence.element("div", { class: "skip", role: "status" });
+    let current = -1;
+    svg.append(mark);
+    drawing.after(spoken);
+    drawing.append(readout);
+    drawing.tabIndex = 0;
+
+    function show(number) {
+      const { x, y, text } = points[number];
+      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      current = number;
+      mark.setAttribute("cx", x);
+      mark.setAttribute("cy", y);
+      mark.setAttribute("visibility", "visible");
+      readout.textContent = text;
+      readout.hidden = false;
+      const room = drawing.clientWidth - readout.offsetWidth;
+      readout.style.left = `${Math.max(0, Math.min(room, x * scale - readout.offsetWidth / 2))}px`;
+      const above = y * scale - readout.offsetHeight - 10;
+      readout.style.top = `${above >= 0 ? above : y * scale + 12}px`;
+    }
+
+    function hide() {
+      mark.setAttribute("visibility", "hidden");
+      readout.hidden = true;
+    }
+
+    // Along a curve the score decides; otherwise what lies nearest.
+    const isCurve = figure.id.startsWith("figure-confidence-");
+
+    function nearest(event) {
+      const box = svg.getBoundingClientRect();
+      const scale = box.width / svg.viewBox.baseVal.width;
+      const x = (event.clientX - box.left) / scale;
+      const y = (event.clientY - box.top) / scale;
+      const distances = points.map((point) => Math.hypot(point.x - x, isCurve ? 0 : point.y - y));
+      return distances.indexOf(Math.min(...distances));
+    }
+
+    svg.addEventListener("pointermove", (event) => show(nearest(event)));
+    svg.addEventListener("pointerdown", (event) => show(nearest(event)));
+    svg.addEventListener("pointerleave", hide);
+    drawing.addEventListener("blur", hide);
+    drawing.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      show((current + step + points.length) % points.length);
+      spoken.textContent = points[current].text;
+    });
+  }
+
+  for (const figure of document.querySelectorAll("main figure")) listen(figure);
+  return { placesOf, svgElement };
+})();
