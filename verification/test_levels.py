@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--document", type=Path, help="also write the table into this page")
     given = parser.parse_args()
     table = []
-    for n_families in (40, 200):
+    for n_families in (40, 100, 200):
         for size in (1, 5):
             null = {test: [] for test in TAILS}
             moved = {test: [] for test in TAILS}

@@ -17,6 +17,7 @@ from credence.metrics.walk import (
     signed_walks,
     statistics,
     walk_of,
+    without_skewness,
 )
 
 rows_strategy = st.lists(
@@ -124,3 +125,42 @@ def test_holm_by_hand() -> None:
     # Smallest times 3, next times 2 (0.04·2 = 0.08), the last at least as large as that.
     assert holm(np.array([0.05, 0.01, 0.04])).tolist() == pytest.approx([0.08, 0.03, 0.08])
     assert holm(np.array([0.5, 0.9])).tolist() == pytest.approx([1.0, 1.0])
+
+
+def test_skewness_is_taken_off_by_halls_cubic() -> None:
+    # D = (1, 1, 3): ΣD = 5, ΣD² = 11, ΣD³ = 29; t = 1.508, a = 29/11^1.5 = 0.795;
+    # t + at²/3 + a²t³/27 + a/6 = 1.508 + 0.602 + 0.080 + 0.132 = 2.322.
+    got = without_skewness(np.array([5.0]), 11.0, np.array([29.0]))
+    assert got == pytest.approx([2.322], abs=1e-3)
+    # Turned over it is turned over: a has the sign of the cubes.
+    assert without_skewness(np.array([-5.0]), 11.0, np.array([-29.0])) == pytest.approx(-got)
+    assert without_skewness(np.zeros(2), 0.0, np.zeros(2)).tolist() == [0.0, 0.0]
+
+
+def test_spiegelhalters_signed_sums_carry_the_cubes_of_the_same_signs() -> None:
+    walk = walk_of(np.array([0.3, 0.6, 0.7]), np.array([True, False, True]), np.ones(3))
+    signs = np.array([[1, -1], [1, 1]], dtype=np.int8)
+    drawn = signed_walks(walk, np.array([0, 0, 1]), signs)
+    pull = walk.difference * walk.slope
+    d = [pull[0] + pull[1], pull[2]]
+    assert drawn.squares == pytest.approx(d[0] ** 2 + d[1] ** 2)
+    assert drawn.cubes == pytest.approx([d[0] ** 3 + d[1] ** 3, -(d[0] ** 3) + d[1] ** 3])
+    assert drawn.compared(walk)[SPIEGELHALTER] == pytest.approx(
+        without_skewness(drawn.tilted, drawn.squares, drawn.cubes)
+    )
+
+
+def test_spiegelhalter_keeps_its_level_with_forty_skewed_families() -> None:
+    rng = np.random.default_rng(3)
+    n_rejected, n_sets = 0, 300
+    for _ in range(n_sets):
+        said = np.round(rng.beta(3.0, 1.2, 40), 2)
+        walk = walk_of(said, rng.random(40) < said, np.ones(40))
+        signs = rng.choice(np.array([-1, 1], dtype=np.int8), (40, 199))
+        everyone = np.arange(40)
+        null = np.abs(signed_walks(walk, everyone, signs).compared(walk)[SPIEGELHALTER])
+        ones = np.ones((40, 1), dtype=np.int8)
+        own = abs(signed_walks(walk, everyone, ones).compared(walk)[SPIEGELHALTER][0])
+        n_rejected += int((1 + (null >= own * (1 - 1e-9)).sum()) / 200 <= 0.05)
+    # 15 of 300 are expected, with a standard error of 3.8; signs alone reject about 26.
+    assert n_rejected <= 24

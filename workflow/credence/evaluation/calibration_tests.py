@@ -20,7 +20,6 @@ from credence.metrics.walk import (
     observed,
     random_signs,
     signed_walks,
-    statistics,
     walk_of,
 )
 from credence.predictions import Booleans, Floats, Integers, Strings
@@ -130,22 +129,24 @@ def _by_signs(
     if n_draws == 0:
         blank = dict.fromkeys(value, float("nan"))
         return blank, blank
+    as_it_is = signed_walks(walk, cluster, np.ones((len(signs), 1), dtype=np.int8))
+    found = {test: abs(float(own[0])) for test, own in as_it_is.compared(walk).items()}
     null: dict[str, list[Floats]] = {test: [] for test in value}
     shifted: dict[str, list[Floats]] = {test: [] for test in value}
     for start in range(0, n_draws, SIGNS_AT_ONCE):
         drawn = signed_walks(walk, cluster, signs[:, start : start + SIGNS_AT_ONCE])
         moved = drawn.shifted(walk, SHIFT)
-        for test, values in statistics(drawn.steps, drawn.tilted, walk).items():
+        for test, values in drawn.compared(walk).items():
             null[test].append(np.abs(values))
-        for test, values in statistics(moved.steps, moved.tilted, walk).items():
+        for test, values in moved.compared(walk).items():
             shifted[test].append(np.abs(values))
     p_values, power = {}, {}
-    for test, own in value.items():
-        if np.isnan(own):
+    for test, own in found.items():
+        if np.isnan(value[test]):
             p_values[test] = power[test] = float("nan")
             continue
         under_null, under_shift = np.concatenate(null[test]), np.concatenate(shifted[test])
-        n_beyond = int((under_null >= abs(own) * (1.0 - SLACK)).sum())
+        n_beyond = int((under_null >= own * (1.0 - SLACK)).sum())
         p_values[test] = (1 + n_beyond) / (n_draws + 1)
         bound = float(np.quantile(under_null, 1.0 - LEVEL, method="higher"))
         power[test] = float((under_shift > bound * (1.0 + SLACK)).mean())
