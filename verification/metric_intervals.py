@@ -4,7 +4,8 @@ For each simulated world a calibration set is drawn and judged under fixed
 confidences, whose metrics over the whole population are known exactly:
 `raw` (score over scale), `true` (the probability of being right itself), and
 their difference. Each metric's interval is asked whether it holds the known
-value, once drawing whole clusters, once drawing rows as if there were no relatives.
+value, once drawing whole clusters, once drawing rows as if there were no relatives;
+over all proteins, and for the metrics compared between methods in every class too.
 
     python verification/metric_intervals.py --worlds 300 --out verification/out
 
@@ -32,7 +33,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from credence.calibrators.draws import encode_clusters
-from credence.evaluation.ends import difference_interval, interval_of
+from credence.evaluation.ends import difference_interval, difference_stretches, interval_of
 from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
@@ -43,13 +44,15 @@ from credence.evaluation.measures import (
     measure,
     placements,
 )
+from credence.evaluation.ratios import MIN_CLUSTERS as LEAST
 from credence.evaluation.sums import place_losses, total_sums
 from credence.metrics.judged import Judged
 from credence.metrics.registry import METRICS
-from credence.predictions import Floats, Integers
+from credence.predictions import Floats, Integers, Labelled, Strings
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 
 SEED = 20261121
+STREAM = 4  # the rule was chosen on worlds of another one
 LEVEL = 0.95
 UPPER = 1.0 - (1.0 - LEVEL) / 2.0
 N_CLASSES = len(CLASS_NAMES)
@@ -59,7 +62,9 @@ DIFFERENCE = "raw − true"
 # population; METRICS without a vector are all that top scores give.
 MEASURED = tuple(metric for metric in METRICS if not metric.needs_vector)
 PAIRED = ("nll", "brier", "ece")
-FIELDS = ("resample", "confidences", "metric", "lower", "value", "upper", "truth")
+BY_CLASS = ("nll", "brier", "accuracy", "ece")
+EVERYONE = "all"
+FIELDS = ("resample", "class", "confidences", "metric", "lower", "value", "upper", "truth")
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,8 @@ def confidence_of(name: str, class_: Integers, score: Floats) -> Floats:
 
 
 @cache
-def targets(n_calibration: int) -> dict[tuple[str, str], float]:
-    """Return each metric over the whole population, by confidences and metric."""
+def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
+    """Return each metric over the population, by class and over all, by confidences and metric."""
     found = truth()
     mass = np.einsum("j,jks->jks", found.prevalence, found.mass)
     classes = np.arange(N_CLASSES)
@@ -97,20 +102,20 @@ def targets(n_calibration: int) -> dict[tuple[str, str], float]:
     score = np.concatenate([grid_score.ravel()] * 2)[held]
     is_correct = np.repeat([True, False], right.size)[held]
     answer = {}
+    shares = np.append(mass.sum(axis=(0, 2)), 1.0)
     for name in MAPS:
         judged = Judged(confidence_of(name, class_, score), is_correct, weight[held], score / 10.0)
-        shares = np.append(mass.sum(axis=(0, 2)), 1.0)
         losses = total_sums(place_losses(LOSSES, judged, class_, N_CLASSES), judged.weight)
+        both = np.concatenate([losses.classes, losses.everything[:, None]], axis=1)[:, :, 0, 0]
         for number, metric in enumerate(LOSSES, start=1):
-            sums = losses.everything[:, 0, 0]
-            answer[name, metric.name] = float(sums[number] / sums[0])
+            answer[name, metric.name] = both[number] / both[0]
         placed = placements(judged, class_, N_CLASSES)
         for metric in IN_CELLS:
             if metric.needs_vector or metric.family is None:
                 continue
             sums = total_sums(placed[metric.family.name], judged.weight)
-            number = n_calibration * shares if metric.name == "ece_kernel" else shares * 1e15
-            answer[name, metric.name] = float(finish_all(metric, sums, number)[-1, 0])
+            size = n_calibration * shares if metric.name == "ece_kernel" else shares * 1e15
+            answer[name, metric.name] = finish_all(metric, sums, size)[:, 0]
     return answer
 
 
@@ -119,47 +124,13 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     if path.exists():
         return path
     labelled = draw_labelled(
-        study.world(), np.random.default_rng([SEED, 2, world]), keep_networks=False
+        study.world(), np.random.default_rng([SEED, STREAM, world]), keep_networks=False
     )
-    predictions = labelled.predictions
-    class_, score = predictions.predicted_class, predictions.top_score
-    assert score is not None
-    known = targets(study.n_calibration)
-    rows = []
-    for resample, names in (("cluster", labelled.cluster), ("row", predictions.ids)):
-        unit, key = encode_clusters(names)
-        drawing = Drawing(unit, key, study.n_draws)
-        parts = drawing.parts()
-        measured = {}
-        for name in MAPS:
-            judged = Judged(
-                confidence_of(name, class_, score),
-                labelled.is_correct,
-                labelled.weight,
-                score / 10.0,
-            )
-            placed = placements(judged, class_, N_CLASSES)
-            own = measure(judged, class_, N_CLASSES, placed, drawing, parts)
-            measured[name] = own
-            simulated = floors(
-                judged, class_, N_CLASSES, placed, chances(key, study.n_draws // 2)[unit]
-            )
-            for metric in MEASURED:
-                chance = simulated.get(metric.name)
-                floor = 0.0 if chance is None else float(np.quantile(chance[-1], UPPER))
-                low, high = interval_of(metric, own, -1, LEVEL, floor)
-                value = float(own.value[metric.name][-1])
-                rows.append(
-                    (resample, name, metric.name, low, value, high, known[name, metric.name])
-                )
-        for metric in MEASURED:
-            if metric.name not in PAIRED:
-                continue
-            raw, true = (measured[name] for name in MAPS)
-            low, high = difference_interval(metric, raw, true, -1, LEVEL)
-            value = float(raw.value[metric.name][-1] - true.value[metric.name][-1])
-            target = known["raw", metric.name] - known["true", metric.name]
-            rows.append((resample, DIFFERENCE, metric.name, low, value, high, target))
+    rows = [
+        (resample, *row)
+        for resample, names in (("cluster", labelled.cluster), ("row", labelled.predictions.ids))
+        for row in intervals_of(study, labelled, names)
+    ]
     partial = path.with_suffix(".part")
     with partial.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, delimiter="\t")
@@ -169,32 +140,82 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     return path
 
 
+def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple[object, ...]]:
+    """Return class, confidences, metric, lower end, value, upper end and truth of each."""
+    class_, score = labelled.predictions.predicted_class, labelled.predictions.top_score
+    assert score is not None
+    known = targets(study.n_calibration)
+    unit, key = encode_clusters(names)
+    drawing = Drawing(unit, key, study.n_draws)
+    parts = drawing.parts()
+    chance = chances(key, study.n_draws // 2)[unit]
+    n_units = [len(np.unique(unit[class_ == number])) for number in range(N_CLASSES)]
+    blocks = [(-1, EVERYONE)] + [
+        (number, CLASS_NAMES[number]) for number in range(N_CLASSES) if n_units[number] >= LEAST
+    ]
+    measured, rows = {}, []
+    for name in MAPS:
+        judged = Judged(
+            confidence_of(name, class_, score), labelled.is_correct, labelled.weight, score / 10.0
+        )
+        placed = placements(judged, class_, N_CLASSES)
+        own = measure(judged, class_, N_CLASSES, placed, drawing, parts)
+        measured[name] = own
+        simulated = floors(judged, class_, N_CLASSES, placed, chance)
+        for metric in MEASURED:
+            for number, block in blocks:
+                if block != EVERYONE and metric.name not in BY_CLASS:
+                    continue
+                noise = simulated.get(metric.name)
+                floor = 0.0 if noise is None else float(np.quantile(noise[number], UPPER))
+                low, high = interval_of(metric, own, number, LEVEL, floor)
+                value, target = own.value[metric.name][number], known[name, metric.name][number]
+                rows.append((block, name, metric.name, low, float(value), high, float(target)))
+    raw, true = (measured[name] for name in MAPS)
+    for metric in MEASURED:
+        if metric.name not in PAIRED:
+            continue
+        stretch = difference_stretches(metric, raw, true)
+        for number, block in blocks:
+            by = float(stretch[number])
+            low, high = difference_interval(metric, raw, true, number, LEVEL, by)
+            value = raw.value[metric.name][number] - true.value[metric.name][number]
+            target = known["raw", metric.name][number] - known["true", metric.name][number]
+            rows.append((block, DIFFERENCE, metric.name, low, float(value), high, float(target)))
+    return rows
+
+
 def summarise(paths: list[Path]) -> list[dict[str, object]]:
-    found: dict[tuple[str, str], dict[str, list[tuple[float, ...]]]] = {}
+    """Return coverage, by confidences and metric, over all and over the classes together."""
+    found: dict[tuple[str, str, str], dict[str, list[tuple[float, ...]]]] = {}
     for path in paths:
         with path.open(encoding="utf-8") as handle:
             for row in csv.DictReader(handle, delimiter="\t"):
-                entry = tuple(float(row[name]) for name in FIELDS[3:])
-                key = (row["confidences"], row["metric"])
+                entry = tuple(float(row[name]) for name in FIELDS[4:])
+                block = EVERYONE if row["class"] == EVERYONE else "each class"
+                key = (block, row["confidences"], row["metric"])
                 found.setdefault(key, {}).setdefault(row["resample"], []).append(entry)
     table = []
-    for (confidences, metric), by in found.items():
-        line: dict[str, object] = {"confidences": confidences, "metric": metric}
+    for (block, confidences, metric), by in sorted(found.items(), key=lambda item: item[0][0]):
+        line: dict[str, object] = {"of": block, "confidences": confidences, "metric": metric}
         for resample in ("cluster", "row"):
             low, value, high, target = np.array(by[resample]).T
             known = ~np.isnan(low)
-            held = ((low <= target) & (target <= high))[known]
-            line["worlds"] = int(known.sum())
-            line["truth"] = float(target[0])
+            low, value, high, target = (side[known] for side in (low, value, high, target))
+            line["intervals"] = int(known.sum())
+            line["truth"] = float(target.mean())
             line["mean value"] = float(value.mean())
-            line[f"{resample} covers"] = float(held.mean()) if known.any() else float("nan")
-            line[f"{resample} width"] = float((high - low)[known].mean())
+            line[f"{resample} covers"] = float(((low <= target) & (target <= high)).mean())
+            if resample == "cluster":
+                line["too high"] = float((target < low).mean())
+                line["too low"] = float((target > high).mean())
+            line[f"{resample} width"] = float(np.median(high - low))
         table.append(line)
     return table
 
 
 def plot(table: list[dict[str, object]], path: Path) -> None:
-    labels = [f"{row['metric']}, {row['confidences']}" for row in table]
+    labels = [f"{row['metric']}, {row['confidences']}, {row['of']}" for row in table]
     figure, axis = plt.subplots(figsize=(8, 0.24 * len(table) + 1.2))
     axis.axvspan(LEVEL - 0.03, LEVEL + 0.03, color="0.9")
     axis.axvline(LEVEL, color="0.5", linewidth=0.8)
@@ -231,7 +252,7 @@ def main() -> None:
     if given.document is not None:
         text = (
             f"{given.worlds} worlds of {given.proteins:,} proteins in families of up to "
-            f"{given.largest_family}, {given.draws} draws, 95 % intervals over all classes. "
+            f"{given.largest_family}, {given.draws} draws, 95 % intervals. "
             "Confidences: `raw` is score over scale, `true` the probability of being right."
         )
         write_section(given.document, "Intervals of metrics", text, table)

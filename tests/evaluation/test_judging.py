@@ -9,6 +9,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.evaluation.judging import Said, judge
 from credence.evaluation.measures import Drawing, chances, floors, measure, placements
 from credence.evaluation.options import HELD_OUT, IN_SAMPLE, EvaluationOptions
+from credence.evaluation.scatter import relatives_of, stretch_of
 from credence.findings import MetricValue
 from credence.metrics.judged import Judged
 from credence.metrics.registry import BY_NAME, METRICS
@@ -106,17 +107,21 @@ def values(found: tuple[MetricValue, ...], metric: str) -> MetricValue:
     return next(row for row in found if row.metric == metric and row.class_name is None)
 
 
-def freedom(labelled: Labelled, confidence: np.ndarray) -> float:
-    """(Σd²)²/Σd⁴ over clusters, d their weighted NLL beyond the mean, one by one."""
-    said = np.where(labelled.is_correct, confidence, 1 - confidence)
-    loss, weight = -np.log(said), labelled.weight
-    mean = (weight * loss).sum() / weight.sum()
-    pulls = [
-        (weight[own] * (loss[own] - mean)).sum()
-        for name in set(labelled.cluster.tolist())
-        for own in [labelled.cluster == name]
-    ]
-    return float(sum(d**2 for d in pulls) ** 2 / sum(d**4 for d in pulls))
+def nll_of(labelled: Labelled, confidence: np.ndarray) -> np.ndarray:
+    return -np.log(np.where(labelled.is_correct, confidence, 1 - confidence))
+
+
+def ends_by_hand(
+    labelled: Labelled, losses: np.ndarray, value: float, drawn: np.ndarray, level: float
+) -> tuple[float, float]:
+    """Quantiles of draws as Student's t with Kish's clusters has them, then stretched."""
+    codes, _ = encode_clusters(labelled.cluster)
+    mass = np.bincount(codes, weights=labelled.weight)
+    kish = np.array([mass.sum() ** 2 / (mass**2).sum()])
+    low, high = expanded_quantiles(drawn[None], kish, FitOptions(level=level))
+    own = relatives_of(np.zeros_like(codes), 1, codes, labelled.weight)
+    stretch = stretch_of(own, losses)[0]
+    return value + stretch * (low[0] - value), value + stretch * (high[0] - value)
 
 
 def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
@@ -133,12 +138,34 @@ def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
             for k in range(60)
         ]
     )
-    near = 1.0 + np.array([min(freedom(labelled, p) for p in (confidence, other))])
-    low, high = expanded_quantiles(drawn[None], near, FitOptions(level=0.9))
-    assert (row.lower, row.upper) == pytest.approx((low[0], high[0]), rel=1e-9)
+    apart = nll_of(labelled, other) - nll_of(labelled, confidence)
+    low, high = ends_by_hand(labelled, apart, row.value, drawn, 0.9)
+    assert (row.lower, row.upper) == pytest.approx((low, high), rel=1e-9)
     pair = next(r for r in found.pairs if r.metric == "nll" and r.class_name is None)
     assert (pair.method, pair.reference) == ("b", "a")
     assert (pair.value, pair.lower, pair.upper) == (row.value, row.lower, row.upper)
+
+
+def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
+    labelled, confidence = world()
+    said = {("m", HELD_OUT): Said(confidence)}
+    row = values(
+        judge(labelled, said, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics, "nll"
+    )
+    drawn = np.array([drawn_by_hand(labelled, confidence, "nll", k) for k in range(60)])
+    low, high = ends_by_hand(
+        labelled, nll_of(labelled, confidence), np.log(row.value), np.log(drawn), 0.95
+    )
+    # Quantiles between two draws are taken before the logarithm.
+    assert (row.lower, row.upper) == pytest.approx(np.exp((low, high)), rel=2e-3)
+
+
+def test_a_share_stays_within_0_and_1_however_it_is_stretched() -> None:
+    labelled, confidence = world()
+    said = {("m", HELD_OUT): Said(confidence)}
+    for row in judge(labelled, said, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics:
+        if row.metric == "accuracy":
+            assert 0.0 < row.lower < row.value < row.upper < 1.0
 
 
 def test_a_difference_is_over_the_proteins_that_both_methods_answer() -> None:

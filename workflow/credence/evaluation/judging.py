@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.calibrators.draws import encode_clusters, keys_of
-from credence.evaluation.ends import difference_interval, interval_of
+from credence.evaluation.ends import difference_interval, difference_stretches, interval_of
 from credence.evaluation.measures import (
     IN_CELLS,
     Drawing,
@@ -20,6 +20,7 @@ from credence.evaluation.measures import (
 )
 from credence.evaluation.options import HELD_OUT, EvaluationOptions
 from credence.evaluation.ratios import MIN_CLUSTERS
+from credence.evaluation.scatter import both_relatives
 from credence.findings import Difference, MetricValue, NoiseFloor
 from credence.metrics import nll
 from credence.metrics.judged import Judged
@@ -143,7 +144,11 @@ class Judge:
         if not known.any():
             nothing = np.full(self.n_classes + 1, np.nan)
             plain = [metric for metric in METRICS if not metric.needs_vector]
-            return Measures({metric.name: nothing for metric in plain}, {}, {}, {})
+            nobody = both_relatives(
+                self.block[known], self.n_classes, self.block[known], nothing[:0]
+            )
+            value = {metric.name: nothing for metric in plain}
+            return Measures(value, {}, {}, {}, {}, {}, nobody)
         judged, block = self.judged(said, known), self.block[known]
         placed = placements(judged, block, self.n_classes)
         drawing = Drawing(self.drawing.unit[known], self.drawing.key, self.drawing.n_draws)
@@ -349,32 +354,35 @@ def _differences(
             for one in (outcome, base)
         )
     found = []
+    one, other = outcome.measures, base.measures
+    stretch = {
+        metric.name: difference_stretches(metric, one, other)
+        for metric in metrics
+        if metric.name in one.drawn and metric.name in other.drawn
+    }
     for number, class_name in of.blocks():
+        has_enough = bool(outcome.n_units[number] >= MIN_CLUSTERS)
         for metric in metrics:
-            if not all(_is_defined(metric, class_name, one) for one in (outcome, base)):
+            name = metric.name
+            if not all(_is_defined(metric, class_name, known) for known in (outcome, base)):
                 continue
-            value, lower, upper = _difference(metric, outcome, base, number, of.options.level)
+            lower = upper = float("nan")
+            if has_enough and name in stretch:
+                by = float(stretch[name][number])
+                lower, upper = difference_interval(
+                    metric, one, other, number, of.options.level, by
+                )
             found.append(
                 Difference(
                     method=method,
                     reference=reference,
                     class_name=class_name,
                     sample=sample,
-                    metric=metric.name,
-                    value=value,
+                    metric=name,
+                    value=float(one.value[name][number] - other.value[name][number]),
                     lower=lower,
                     upper=upper,
                     n=int(outcome.n[number]),
                 )
             )
     return found
-
-
-def _difference(
-    metric: Metric, outcome: _Outcome, base: _Outcome, number: int, level: float
-) -> tuple[float, float, float]:
-    name, one, other = metric.name, outcome.measures, base.measures
-    value = float(one.value[name][number] - other.value[name][number])
-    if outcome.n_units[number] < MIN_CLUSTERS:
-        return value, float("nan"), float("nan")
-    return value, *difference_interval(metric, one, other, number, level)

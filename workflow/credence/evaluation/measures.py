@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from credence.calibrators.draws import cluster_weights, uniform
-from credence.calibrators.intervals import guard_draws
+from credence.calibrators.intervals import JEFFREYS, guard_draws
+from credence.evaluation.scatter import BothRelatives, both_relatives, both_stretches
 from credence.evaluation.sums import (
     BlockSums,
     Placed,
@@ -29,6 +29,7 @@ from credence.predictions import Floats, Integers
 DRAWS_AT_ONCE = 250  # bounds memory
 LOSSES = tuple(metric for metric in METRICS if metric.losses is not None)
 IN_CELLS = tuple(metric for metric in METRICS if metric.losses is None)
+PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors of calibration
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +76,23 @@ class Measures:
         The same under each draw.
     noise : mapping of str to array of float, shape (n_classes + 1, n_draws)
         By calibration error: how far each draw lies from the sample.
-    freedom : mapping of str to array of float, shape (n_classes + 1,)
-        By metric: how many clusters bear its scatter, (Σd²)²/Σd⁴ over their
-        pulls d.
+    stretch : mapping of str to array of float, shape (n_classes + 1,)
+        By metric: how much further it can be off than draws show, 1 or more.
+    losses : mapping of str to array of float, shape (n_samples,)
+        By metric that is a mean: what it is the mean of.
+    centre : mapping of str to array of float, shape (n_classes + 1,)
+        By share: its value with half a pseudo-cluster right and half a one wrong.
+    relatives : tuple of Relatives
+        Of the proteins measured, by class and over all.
     """
 
     value: Mapping[str, Floats]
     drawn: Mapping[str, Floats]
     noise: Mapping[str, Floats]
-    freedom: Mapping[str, Floats]
+    stretch: Mapping[str, Floats]
+    losses: Mapping[str, Floats]
+    centre: Mapping[str, Floats]
+    relatives: BothRelatives
 
 
 def finish_all(
@@ -187,16 +196,17 @@ def measure(
         From :meth:`Drawing.parts`.
     """
     n_effective = effective_numbers(judged, block, n_classes)
-    value, drawn, freedom = _measure_losses(judged, block, n_classes, drawing, parts)
-    pull = judged.weight * (judged.is_correct - judged.confidence)
-    of_gaps = _freedom(_by_unit(pull, block, n_classes, drawing))
+    relatives = both_relatives(block, n_classes, drawing.unit, judged.weight)
+    means = _measure_losses(judged, block, n_classes, relatives, drawing, parts)
+    value, drawn, stretch = dict(means.value), dict(means.drawn), dict(means.stretch)
+    of_gaps = both_stretches(relatives, judged.is_correct - judged.confidence)
     noise: dict[str, Floats] = {}
     for name, own in placed.items():
         metrics = [metric for metric in IN_CELLS if metric.family and metric.family.name == name]
         sums = total_sums(own, judged.weight)
         for metric in metrics:
             value[metric.name] = finish_all(metric, sums, n_effective)[:, 0]
-            freedom[metric.name] = of_gaps
+            stretch[metric.name] = of_gaps if metric.is_error else stretch[PART_OF]
         matrices = unit_matrices(own, judged.weight, drawing.unit, len(drawing.key))
         for part in parts:
             under = drawn_sums(own, matrices, part)
@@ -206,17 +216,24 @@ def measure(
                 if metric.is_error:
                     apart = finish_all(metric, beyond, n_effective, is_centred=True)
                     _append(noise, metric.name, apart)
-    return Measures(value, drawn, noise, freedom)
+    return Measures(value, drawn, noise, stretch, means.losses, means.centre, relatives)
 
 
 def _measure_losses(
-    judged: Judged, block: Integers, n_classes: int, drawing: Drawing, parts: Sequence[Floats]
-) -> tuple[dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
-    """Return metrics that are means of losses, their draws, and their freedom."""
+    judged: Judged,
+    block: Integers,
+    n_classes: int,
+    relatives: BothRelatives,
+    drawing: Drawing,
+    parts: Sequence[Floats],
+) -> Measures:
+    """Return metrics that are means of losses."""
     placed = place_losses(LOSSES, judged, block, n_classes)
-    no_guard = np.zeros((2, 1))
-    unit, guard = _guards(placed, judged.weight, drawing)
-    own = _mean_losses(total_sums(placed, judged.weight), unit, no_guard)
+    unit = np.concatenate([divide(of.total, of.n_effective, 0.0) for of in relatives])
+    guard = np.zeros((2, 0)) if drawing.n_draws == 0 else np.stack(guard_draws(drawing.n_draws))
+    sums = total_sums(placed, judged.weight)
+    own = _mean_losses(sums, unit, np.zeros((2, 1)))
+    middle = _mean_losses(sums, unit, np.full((2, 1), JEFFREYS))
     drawn: dict[str, Floats] = {}
     matrices = unit_matrices(placed, judged.weight, drawing.unit, len(drawing.key))
     start = 0
@@ -226,29 +243,18 @@ def _measure_losses(
         for name, values in means.items():
             _append(drawn, name, values)
         start = stop
-    freedom = {}
-    for metric, channel in zip(LOSSES, placed.values[1:], strict=True):
-        mean = own[metric.name][:, 0]
-        pull = judged.weight * (channel - mean[block])
-        pulls = _by_unit(pull, block, n_classes, drawing)
-        everyone = _by_unit(judged.weight * (channel - mean[-1]), np.zeros_like(block), 1, drawing)
-        freedom[metric.name] = np.append(_freedom(pulls)[:-1], _freedom(everyone)[-1])
-    return {name: values[:, 0] for name, values in own.items()}, drawn, freedom
-
-
-def _by_unit(values: Floats, block: Integers, n_blocks: int, drawing: Drawing) -> sparse.csr_array:
-    """Return the values summed by block and by what is drawn together."""
-    shape = (n_blocks, len(drawing.key))
-    return sparse.coo_array((values, (block, drawing.unit)), shape=shape).tocsr()
-
-
-def _freedom(pulls: sparse.csr_array) -> Floats:
-    """Return (Σd²)²/Σd⁴ of each block and of all; 1 where nothing pulls."""
-    everyone = np.asarray(pulls.sum(axis=0)).ravel()
-    squares = pulls.multiply(pulls).tocsr()
-    second = np.append(np.asarray(squares.sum(axis=1)).ravel(), (everyone**2).sum())
-    fourth = np.asarray(squares.multiply(squares).sum(axis=1)).ravel()
-    return divide(second**2, np.append(fourth, (everyone**4).sum()), 1.0)
+    losses = {
+        metric.name: channel for metric, channel in zip(LOSSES, placed.values[1:], strict=True)
+    }
+    return Measures(
+        value={name: values[:, 0] for name, values in own.items()},
+        drawn=drawn,
+        noise={},
+        stretch={name: both_stretches(relatives, values) for name, values in losses.items()},
+        losses=losses,
+        centre={metric.name: middle[metric.name][:, 0] for metric in LOSSES if metric.is_share},
+        relatives=relatives,
+    )
 
 
 def _append(store: dict[str, Floats], name: str, values: Floats) -> None:
@@ -266,24 +272,6 @@ def _mean_losses(sums: BlockSums, unit: Floats, guard: Floats) -> dict[str, Floa
             denominator = denominator + unit[:, None] * (guard[0] + guard[1])
         found[metric.name] = divide(numerator, denominator)
     return found
-
-
-def _guards(placed: Placed, weight: Floats, drawing: Drawing) -> tuple[Floats, Floats]:
-    """Return what one cluster weighs in each block, and draws of pseudo-clusters."""
-    n_units = len(drawing.key)
-    code = placed.position * n_units + drawing.unit[placed.row]
-    pairs, position = np.unique(code, return_inverse=True)
-    mass = sum_by(position, weight[placed.row], len(pairs))
-    block = pairs // n_units
-    total = sum_by(block, mass, placed.n_blocks)
-    squares = sum_by(block, mass**2, placed.n_blocks)
-    whole = sum_by(drawing.unit[placed.row], weight[placed.row], n_units)
-    units = np.append(
-        divide(squares, total, 0.0), (whole**2).sum() / whole.sum() if whole.sum() > 0 else 0.0
-    )
-    if drawing.n_draws == 0:
-        return units, np.zeros((2, 0))
-    return units, np.stack(guard_draws(drawing.n_draws))
 
 
 def floors(

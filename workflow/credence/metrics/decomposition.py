@@ -122,4 +122,5 @@ REMAINDER = Metric(
     family=WIDTH,
     finish=remainder,
     lower_is_better=None,
+    is_signed=True,
 )

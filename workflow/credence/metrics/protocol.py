@@ -56,6 +56,8 @@ class Metric:
         0 by chance even for perfect confidences, so that it has a noise floor.
     is_square : bool
         Whether it is the square of a distance.
+    is_signed : bool
+        Whether it can be negative.
     noise : callable, optional
         For an error: ``noise(sums, n_effective)`` gives how far a draw lies from
         the sample, from sums of outcome and confidence of which the sample's
@@ -76,6 +78,7 @@ class Metric:
     is_share: bool = False
     is_error: bool = False
     is_square: bool = False
+    is_signed: bool = False
     noise: Finish | None = None
     needs_vector: bool = False
 
