@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 # Findings written by hand and the pages of them, for tests of the report and of the browser.
-pytest_plugins = ["small_findings"]
+pytest_plugins = ["small_findings", "shift_findings"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -92,7 +92,13 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
         curves=(curve,),
     )
     what_if = WhatIf(
-        "kernel", True, (1.0,), (0.0, 1.0), 1.0, 10.0, (WhatIfPart(0, 0, 7.0, 7.0, (1e-9, 7.0)),)
+        "kernel",
+        True,
+        (1.0,),
+        (0.0, 1.0),
+        1.0,
+        10.0,
+        (WhatIfPart(0, 0, 7.0, 7.0, 9.0, (1e-9, 7.0)),),
     )
     found = dataclasses.replace(findings(), shifts=(shift,), what_if=what_if)
     back = Findings.from_record(json.loads(json.dumps(found.to_record(), allow_nan=False)))

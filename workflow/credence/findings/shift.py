@@ -148,6 +148,8 @@ class WhatIfPart:
         The two classes, as places in the class names.
     mass, mass_squared : float
         Sum of their weights, and of the weights' squares.
+    family_squared : float
+        Sum of the squares of their families' weights.
     density : tuple of float
         How many of them lie near each score of the grid.
     """
@@ -156,6 +158,7 @@ class WhatIfPart:
     true: int
     mass: float
     mass_squared: float
+    family_squared: float
     density: Numbers
 
 

@@ -103,13 +103,16 @@ def what_if_of(
 def _parts(positives: Labelled, class_: int, density: Floats) -> list[WhatIfPart]:
     found = []
     for true in np.unique(positives.true_class):
-        weight = positives.weight[positives.true_class == true]
+        held = positives.true_class == true
+        weight = positives.weight[held]
+        _, family = np.unique(positives.cluster[held].astype(str), return_inverse=True)
         found.append(
             WhatIfPart(
                 class_,
                 int(true),
                 float(weight.sum()),
                 float((weight**2).sum()),
+                float((np.bincount(family, weights=weight) ** 2).sum()),
                 tuple(density[true].tolist()),
             )
         )

@@ -1,0 +1,128 @@
+"""Findings of a composition: written by hand, but for the densities, which are computed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_method
+from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding, WhatIf
+from credence.predictions import Labelled, label
+from credence.predictions import from_scores as predictions_of
+from credence.report import render
+from credence.shift.what_if import what_if_of
+
+NAN = float("nan")
+NAMES = ("Portal", "Tail fiber", "Collar")
+SCORES = (0.0, 5.0, 10.0)
+
+
+def labelled_proteins(n: int = 400) -> Labelled:
+    """Return proteins of three classes, the last never predicted, in families of four."""
+    rng = np.random.default_rng(11)
+    true = rng.choice(3, size=n, p=[0.6, 0.3, 0.1])
+    scores = rng.dirichlet([0.7, 0.7, 0.7], size=n)
+    scores[np.arange(n), true] += rng.gamma(2.0, 0.4, size=n)
+    scores[:, 2] = 0.0
+    scores = np.round(10.0 * scores / scores.sum(axis=1, keepdims=True), 2)
+    ids = np.array([f"p{row}" for row in range(n)], dtype=object)
+    cluster = np.array([f"c{row // 4}" for row in range(n)], dtype=object)
+    return label(predictions_of(ids, NAMES, scores, 10.0, 0.01), true, cluster=cluster)
+
+
+def what_if(method: str = "kernel") -> WhatIf:
+    labelled = labelled_proteins()
+    specification = parse_method(method, "test")
+    options = FitOptions(n_draws=0)
+    found = what_if_of(
+        labelled, specification, specification.build(options).fit(labelled), options
+    )
+    assert found is not None
+    return found
+
+
+def shift_class(name: str, **changed: float) -> ShiftClass:
+    numbers = {
+        "calibration_share": 0.5,
+        "share": 0.2,
+        "lower": 0.15,
+        "upper": 0.26,
+        "weight": 0.4,
+        "n_predicted": 30,
+        "expected_predicted": 31.5,
+        "effective_before": 60.0,
+        "effective_after": 41.0,
+        "score_median": 6.8,
+        "confidence_before": 0.75,
+        "confidence_after": 0.5,
+        "score_before": 8.05,
+        "score_after": NAN,
+        "right": 14.9,
+        "right_lower": 11.2,
+        "right_upper": 19.6,
+        "elsewhere": 2.25,
+        "elsewhere_lower": 0.5,
+        "elsewhere_upper": 6.0,
+    }
+    return ShiftClass(class_name=name, **numbers | changed)  # type: ignore[arg-type]
+
+
+def shift_finding(**changed: object) -> ShiftFinding:
+    curve = ShiftCurve(
+        NAMES[0],
+        SCORES,
+        (0.1, 0.5, 0.9),
+        *((0.0, 0.4, 0.8), (0.2, 0.6, 1.0)),
+        (0.05, 0.3, 0.7),
+        *((0.0, 0.2, 0.5), (0.2, 0.5, 0.9)),
+    )
+    classes = (
+        shift_class(NAMES[0]),
+        shift_class(NAMES[1], calibration_share=0.4, share=0.7, lower=0.6, upper=0.8, weight=1.75),
+        shift_class(
+            NAMES[2],
+            calibration_share=0.1,
+            share=0.1,
+            lower=0.05,
+            upper=0.2,
+            weight=1.0,
+            score_median=NAN,
+            confidence_before=NAN,
+            confidence_after=NAN,
+            score_before=NAN,
+        ),
+    )
+    found = ShiftFinding(
+        name="sea water",
+        estimator="em_matched",
+        method="kernel",
+        level=0.95,
+        n_use=5,
+        n_cells=5,
+        compression_error=0.0,
+        condition=3.25,
+        p_no_shift=0.005,
+        gap=0.03,
+        p_label_shift=0.41,
+        right=2.4,
+        right_lower=1.9,
+        right_upper=3.1,
+        classes=classes,
+        sentences=("The classifier takes some classes for others.",),
+        curves=(curve,),
+    )
+    return replace(found, **changed)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def mixed(small: Findings) -> Findings:
+    """Return findings with a use-set of another composition, and densities."""
+    return replace(small, shifts=(shift_finding(),), what_if=what_if())
+
+
+@pytest.fixture(scope="session")
+def mixed_page(mixed: Findings) -> str:
+    return render(mixed)

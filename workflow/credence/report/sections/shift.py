@@ -1,0 +1,348 @@
+"""Whether confidences hold for samples whose classes are mixed otherwise."""
+
+from __future__ import annotations
+
+import math
+
+from credence.findings import Findings, Notice, ShiftClass, ShiftCurve, ShiftFinding, UseSet
+from credence.report.blocks import (
+    Block,
+    Column,
+    Definitions,
+    Figure,
+    FigureRow,
+    Folded,
+    Heading,
+    NoticeList,
+    Paragraph,
+    Section,
+    Table,
+)
+from credence.report.plots import ComparisonPlot, LinesPlot
+from credence.report.what_if import what_if_blocks
+from credence.report.wording import NOTHING, count, of, score, share, slug, with_interval
+
+LITTLE = 0.05  # p-value below which a difference is called more than chance
+MOST_NAMED = 3  # classes named in the sentence on a use-set
+MOST_FIGURES = 60  # of curves; beyond, the page would be slow
+LOWEST = 0.01  # of the scale: the first score looked at
+FEW = 10.0  # expected numbers below are told with a decimal
+BEFORE, AFTER = "as calibrated", "corrected"
+
+
+def section(findings: Findings) -> Section | None:
+    """Return the composition of every use-set and what it changes; None without any.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+    if not findings.shifts and findings.what_if is None:
+        return None
+    blocks: list[Block] = [
+        Paragraph(
+            "How often a prediction is right depends on how common each class is among the "
+            "proteins looked at: where a class is rare, more of what is predicted to be in it is "
+            "something else. The scores of a set tell how common its classes are, and confidences "
+            "can be corrected for that."
+        ),
+        Paragraph(
+            "All of this rests on one assumption: that only the mix differs, so that proteins of "
+            "a class score here as proteins of that class did in the calibration set. It can be "
+            "refuted by a test, never proved. Both confidences are in confidences.tsv."
+        ),
+    ]
+    use_sets = {entry.name: entry for entry in findings.use_sets}
+    with_curves = sum(len(found.curves) for found in findings.shifts) <= MOST_FIGURES
+    for number, found in enumerate(findings.shifts, start=1):
+        name = slug(found.name, number)
+        blocks += _blocks(findings, found, use_sets.get(found.name), name, with_curves)
+    blocks += what_if_blocks(findings)
+    return Section("shift", "Does it hold for my samples?", tuple(blocks))
+
+
+def _blocks(
+    findings: Findings, found: ShiftFinding, use_set: UseSet | None, name: str, with_curves: bool
+) -> list[Block]:
+    blocks: list[Block] = [
+        Heading(found.name, f"shift-{name}"),
+        Paragraph(lead(found), is_lead=True),
+        Paragraph(f"{expected(found, use_set)} {fit(found)}".strip()),
+    ]
+    if found.sentences:
+        kind = f"composition of {found.name}"
+        blocks.append(
+            NoticeList(tuple(Notice(kind, text, is_warning=True) for text in found.sentences))
+        )
+    blocks += [
+        FigureRow((_figure(found, name),)),
+        _composition_table(found),
+        _change_table(found, findings.results.scale),
+    ]
+    if with_curves and found.curves:
+        blocks.append(_curves(found, name, findings.results.scale))
+    blocks.append(_details(found))
+    return blocks
+
+
+def lead(found: ShiftFinding) -> str:
+    """Return how a use-set is mixed, in a sentence or two.
+
+    Parameters
+    ----------
+    found : ShiftFinding
+        Its composition.
+    """
+    if found.estimator == "none":
+        return (
+            f"For {found.name} no composition was asked for: its corrected confidences are the "
+            "same as the others."
+        )
+    if found.estimator == "stated":
+        text = f"For {found.name} you stated the composition; it is taken as known."
+        differing = _differing(found, is_known=True)
+    else:
+        text = f"From the scores of {of(found.n_use, 'protein')} in {found.name}"
+        differing = _differing(found, is_known=False)
+        if not differing:
+            return f"{text}, its classes are not known to be mixed otherwise than in calibration."
+        text += ", its classes are mixed otherwise than in calibration."
+    said = "; ".join(
+        f"{entry.class_name} makes up {with_interval(entry.share, *_ends(found, entry))} of it, "
+        f"{share(entry.calibration_share)} there"
+        for entry in differing[:MOST_NAMED]
+    )
+    return f"{text} {said}." if said else text
+
+
+def _ends(found: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
+    """Return the interval's ends; none where the composition was stated."""
+    if found.estimator in ("none", "stated"):
+        return math.nan, math.nan
+    return entry.lower, entry.upper
+
+
+def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
+    """Return the classes that are surely more or less common, the greatest change first."""
+    differing = [
+        entry
+        for entry in found.classes
+        if not math.isnan(entry.weight)
+        and entry.share != entry.calibration_share
+        and (is_known or not entry.lower <= entry.calibration_share <= entry.upper)
+    ]
+    return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
+
+
+def expected(found: ShiftFinding, use_set: UseSet | None) -> str:
+    """Return how many predictions are expected to be right, in a sentence.
+
+    Parameters
+    ----------
+    found : ShiftFinding
+        The composition.
+    use_set : UseSet, optional
+        The uncorrected confidences of the same set.
+    """
+    right = _number(found.right, found.right_lower, found.right_upper)
+    text = (
+        f"Of its {of(found.n_use, 'prediction')}, about {right} are expected to be right, "
+        f"{share(found.right / found.n_use)} of them"
+    )
+    if use_set is None or found.estimator == "none":
+        return f"{text}."
+    plain = sum(entry.expected_correct for entry in use_set.classes)
+    return f"{text}; the uncorrected confidences add up to {_number(plain, math.nan, math.nan)}."
+
+
+def fit(found: ShiftFinding) -> str:
+    """Return what the two tests say, in sentences.
+
+    Parameters
+    ----------
+    found : ShiftFinding
+        The composition.
+    """
+    said = []
+    if not math.isnan(found.p_no_shift):
+        verdict = "is more than chance" if found.p_no_shift < LITTLE else "may be chance"
+        said.append(
+            "That classes are predicted more or less often than in calibration "
+            f"{verdict} ({_p(found.p_no_shift)})."
+        )
+    if not math.isnan(found.p_label_shift):
+        if found.p_label_shift < LITTLE:
+            said.append(
+                "The mix does not explain the scores of this set to the last "
+                f"({_p(found.p_label_shift)}): at the worst place they differ by "
+                f"{share(found.gap)} of the set."
+            )
+        else:
+            said.append(
+                "The scores fit this mix: the test for proteins of another kind finds none "
+                f"({_p(found.p_label_shift)}), which is no proof."
+            )
+    return " ".join(said)
+
+
+def _p(value: float) -> str:
+    return f"p = {value:.2g}"
+
+
+def _number(value: float, lower: float, upper: float) -> str:
+    """Return an expected number with its interval."""
+    if math.isnan(value):
+        return NOTHING
+    decimals = 1 if value < FEW else 0
+    text = f"{value:,.{decimals}f}"
+    if math.isnan(lower) or math.isnan(upper):
+        return text
+    return f"{text} ({lower:,.{decimals}f}–{upper:,.{decimals}f})"
+
+
+def _figure(found: ShiftFinding, name: str) -> Figure:
+    nothing = tuple(math.nan for _ in found.classes)
+    ends = [_ends(found, entry) for entry in found.classes]
+    parts = [
+        f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
+        for entry in found.classes
+    ]
+    level = (
+        "" if all(math.isnan(low) for low, _ in ends) else f", {100 * found.level:g} % interval"
+    )
+    return Figure(
+        f"shift-{name}",
+        f"{found.name}: share of each class, in the calibration set and here{level}.",
+        f"Shares here and in calibration: {', '.join(parts)}.",
+        ComparisonPlot(
+            "share of the proteins",
+            tuple(entry.class_name for entry in found.classes),
+            ("calibration set", found.name),
+            (
+                tuple(entry.calibration_share for entry in found.classes),
+                tuple(entry.share for entry in found.classes),
+            ),
+            (nothing, tuple(low for low, _ in ends)),
+            (nothing, tuple(high for _, high in ends)),
+        ),
+    )
+
+
+def _composition_table(found: ShiftFinding) -> Table:
+    columns = (
+        Column("class", is_number=False),
+        Column("share in calibration"),
+        Column("share here"),
+        Column("times as common", explained="Share here over share in calibration"),
+        Column("predicted here", explained="Proteins of this set predicted to be of the class"),
+        Column("predicted, if so mixed", explained="As many as the composition makes one expect"),
+    )
+    rows = tuple(
+        (
+            entry.class_name,
+            share(entry.calibration_share),
+            with_interval(entry.share, *_ends(found, entry)),
+            NOTHING if math.isnan(entry.weight) else f"{entry.weight:.2f}",
+            count(entry.n_predicted),
+            _number(entry.expected_predicted, math.nan, math.nan),
+        )
+        for entry in found.classes
+    )
+    return Table(f"{found.name}: how common each class is", columns, rows)
+
+
+def _change_table(found: ShiftFinding, scale: float) -> Table:
+    columns = (
+        Column("predicted class", is_number=False),
+        Column("median score", explained="Of the calibration proteins predicted to be of it"),
+        Column("confidence there", explained="As calibrated → corrected"),
+        Column("score for 90 %", explained="Least score of confidence 0.9"),
+        Column("proteins behind it", explained="Effective number: alike weights count fully"),
+        Column("expected right", explained="Among the proteins predicted here to be of the class"),
+        Column("missed", explained="Proteins of the class predicted here to be of another"),
+    )
+    rows = tuple(
+        (
+            entry.class_name,
+            score(entry.score_median, scale),
+            _change(share(entry.confidence_before), share(entry.confidence_after)),
+            _change(_needed(entry.score_before, scale), _needed(entry.score_after, scale)),
+            _change(f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"),
+            _number(entry.right, entry.right_lower, entry.right_upper),
+            _number(entry.elsewhere, entry.elsewhere_lower, entry.elsewhere_upper),
+        )
+        for entry in found.classes
+    )
+    return Table(
+        f"{found.name}: what the composition changes, as calibrated → corrected "
+        f"({found.method}). “Score for 90 %” is that of the confidence itself, not of its "
+        f"interval's lower end; {NOTHING} where no score is enough. “Proteins behind it” falls "
+        "where proteins that are rare in calibration have to count for many. “Missed”: how many "
+        "proteins of the class are expected among those predicted to be of another.",
+        columns,
+        rows,
+    )
+
+
+def _needed(value: float, scale: float) -> str:
+    """Return the least score that is enough; any, where the lowest is."""
+    return "any" if value < LOWEST * scale else score(value, scale)
+
+
+def _change(before: str, after: str) -> str:
+    return before if before == after else f"{before} → {after}"
+
+
+def _curves(found: ShiftFinding, name: str, scale: float) -> Folded:
+    figures = tuple(
+        _curve_figure(found, curve, f"shift-{name}-{number}", scale)
+        for number, curve in enumerate(found.curves, start=1)
+    )
+    return Folded(f"{found.name}: every class's curve, before and after", (FigureRow(figures),))
+
+
+def _curve_figure(found: ShiftFinding, curve: ShiftCurve, name: str, scale: float) -> Figure:
+    entry = next(one for one in found.classes if one.class_name == curve.class_name)
+    return Figure(
+        name,
+        f"{curve.class_name} in {found.name}: confidence over the score.",
+        f"At score {score(entry.score_median, scale)}: {share(entry.confidence_before)} as "
+        f"calibrated, {share(entry.confidence_after)} corrected.",
+        LinesPlot(
+            "score of the predicted class",
+            "confidence",
+            (BEFORE, AFTER),
+            curve.score,
+            (curve.before, curve.after),
+            scale,
+            has_points=False,
+            lower=((), curve.after_lower),
+            upper=((), curve.after_upper),
+        ),
+    )
+
+
+def _details(found: ShiftFinding) -> Folded:
+    entries = [("Found by", found.estimator), ("Corrected", found.method)]
+    if found.estimator not in ("none", "stated"):
+        condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
+        entries += [
+            ("Intervals", f"{100 * found.level:g} %, families and proteins drawn anew"),
+            (
+                "Condition number",
+                f"{condition}: how many times an error in how often classes are predicted can "
+                "grow in their shares",
+            ),
+        ]
+    if found.n_cells:
+        entries.append(
+            (
+                "Proteins gathered",
+                f"{of(found.n_use, 'protein')} in {of(found.n_cells, 'cell')} of like scores; no "
+                f"share moves by more than {found.compression_error:.1e} by that"
+                if found.n_cells < found.n_use
+                else "none: each counted by itself",
+            )
+        )
+    return Folded(f"{found.name}: how this was found", (Definitions(tuple(entries)),))
