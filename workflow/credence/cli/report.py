@@ -12,7 +12,7 @@ import click
 from credence.cli.shared import out_option
 
 if TYPE_CHECKING:
-    from credence.findings import Findings, InputFile, Notice, Results, ShiftFinding, UseSet
+    from credence.findings import Findings, InputFile, Notice, ShiftFinding, UseSet
     from credence.findings.splits import SplitFinding
 
 
@@ -54,6 +54,7 @@ def command(
     FINDINGS is what credence evaluate wrote, or --findings of this command.
     """
     from credence.cli.summaries import read_json
+    from credence.cli.use_sets import summarise_file
     from credence.cli.values import json_settings, require_other
     from credence.findings import Findings
     from credence.report import render, report_record
@@ -67,7 +68,7 @@ def command(
     inputs: list[InputFile] = []
     summaries: list[UseSet] = []
     for name, confidences, check in use_sets:
-        summaries.append(_use_set(name, confidences, found))
+        summaries.append(summarise_file(name, Path(confidences), found.results, found.chosen))
         inputs += _inputs_of(name, check)
     shifts = [_shift(path, found) for path in shift_files]
     found = replace(
@@ -132,69 +133,6 @@ def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
             else provenance.settings,
         ),
     )
-
-
-def _use_set(name: str, path: str, findings: Findings) -> UseSet:
-    import numpy as np
-
-    from credence.confidence import NOTE_TEXTS, Confidence
-    from credence.evaluation import summarise_use_set
-    from credence.findings import Setting
-    from credence.predictions import Predictions
-    from credence.tables.contract import read_confidences
-    from credence.tables.unscored import UNSCORED
-
-    table = read_confidences(Path(path))
-    is_scored = table.predicted_class != ""
-    n_unscored = int((~is_scored).sum())
-    table = type(table)(*(column[is_scored] for column in vars(table).values()))
-    codes = {
-        text: sum(int(flag) for flag, part in NOTE_TEXTS.items() if part in text)
-        for text in set(table.note.tolist())
-    }
-    note = np.array([codes[text] for text in table.note], dtype=np.int64)
-    results = findings.results
-    predictions = Predictions(
-        ids=table.ids,
-        class_names=results.class_names,
-        scale=results.scale,
-        resolution=0.0,
-        predicted_class=_class_codes(table.predicted_class, results, path),
-        top_score=table.score,
-    )
-    confidence = Confidence(table.confidence, table.lower, table.upper, table.support, note)
-    method = str(table.method[0]) if len(table.method) else findings.chosen
-    found = summarise_use_set(name, method, predictions, confidence)
-    if not n_unscored:
-        return found
-    return replace(
-        found,
-        n=found.n + n_unscored,
-        n_unknown=found.n_unknown + n_unscored,
-        notes=(*found.notes, Setting(UNSCORED, str(n_unscored))),
-    )
-
-
-def _class_codes(names: Any, results: Results, path: str) -> Any:
-    import numpy as np
-
-    from credence.problems import InputError, Problem, nearest
-
-    code_of = {name: code for code, name in enumerate(results.class_names)}
-    # Published tables have ' before names that a spreadsheet would take for a formula.
-    code_of = {f"'{name}": code for name, code in code_of.items()} | code_of
-    unknown = sorted({name for name in names if name not in code_of})
-    if unknown:
-        raise InputError(
-            Problem(
-                path,
-                f"{name!r} is no class of these findings.",
-                nearest(name, results.class_names),
-                column="predicted_class",
-            )
-            for name in unknown
-        )
-    return np.array([code_of[name] for name in names], dtype=np.int64)
 
 
 def _inputs_of(name: str, check: str) -> list[InputFile]:

@@ -1,0 +1,122 @@
+"""Use-sets summed up for the page: piece by piece, exact, in any order of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.cli.use_sets import summarise_file
+from credence.confidence import NOTE_TEXTS, Confidence, Note
+from credence.evaluation import summarise_use_set
+from credence.findings import Findings, Setting
+from credence.predictions import Predictions
+from credence.problems import InputError
+from credence.tables import confidence_stream
+from credence.tables.contract import CONFIDENCE_NAMES, confidence_columns
+from credence.tables.unscored import UNSCORED
+from credence.tables.writing import write_table
+
+CLASSES = ("Portal", "=Tail fiber", "Collar")
+N = 500
+
+
+def predictions_and_confidence() -> tuple[Predictions, Confidence]:
+    rng = np.random.default_rng(3)
+    value = np.round(rng.uniform(0, 1, N), 2)  # many ties
+    value[::50] = np.nan
+    note = np.where(np.isnan(value), int(Note.UNSEEN_CLASS), 0)
+    note[::7] |= int(Note.BELOW_RANGE)
+    predictions = Predictions(
+        ids=np.array([f"p{k}" for k in range(N)], dtype=object),
+        class_names=CLASSES,
+        scale=10.0,
+        resolution=0.0,
+        predicted_class=rng.integers(0, 3, N),
+        top_score=np.round(rng.uniform(3, 10, N), 2),
+    )
+    support = np.ones(N)
+    return predictions, Confidence(value, value * 0.9, value * 0.5 + 0.5, support, note)
+
+
+def results_of(small: Findings):  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    return replace(small.results, class_names=CLASSES)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "tsv.gz", "parquet"])
+@pytest.mark.parametrize("block_bytes", [2000, 1 << 20])
+def test_a_table_in_pieces_gives_what_the_whole_gives(
+    ending: str,
+    block_bytes: int,
+    small: Findings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(confidence_stream, "BLOCK_BYTES", block_bytes)
+    predictions, confidence = predictions_and_confidence()
+    expected = summarise_use_set("sea", "kernel", predictions, confidence)
+    for number, order in enumerate((np.arange(N), np.arange(N)[::-1])):
+        path = tmp_path / f"c{number}.{ending}"
+        columns = confidence_columns(
+            predictions.take(order),
+            Confidence(*(column[order] for column in vars(confidence).values())),
+            "kernel",
+        )
+        write_table(path, columns, spreadsheet_safe=ending != "parquet")
+        found = summarise_file("sea", path, results_of(small), "kernel")
+        assert (found.highest, found.lowest) == (expected.highest, expected.lowest)
+        assert found.classes == expected.classes
+        assert (found.counts, found.notes) == (expected.counts, expected.notes)
+
+
+def line(*cells: object) -> str:
+    return "\t".join(map(str, cells)) + "\n"
+
+
+HEADER = line(*CONFIDENCE_NAMES)
+
+
+def test_proteins_without_scores_are_counted_as_unknown(small: Findings, tmp_path: Path) -> None:
+    path = tmp_path / "c.tsv"
+    path.write_text(HEADER + line("p1", "", "", "", "", "", 0, "kernel", UNSCORED))
+    found = summarise_file("sea", path, results_of(small), "kernel")
+    assert (found.n, found.n_unknown, found.notes) == (1, 1, (Setting(UNSCORED, "1"),))
+    assert [entry.n for entry in found.classes] == [0, 0, 0]
+
+
+def test_a_class_unknown_to_the_findings_is_refused(small: Findings, tmp_path: Path) -> None:
+    path = tmp_path / "c.tsv"
+    path.write_text(HEADER + line("p1", "Portl", 5, 0.5, 0.4, 0.6, 3, "kernel", ""))
+    with pytest.raises(InputError) as error:
+        summarise_file("sea", path, results_of(small), "kernel")
+    assert error.value.text() == (
+        f"{path}, column 'predicted_class': 'Portl' is no class of these findings. "
+        "Did you mean 'Portal'?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (line("p2", "Portal", 5, "high", 0.4, 0.6, 3, "kernel", ""), "'high' is not a number"),
+        (line("p2", "Portal", 5, 0.7, 0.4, 0.6, 3, "kernel", ""), "line 3"),
+    ],
+)
+def test_a_damaged_table_is_told_with_its_line(
+    row: str, message: str, small: Findings, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.tsv"
+    path.write_text(HEADER + line("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", "") + row)
+    with pytest.raises(InputError) as error:
+        summarise_file("sea", path, results_of(small), "kernel")
+    assert message in error.value.text()
+    assert "line 3" in error.value.text()
+
+
+def test_every_note_has_a_text_of_its_own() -> None:
+    # Texts are looked for inside the notes of a table, so none may hold another.
+    texts = [*NOTE_TEXTS.values(), UNSCORED]
+    assert not [(a, b) for a in texts for b in texts if a != b and a in b]
