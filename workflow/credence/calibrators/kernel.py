@@ -19,6 +19,7 @@ from credence.calibrators.kernel_band import (
     draw_bandwidths,
     rank_lines,
     ranks_of,
+    values_at,
 )
 from credence.calibrators.kernel_loo import leave_one_out_bandwidth
 from credence.calibrators.kernel_sums import local_sums
@@ -303,6 +304,32 @@ class Kernel:
         steep = band_of(knots, values, n_near, centre, options)
         lower = np.minimum(smooth.lower, steep.lower)
         return Band(knots, lower, np.maximum(smooth.upper, steep.upper))
+
+    def draw_values(self, sample: ClassSample, score: float, n_draws: int) -> Floats:
+        """Return the confidence at a score in every draw over clusters.
+
+        A rule that counts sign changes chooses the bandwidth anew in every draw.
+        Reflection is not drawn.
+
+        Parameters
+        ----------
+        sample : ClassSample
+            The positives of a class, right and wrong ones.
+        score : float
+            Where; it is held within the range of the positives' scores.
+        n_draws : int
+            Number of draws.
+        """
+        places = places_of(sample)
+        draws = draw_masses(sample, places.of_row, len(places.score), n_draws)
+        bandwidth = np.full(n_draws, self.fit_curve(sample).bandwidth)
+        if self.bandwidth in MON:
+            bandwidth = draw_bandwidths(
+                places.score, draws, sample.scale, sample.resolution, MON[str(self.bandwidth)]
+            )
+        at = float(np.clip(score, places.score[0], places.score[-1]))
+        width = np.where(np.isfinite(bandwidth), bandwidth, np.inf)
+        return values_at(at, places.score, draws, width, self.prior_weight)
 
 
 def reflected(nodes: Nodes, scale: float) -> Nodes:

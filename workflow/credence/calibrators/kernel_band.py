@@ -40,6 +40,7 @@ POINTS_PER_BANDWIDTH = 4  # of the grid on which the draws' sign changes are cou
 SCREEN = 6  # a first look at 2⁶ + 1 points refutes most small bandwidths
 RANK_POWER = -1.0 / 3.0  # the window of ranks narrows with this power of the clusters
 LEAST_SPREAD = 1e-9  # of a window's second moment: below it no line can be laid
+MOST_EXPONENT = 600.0  # e⁶⁰⁰ outweighs all data and is still a number
 REUSE = 1.6  # a lattice serves bandwidths up to this much wider than its own
 
 
@@ -233,6 +234,35 @@ def debiased_values(knots: Floats, score: Floats, draws: MassDraws, bandwidth: F
         twice = outer @ (total * fitted)
         values[:, those] = np.clip((2.0 * once - twice) / (outer @ total), 0.0, 1.0)
     return values
+
+
+def values_at(
+    point: float, score: Floats, draws: MassDraws, bandwidth: Floats, prior_weight: float
+) -> Floats:
+    """Return the curve of every draw at one score, as it is.
+
+    Parameters
+    ----------
+    point : float
+        Within the range of the scores.
+    score : array of float
+        Places, ascending.
+    draws : MassDraws
+        Drawn weights there.
+    bandwidth : array of float, shape (n_draws,)
+        Of each draw; infinite: the draw is the class's share.
+    prior_weight : float
+        Weight of the class's share.
+    """
+    share = draws.right.sum(axis=0) / (draws.right + draws.wrong).sum(axis=0)
+    square = HALF * ((score - point)[:, None] / bandwidth) ** 2
+    # Relative to the nearest place, so that nothing underflows in a gap.
+    nearest = square.min(axis=0)
+    kernel = np.exp(nearest - square)
+    right = (kernel * draws.right).sum(axis=0)
+    total = (kernel * (draws.right + draws.wrong)).sum(axis=0)
+    prior = prior_weight * np.exp(np.minimum(nearest, MOST_EXPONENT))
+    return np.asarray((right + prior * share) / (total + prior))
 
 
 def ranks_of(score: Floats, total: Floats, knots: Floats) -> tuple[Floats, Floats]:

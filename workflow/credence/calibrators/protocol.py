@@ -167,6 +167,15 @@ class MassMethod(Protocol):
         ...
 
 
+@runtime_checkable
+class DrawingMethod(Protocol):
+    """Settings of a curve method that refits all draws of the bootstrap at once."""
+
+    def draw_values(self, sample: ClassSample, score: float, n_draws: int) -> Floats:
+        """Return the confidence at a score in every draw over clusters."""
+        ...
+
+
 class Calibration(Protocol):
     """A fitted method: frozen, portable."""
 

@@ -1,0 +1,382 @@
+"""Whether a trove agrees with the calibration before it is added.
+
+The old calibration is asked about the trove, which did not fit it, and judged
+as methods are (METHODS section 3): its NLL against its own held-out NLL, and
+tests of calibration whose p-values count families. A trove of other class
+frequencies fails these tests though every score means what it meant; so they
+are made a second time with the old calibration corrected for the trove's own
+frequencies, and proteins of each true class are compared with the old ones of
+that class, which no frequency touches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from credence.calibrators.draws import cluster_weights, encode_clusters, uniform
+from credence.calibrators.protocol import Calibration, Calibrator
+from credence.evaluation.calibration_tests import calibration_tests
+from credence.findings.drift import Drift, DriftClass, DriftTest, DriftTruth
+from credence.metrics.nll import negative_log_likelihood
+from credence.metrics.walk import DISTANCE, SPIEGELHALTER, holm
+from credence.predictions import Booleans, Floats, Integers, Labelled
+from credence.releases.reweighting import class_weights
+from credence.shift.adjusted import shifted
+
+FEW = 10  # families: fewer cannot tell anything at 5 %
+LEVEL = 0.05
+N_EXCHANGES = 999
+AT_ONCE = 100  # exchanges of families held in memory together
+NONE = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class OldSet:
+    """What is known of the release before the trove.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        What it was fitted on.
+    calibration : Calibration
+        Fitted to all of it.
+    held_out : array of float
+        Confidences of its proteins by fits without their families.
+    calibrator : Calibrator
+        The method, to correct it for other frequencies.
+    """
+
+    labelled: Labelled
+    calibration: Calibration
+    held_out: Floats
+    calibrator: Calibrator
+
+
+def drift_of(
+    old: OldSet, trove: Labelled, level: float, n_draws: int, n_signs: int = N_EXCHANGES
+) -> Drift | None:
+    """Return whether a trove agrees with the calibration before it; None for no trove.
+
+    Proteins with relatives in the old set are left out: the old calibration
+    learnt from these.
+
+    Parameters
+    ----------
+    old : OldSet
+        The release before.
+    trove : Labelled
+        The proteins that were added, with their clusters after adding.
+    level : float
+        Coverage of the intervals.
+    n_draws : int
+        Draws over families for the intervals of differences.
+    n_signs : int
+        Random signs, and exchanges of families, for p-values.
+    """
+    if trove.n_samples == 0:
+        return None
+    is_related = np.isin(trove.cluster, old.labelled.cluster)
+    fresh = trove.take(~is_related)
+    if fresh.n_samples == 0:
+        said = ("All of the trove are relatives of the old set: it cannot judge the old set.",)
+        return Drift(0, 0, int(is_related.sum()), (), (), said)
+    raw = old.calibration.confidence(fresh.predictions).value
+    tests = _tests(fresh, raw, False, n_signs)
+    weight = class_weights(fresh, old.labelled)
+    corrected = _corrected(old, fresh, weight)
+    if corrected is not None:
+        tests += _tests(fresh, corrected, True, n_signs)
+    classes = tuple(
+        _class(old, fresh, raw, class_, tests, level, n_draws)
+        for class_ in (None, *np.unique(fresh.predictions.predicted_class).tolist())
+    )
+    truths = _truths(old.labelled, fresh, n_signs)
+    n_clusters = len(np.unique(fresh.cluster))
+    found = Drift(fresh.n_samples, n_clusters, int(is_related.sum()), classes, truths, ())
+    return replace(found, sentences=_sentences(found, corrected is not None))
+
+
+def _corrected(old: OldSet, fresh: Labelled, weight: Floats) -> Floats | None:
+    """Return the old confidences at the trove's class frequencies; None where it has one class."""
+    if len(np.unique(fresh.true_class)) < 2:
+        return None
+    moved = shifted(old.labelled, weight)
+    if moved.n_samples == 0:
+        return None
+    return old.calibrator.fit(moved).confidence(fresh.predictions).value
+
+
+def _tests(
+    fresh: Labelled, confidence: Floats, is_corrected: bool, n_signs: int
+) -> list[tuple[str | None, DriftTest]]:
+    predicted = fresh.predictions.predicted_class
+    codes, block = np.unique(predicted, return_inverse=True)
+    names = tuple(fresh.predictions.class_names[code] for code in codes)
+    found = calibration_tests(
+        "", names, block.astype(np.int64), confidence, fresh.is_correct,
+        fresh.weight, fresh.cluster, n_signs,
+    )  # fmt: skip
+    return [
+        (
+            entry.class_name,
+            DriftTest(
+                entry.test,
+                is_corrected,
+                entry.statistic,
+                entry.p_value,
+                # Over all there is one test; over classes Holm's rule counts them.
+                entry.p_value if entry.class_name is None else entry.p_adjusted,
+                entry.power,
+            ),
+        )
+        for entry in found
+        if entry.test in (DISTANCE, SPIEGELHALTER) and not math.isnan(entry.statistic)
+    ]
+
+
+def _class(
+    old: OldSet,
+    fresh: Labelled,
+    confidence: Floats,
+    class_: int | None,
+    tests: Sequence[tuple[str | None, DriftTest]],
+    level: float,
+    n_draws: int,
+) -> DriftClass:
+    names = fresh.predictions.class_names
+    here, there = (
+        np.ones(part.n_samples, dtype=np.bool_)
+        if class_ is None
+        else part.predictions.predicted_class == class_
+        for part in (fresh, old.labelled)
+    )
+    n_unknown = int((here & np.isnan(confidence)).sum())
+    here, there = here & ~np.isnan(confidence), there & ~np.isnan(old.held_out)
+    new, known = fresh.take(here), old.labelled.take(there)
+    loss_new = negative_log_likelihood(confidence[here], new.is_correct)
+    loss_old = negative_log_likelihood(old.held_out[there], known.is_correct)
+    lower, upper = _difference(known, loss_old, new, loss_new, level, n_draws)
+    name = None if class_ is None else names[class_]
+    found = DriftClass(
+        class_name=name,
+        n=new.n_samples,
+        n_clusters=len(np.unique(new.cluster)),
+        n_correct=int(new.is_correct.sum()),
+        n_unknown=n_unknown,
+        expected=float(confidence[here].sum()),
+        nll_old=_mean(loss_old, known.weight),
+        nll_trove=_mean(loss_new, new.weight),
+        lower=lower,
+        upper=upper,
+        tests=tuple(entry for of, entry in tests if of == name),
+    )
+    return replace(found, sentence=class_sentence(found))
+
+
+def _mean(loss: Floats, weight: Floats) -> float:
+    return float((loss * weight).sum() / weight.sum()) if len(loss) else NONE
+
+
+def _difference(
+    known: Labelled, loss_old: Floats, new: Labelled, loss_new: Floats, level: float, n_draws: int
+) -> tuple[float, float]:
+    """Return the interval of the difference of two means, families drawn in both."""
+    if n_draws == 0 or min(known.n_samples, new.n_samples) == 0:
+        return NONE, NONE
+    means = [
+        _drawn_means(part, loss, n_draws) for part, loss in ((known, loss_old), (new, loss_new))
+    ]
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(means[1] - means[0], [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def _drawn_means(part: Labelled, loss: Floats, n_draws: int) -> Floats:
+    codes, keys = encode_clusters(part.cluster)
+    mass = np.bincount(codes, weights=part.weight)
+    lost = np.bincount(codes, weights=part.weight * loss)
+    drawn = np.stack([cluster_weights(keys, draw) for draw in range(n_draws)])
+    return np.asarray((drawn @ lost) / (drawn @ mass))
+
+
+def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTruth, ...]:
+    found = []
+    for class_, name in enumerate(fresh.predictions.class_names):
+        first, second = (part.take(part.true_class == class_) for part in (old, fresh))
+        if min(first.n_samples, second.n_samples) == 0:
+            continue
+        distance, p_value = exchange_test(first, second, n_exchanges)
+        found.append(
+            DriftTruth(
+                name,
+                first.n_samples,
+                second.n_samples,
+                len(np.unique(first.cluster)),
+                len(np.unique(second.cluster)),
+                float(first.is_correct.mean()),
+                float(second.is_correct.mean()),
+                distance,
+                p_value,
+                NONE,
+            )
+        )
+    few = [min(entry.n_clusters_old, entry.n_clusters_trove) < FEW for entry in found]
+    p_values = np.array(
+        [NONE if skip else entry.p_value for entry, skip in zip(found, few, strict=True)]
+    )
+    adjusted = holm(p_values)
+    return tuple(
+        replace(entry, p_adjusted=float(value))
+        for entry, value in zip(found, adjusted, strict=True)
+    )
+
+
+def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[float, float]:
+    """Return how far two sets of one true class are apart, and the p-value.
+
+    The distance is that of Kolmogorov and Smirnov between their top scores, those
+    of wrong predictions taken as negative. Under the null, families could as
+    well be in the other set: they are exchanged at random, whole.
+
+    Parameters
+    ----------
+    first, second : Labelled
+        No family may be in both.
+    n_exchanges : int
+        Random exchanges; 0 gives no p-value.
+    """
+    value = np.concatenate([signed_scores(part) for part in (first, second)])
+    codes, keys = encode_clusters(np.concatenate([first.cluster, second.cluster]))
+    is_second = np.zeros(len(keys), dtype=np.bool_)
+    is_second[codes[first.n_samples :]] = True
+    order = np.argsort(value, kind="stable")
+    sorted_value, codes = value[order], codes[order]
+    is_end = np.append(sorted_value[1:] > sorted_value[:-1], True)
+    size = np.bincount(codes, minlength=len(keys))
+    own = float(_distances(codes, is_end, size, is_second[:, None])[0])
+    if n_exchanges == 0:
+        return own, NONE
+    n_second = int(is_second.sum())
+    n_beyond = 0
+    for start in range(0, n_exchanges, AT_ONCE):
+        draws = range(start, min(start + AT_ONCE, n_exchanges))
+        lots = np.stack([uniform(keys, draw, "exchange of families") for draw in draws], axis=1)
+        rank = lots.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
+        distance = _distances(codes, is_end, size, rank < n_second)
+        n_beyond += int((distance >= own * (1.0 - 1e-12)).sum())
+    return own, (1 + n_beyond) / (n_exchanges + 1)
+
+
+def signed_scores(labelled: Labelled) -> Floats:
+    """Return top scores, negative where the prediction is wrong; ±1 without scores.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        Proteins of one true class.
+    """
+    score = labelled.predictions.top_score
+    size = np.ones(labelled.n_samples) if score is None else score
+    return np.where(labelled.is_correct, size, -size)
+
+
+def _distances(codes: Integers, is_end: Booleans, size: Integers, is_second: Booleans) -> Floats:
+    """Return the distance for each column of an assignment of families to the second set."""
+    n_second = (size[:, None] * is_second).sum(axis=0)
+    n_first = size.sum() - n_second
+    possible = (n_first > 0) & (n_second > 0)
+    step = np.where(is_second[codes], 1.0 / np.maximum(n_second, 1), -1.0 / np.maximum(n_first, 1))
+    walk = np.abs(np.cumsum(step, axis=0))[is_end]
+    return np.where(possible, walk.max(axis=0), 0.0)
+
+
+def class_sentence(found: DriftClass) -> str:
+    """Return what the tests of one class say.
+
+    Parameters
+    ----------
+    found : DriftClass
+        Without its sentence.
+    """
+    name = "All predictions" if found.class_name is None else found.class_name
+    counted = f"{found.n:,} of the trove in {found.n_clusters:,} families"
+    if found.n_clusters < FEW:
+        return f"{name}: {counted}: too few to tell."
+    raw, corrected = _least(found, False), _least(found, True)
+    right = f"{found.n_correct:,} right where {found.expected:,.1f} were expected"
+    if math.isnan(raw):
+        return f"{name}: {counted}, {right}; every old confidence is 0 or 1: no test."
+    alone = _least(found, False, counted=False)
+    if alone <= LEVEL < raw:
+        return (
+            f"{name}: {counted}, {right}: the old confidences may not hold: p {_p(alone)} by "
+            f"itself, {_p(raw)} as one of several classes."
+        )
+    if raw > LEVEL:
+        power = max((entry.power for entry in found.tests if not entry.is_corrected), default=NONE)
+        return (
+            f"{name}: {counted}, {right}: no sign of drift (p {_p(raw)}); five points off "
+            f"throughout would be seen {100 * power:.0f} times in 100."
+        )
+    if math.isnan(corrected):
+        return (
+            f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}); whether "
+            "that is only its other class frequencies cannot be told here."
+        )
+    if corrected > LEVEL:
+        return (
+            f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}), and do "
+            f"once corrected for the trove's class frequencies (p {_p(corrected)})."
+        )
+    return (
+        f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}), nor once "
+        f"corrected for the trove's class frequencies (p {_p(corrected)}): its proteins differ "
+        "from the old ones, or these were too few to learn from."
+    )
+
+
+def _least(found: DriftClass, is_corrected: bool, counted: bool = True) -> float:
+    """Return the least p-value of the tests, twice: there are two of them."""
+    own = [
+        entry.p_adjusted if counted else entry.p_value
+        for entry in found.tests
+        if entry.is_corrected == is_corrected
+    ]
+    return min(1.0, len(own) * min(own)) if own else NONE
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def _sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
+    parts = []
+    if found.n_joined:
+        parts.append(
+            f"{found.n_joined:,} of the trove have relatives in the old set and are left out here."
+        )
+    if not is_corrected:
+        parts.append(
+            "All of the trove are of one true class: its predictions are all right or all wrong, "
+            "class by class, and that is its composition, not a fault of the old confidences."
+        )
+    different = [entry.class_name for entry in found.truths if entry.p_adjusted <= LEVEL]
+    enough = [entry for entry in found.truths if not math.isnan(entry.p_adjusted)]
+    if different:
+        parts.append(
+            f"Proteins of {', '.join(different)} score otherwise than the old ones did: look at "
+            "them before you rely on the trove."
+        )
+    elif enough:
+        words = "that class" if len(enough) == 1 else f"each of {len(enough)} classes"
+        parts.append(f"Proteins of {words} score as the old ones did, as far as can be told.")
+    else:
+        parts.append(
+            f"No true class has {FEW} families both in the trove and before: whether proteins "
+            "score as they did cannot be told."
+        )
+    return tuple(parts)
