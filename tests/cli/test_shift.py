@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of the tables, without what an earlier test wrote."""
     monkeypatch.chdir(world)
+    for left in ("composition.tsv", "shift.json", "both.tsv"):
+        (world / left).unlink(missing_ok=True)
     return world
 
 
@@ -119,3 +123,175 @@ def test_stated_without_a_composition_is_refused(
     assert (
         "--stated: no composition is given. Give --stated '{\"class\": share}'."
     ) in capsys.readouterr().err.splitlines()
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().err.splitlines()
+
+
+def copy_of(name: str, place: Path, change: Callable[[list[list[str]]], list[list[str]]]) -> None:
+    with Path(name).open(newline="") as handle:
+        rows = list(csv.reader(handle))
+    with place.open("w", newline="") as handle:
+        csv.writer(handle, lineterminator="\n").writerows(change(rows))
+
+
+def run_shift(table: str, *words: str, samples: list[str] = SAMPLES) -> int:
+    out = ["--draws", "5", "--out", "composition.tsv"]
+    return run_command_line(["shift", table, *samples, *out, *words])
+
+
+def test_a_use_set_of_other_classes_is_refused(
+    inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "other.csv"
+    copy_of(
+        "use.csv", table, lambda rows: [[c.replace("HTJ", "Joint") for c in rows[0]], *rows[1:]]
+    )
+    assert run_shift(str(table), "--format", "phanns") == 2
+    classes = (
+        "Major capsid, Minor capsid, Baseplate, Major tail, Minor tail, Portal, Tail fiber, "
+        "Tail shaft, Collar, HTJ, Other"
+    )
+    assert told(capsys) == [
+        f"{table}, line 1: the column of class 'HTJ' is missing. Known are: Joint.",
+        f"{table}, line 1, column 'Joint': 'Joint' is none of the classes expected. "
+        f"Known are: {classes}.",
+        "Mend this and run the command again.",
+    ]
+    assert not (inside / "composition.tsv").exists()
+
+
+def test_an_empty_use_set_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "empty.csv"
+    copy_of("use.csv", table, lambda rows: rows[:1])
+    assert run_shift(str(table), "--format", "phanns") == 2
+    assert told(capsys) == [
+        f"{table}: the table has a header and no rows. Give a table with rows.",
+        "Mend this and run the command again.",
+    ]
+
+
+def test_a_use_set_of_one_protein_has_a_composition_that_says_little(tmp_path: Path) -> None:
+    table = tmp_path / "one.csv"
+    copy_of("use.csv", table, lambda rows: rows[:2])
+    assert run_shift(str(table), "--format", "phanns") == 0
+    rows = rows_of(Path("composition.tsv"))
+    assert sum(float(row["use_share"]) for row in rows) == pytest.approx(1.0)
+    assert all(float(row["upper"]) - float(row["lower"]) > 0.05 for row in rows)
+
+
+TOP_SPEC = json.dumps({"columns": {"id": "id", "predicted_class": "verdict", "score": "score"}})
+
+
+def top_scores(rows: list[list[str]]) -> list[list[str]]:
+    found = [["id", "verdict", "score"]]
+    for row in rows[1:]:
+        best = max(range(1, 12), key=lambda column: float(row[column]))
+        found.append([row[0], rows[0][best], row[best]])
+    return found
+
+
+def test_without_vectors_em_is_refused_and_auto_matches_what_is_predicted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "top.csv"
+    copy_of("use.csv", table, top_scores)
+    words = ["--format", "top-score", "--spec", TOP_SPEC]
+    assert run_shift(str(table), *words, "--estimator", "em") == 2
+    assert told(capsys) == [
+        "shift.estimator: 'em' needs the score of every class, each row summing to the scale. "
+        "Give 'bbse_hard' or 'rlls'.",
+        "Mend this and run the command again.",
+    ]
+    assert run_shift(str(table), *words) == 0
+    assert "60 proteins by bbse_hard;" in told(capsys)[0]
+
+
+def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "few.csv"
+    copy_of(
+        "calibration.csv",
+        table,
+        lambda rows: [row for row in rows if not row[0].lower().startswith("collar")],
+    )
+    samples = ["--samples", str(table), "--samples-format", "phanns-labelled"]
+    assert run_shift("use.csv", "--format", "phanns", samples=samples) == 0
+    assert (
+        "The calibration set holds no Collar: nothing can be said of its share, and confidences "
+        "cannot be corrected for it."
+    ) in told(capsys)
+    (collar,) = (row for row in rows_of(Path("composition.tsv")) if row["class"] == "Collar")
+    assert collar == {
+        "class": "Collar", "calibration_share": "0", "use_share": "0",
+        "lower": "0", "upper": "1", "weight": "",
+    }
+
+
+def test_without_draws_there_are_no_intervals(inside: Path) -> None:
+    assert shift("--draws", "0", "--record", "shift.json") == 0
+    assert all(row["lower"] == row["upper"] == "" for row in rows_of(inside / "composition.tsv"))
+
+
+@pytest.mark.parametrize(
+    ("stated", "messages"),
+    [
+        (
+            {"Portl": 0.5, "Other": -0.1},
+            [
+                "--stated: there is no class 'Portl'. Did you mean 'Portal'?",
+                "--stated: the share of 'Other' is -0.1. Give a number from 0 to 1.",
+            ],
+        ),
+        (
+            {"Portal": 0.5, "Other": 0.4},
+            ["--stated: the shares sum to 0.9. Give shares that sum to 1."],
+        ),
+    ],
+)
+def test_stated_shares_that_cannot_be_are_refused(
+    inside: Path,
+    capsys: pytest.CaptureFixture[str],
+    stated: dict[str, float],
+    messages: list[str],
+) -> None:
+    assert shift("--format", "phanns", "--stated", json.dumps(stated)) == 2
+    assert told(capsys) == [*messages, "Mend this and run the command again."]
+
+
+def test_no_output_may_be_an_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shift("--record", "calibration.csv") == 2
+    assert told(capsys) == [
+        "calibration.csv: this file is an input too. Choose another --out.",
+        "Mend this and run the command again.",
+    ]
+
+
+def test_the_method_comes_from_the_calibration(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("histogram")
+    assert shift("--calibration", "c.json", "--record", "shift.json") == 0
+    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    assert run_command_line([*words, "--out", "both.tsv"]) == 0
+    capsys.readouterr()
+    assert shift("--calibration", "c.json", "--method", "kernel") == 2
+    assert told(capsys) == [
+        "--method: 'kernel' is not the calibration's method, 'histogram'. Leave --method out.",
+        "Mend this and run the command again.",
+    ]
+
+
+def test_a_shift_file_that_vanished_is_named(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("kernel")
+    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "gone.json"]
+    capsys.readouterr()
+    assert run_command_line([*words, "--out", "both.tsv"]) == 2
+    assert told(capsys) == [
+        "gone.json: there is no such file. Estimate the composition again: credence shift.",
+        "Mend this and run the command again.",
+    ]

@@ -24,6 +24,10 @@ calibration_set:
 training: {proteins: demo/training.fasta}
 use_sets:
   - {name: use, scores: demo/use.csv, format: phanns}
+  - name: stated
+    scores: demo/use.csv
+    format: phanns
+    shift: {composition: {Portal: 0.25, Other: 0.75}}
 calibration: {method: kernel, compare: [class_only], draws: 20}
 evaluation: {folds: 2}
 demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
@@ -92,6 +96,9 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
         "reports/small/metrics.tsv",
         "reports/small/calibration.json",
         "reports/small/use/confidences.tsv",
+        "reports/small/use/composition.tsv",
+        "reports/small/stated/confidences.tsv",
+        "reports/small/stated/composition.tsv",
     }
     assert promised <= set(made)
     assert made["reports/small/use/confidences.tsv"].count(b"\n") == 41
@@ -134,6 +141,22 @@ def test_a_changed_setting_redoes_only_what_depends_on_it(
     assert counts == {"report": 1, "all": 1, "total": 2}
 
 
+def test_another_composition_of_one_use_set_redoes_its_part_alone(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, made = finished
+    composition = made["reports/small/stated/composition.tsv"].decode()
+    assert "\nPortal\t" in composition
+    shares = {line.split("\t")[0]: line.split("\t")[2] for line in composition.splitlines()}
+    assert (shares["Portal"], shares["Other"], shares["HTJ"]) == ("0.25", "0.75", "0")
+    page = made["reports/small/index.html"].decode()
+    assert "For stated you stated the composition; it is taken as known." in page
+    (folder / "config.yaml").write_text(CONFIGURATION.replace("Portal: 0.25", "HTJ: 0.25"))
+    counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    assert counts == {"shift": 1, "annotate": 1, "report": 1, "all": 1, "total": 4}
+
+
 def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, bytes]]) -> None:
     folder, _ = finished
     module = folder.parent / "package" / "workflow" / "credence" / "confidence.py"
@@ -142,7 +165,8 @@ def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, 
     counts = planned(run(folder, "--", "--dry-run", "--quiet", "rules"))
     module.write_text(before)
     assert counts["simulate"] == counts["check"] == counts["report"] == 1
-    assert counts["total"] == 11
+    assert counts["check_use_set"] == counts["shift"] == counts["annotate"] == 2
+    assert counts["total"] == 15
 
 
 def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
@@ -175,7 +199,7 @@ def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
     done = call(tmp_path, ROOT, "credence", "run")
     assert done.returncode == 2
     assert done.stderr == (
-        "config.yaml, line 12, column 'evaluation.folds': 1 is out of range. "
+        "config.yaml, line 16, column 'evaluation.folds': 1 is out of range. "
         "Give a whole number from 2 to 1000.\n"
         "Mend this and run the command again.\n"
     )

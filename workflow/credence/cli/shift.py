@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from credence.calibrators.protocol import Calibration, FitOptions
     from credence.calibrators.spec import Specification
     from credence.findings.shift import ShiftFinding
-    from credence.predictions import Labelled, Predictions
+    from credence.predictions import Floats, Labelled, Predictions
     from credence.shift.adjusted import AdjustedCalibration
     from credence.shift.composition import Composition
     from credence.shift.protocol import Estimator
@@ -83,6 +83,7 @@ def command(
     from credence.calibrators.protocol import FitOptions
     from credence.cli.tables import calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
+    from credence.shift.fixed import stated_share
 
     inputs = [*tables, samples, groups, clusters, calibration]
     for written in filter(None, (out, record)):
@@ -95,11 +96,14 @@ def command(
         clusters,
         weights,
     ).labelled
+    # Before anything that takes time: a wrong composition is told at once.
+    names = labelled.predictions.class_names
+    share = None if stated is None else stated_share(stated, names, "--stated")
     options = FitOptions(min_positives, level, draws)
     method_fit = _method(method, calibration, labelled, samples, options)
     spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     use = _UseTables(tables, spec, labelled, estimator)
-    found, adjusted = _find(use, method_fit, stated, name or Path(tables[0]).stem, options)
+    found, adjusted = _find(use, method_fit, share, name or Path(tables[0]).stem, options)
     _write_table(out, found, spreadsheet_safe)
     if record is not None:
         _write_record(record, found, adjusted, labelled)
@@ -226,24 +230,20 @@ def _composition(
     chosen: Estimator,
     side: CalibrationSide,
     use: UseSide,
-    stated: Mapping[str, Any] | None,
+    share: Floats | None,
     options: FitOptions,
 ) -> Composition:
     from credence.shift.composition import estimate_composition, fixed_composition
-    from credence.shift.fixed import stated_share
 
     if chosen.estimate is not None:
         return estimate_composition(side, use, chosen, options)
-    share = None
-    if stated is not None:
-        share = stated_share(stated, side.labelled.predictions.class_names, "--stated")
     return fixed_composition(side, share)
 
 
 def _find(
     use_tables: _UseTables,
     method: _MethodFit,
-    stated: Mapping[str, Any] | None,
+    share: Floats | None,
     name: str,
     options: FitOptions,
 ) -> tuple[ShiftFinding, AdjustedCalibration]:
@@ -256,7 +256,7 @@ def _find(
     from credence.shift.summary import Corrected, summarise_shift
 
     chosen, side, use, error = use_tables.summed()
-    composition = _composition(chosen, side, use, stated, options)
+    composition = _composition(chosen, side, use, share, options)
     specification = method.specification
     corrected = Corrected(
         side,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +92,29 @@ def shift_problems(document: Document) -> Iterator[Problem]:
         own = entry.get("shift") if isinstance(entry, dict) else None
         if isinstance(own, dict):
             yield from _block_problems(document, ("use_sets", position, "shift"), own, common)
+
+
+def class_problems(document: Document, class_names: Sequence[str]) -> Iterator[Problem]:
+    """Yield the stated shares of classes that the tables do not have.
+
+    Parameters
+    ----------
+    document : Document
+        What the user wrote; it fits the schema.
+    class_names : sequence of str
+        The classifier's classes.
+    """
+    blocks: list[tuple[SettingPath, Any]] = [(("shift",), document.data.get("shift"))]
+    for position, entry in enumerate(document.data.get("use_sets") or []):
+        blocks.append((("use_sets", position, "shift"), entry.get("shift")))
+    for path, block in blocks:
+        for name in (block or {}).get("composition") or {}:
+            if name not in class_names:
+                yield document.problem(
+                    (*path, "composition", name),
+                    f"there is no class {name!r}.",
+                    nearest(name, class_names),
+                )
 
 
 def _block_problems(

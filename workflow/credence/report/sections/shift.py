@@ -130,7 +130,12 @@ def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
         for entry in found.classes
         if not math.isnan(entry.weight)
         and entry.share != entry.calibration_share
-        and (is_known or not entry.lower <= entry.calibration_share <= entry.upper)
+        # Without intervals nothing is sure: NaN is neither above nor below.
+        and (
+            is_known
+            or entry.lower > entry.calibration_share
+            or entry.upper < entry.calibration_share
+        )
     ]
     return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
 
