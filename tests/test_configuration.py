@@ -131,6 +131,7 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
         ("calibration_set", "proteins"),
         ("training", "proteins"),
         ("use_sets",),
+        ("troves",),
         ("calibration", "compare"),
         ("demo",),
     }

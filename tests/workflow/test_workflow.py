@@ -83,12 +83,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -> None:
     _, made = finished
     promised = {
-        "results/small/samples.parquet",
+        "results/small/releases/00-base/samples.parquet",
         "results/small/check.json",
         "results/small/clusters.tsv",
-        "results/small/groups.tsv",
-        "results/small/calibrations/class_only.json",
-        "results/small/calibrations/kernel.json",
+        "results/small/releases/00-base/groups.tsv",
+        "results/small/releases/00-base/calibrations/class_only.json",
+        "results/small/releases/00-base/calibrations/kernel.json",
+        "results/small/releases/00-base/release.json",
+        "reports/small/releases/00-base/release.json",
         "results/small/metrics.tsv",
         "results/small/findings.json",
         "reports/small/index.html",
@@ -166,7 +168,7 @@ def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, 
     module.write_text(before)
     assert counts["simulate"] == counts["check"] == counts["report"] == 1
     assert counts["check_use_set"] == counts["shift"] == counts["annotate"] == 2
-    assert counts["total"] == 15
+    assert counts["total"] == 16
 
 
 def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
@@ -191,7 +193,7 @@ def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
     )
     expected = f"Rule check failed. Its log, results/small/logs/check.log, says:\n{message}"
     assert expected in done.stderr
-    assert not (own_folder / "results" / "small" / "samples.parquet").exists()
+    assert not (own_folder / "results" / "small" / "releases" / "00-base" / "samples.parquet").exists()
 
 
 def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ rule annotate:
     input:
         scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
         summary=rules.check_use_set.output[0],
-        calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+        calibration=CALIBRATION,
         shift=rules.shift.output.record,
     output:
         f"{REPORTS}/{{use_set}}/confidences.tsv",

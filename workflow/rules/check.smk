@@ -8,7 +8,7 @@ rule check:
         labels=settings.calibration_set.label_table or [],
         proteins=settings.calibration_set.proteins or [],
     output:
-        samples=f"{RESULTS}/samples.parquet",
+        samples=f"{RESULTS}/releases/{BASE}/samples.parquet",
         summary=f"{RESULTS}/check.json",
     log:
         f"{RESULTS}/logs/check.log",

@@ -4,10 +4,11 @@
 
 rule evaluate:
     input:
-        samples=rules.check.output.samples,
-        groups=rules.split.output.groups,
+        samples=SAMPLES,
+        groups=GROUPS,
         summary=rules.check.output.summary,
-        calibrations=expand(rules.fit.output[0], method=METHODS),
+        attached=expand(rules.attach.output.summary, release=TROVES),
+        calibrations=expand(rules.fit.output[0], method=METHODS, release=LAST),
     output:
         evaluation=f"{RESULTS}/evaluation.json",
         metrics=f"{RESULTS}/metrics.tsv",
@@ -23,12 +24,15 @@ rule evaluate:
         calibrations=lambda wildcards, input: configuration.options(
             "--calibration", input.calibrations
         ),
+        attached=lambda wildcards, input: configuration.options(
+            "--attached", input.attached
+        ),
         chosen=settings.method,
         options=settings.fit_options,
         folds=settings.values["evaluation"]["folds"],
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence evaluate {input.samples:q} --format credence"
-        " --groups {input.groups:q} --check {input.summary:q} {params.calibrations:q}"
+        " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
         " --chosen {params.chosen:q} {params.options:q} --folds {params.folds:q}"
         " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

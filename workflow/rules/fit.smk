@@ -1,17 +1,17 @@
-# In: samples, and the groups that say which of them calibrate.
+# In: samples of a release, and the groups that say which of them calibrate.
 # Out: one calibration, a JSON file, per method.
 
 
 rule fit:
     input:
-        samples=rules.check.output.samples,
-        groups=rules.split.output.groups,
+        samples=f"{RELEASE}/samples.parquet",
+        groups=f"{RELEASE}/groups.tsv",
     output:
-        f"{RESULTS}/calibrations/{{method}}.json",
+        f"{RELEASE}/calibrations/{{method}}.json",
     log:
-        f"{RESULTS}/logs/fit-{{method}}.log",
+        f"{RESULTS}/logs/fit-{{release}}-{{method}}.log",
     benchmark:
-        f"{RESULTS}/benchmarks/fit-{{method}}.tsv"
+        f"{RESULTS}/benchmarks/fit-{{release}}-{{method}}.tsv"
     conda:
         ENVIRONMENT
     resources:

@@ -6,7 +6,7 @@ rule report:
     input:
         evaluation=rules.evaluate.output.evaluation,
         metrics=rules.evaluate.output.metrics,
-        calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+        calibration=CALIBRATION,
         split=rules.split.output.summary,
         confidences=expand(rules.annotate.output[0], use_set=USE_SETS),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),

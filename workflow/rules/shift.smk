@@ -8,9 +8,9 @@ rule shift:
     input:
         scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
         summary=rules.check_use_set.output[0],
-        samples=rules.check.output.samples,
-        groups=rules.split.output.groups,
-        calibration=f"{RESULTS}/calibrations/{CHOSEN}.json",
+        samples=SAMPLES,
+        groups=GROUPS,
+        calibration=CALIBRATION,
     output:
         composition=f"{REPORTS}/{{use_set}}/composition.tsv",
         record=f"{RESULTS}/use_sets/{{use_set}}/shift.json",

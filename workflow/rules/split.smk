@@ -24,7 +24,7 @@ rule split:
         clusters=CLUSTERS or [],
         training=settings.training_proteins or [],
     output:
-        groups=f"{RESULTS}/groups.tsv",
+        groups=f"{RESULTS}/releases/{BASE}/groups.tsv",
         summary=f"{RESULTS}/split.json",
     log:
         f"{RESULTS}/logs/split.log",

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     epilog="Example: credence annotate demo/use.csv --calibration c.json --out conf.tsv"
 )
 @click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
-@click.option("--calibration", required=True, help="What credence fit wrote.")
+@click.option("--calibration", help="What credence fit wrote.")
+@click.option("--release", help="In its place: name or folder of a release of the run.")
+@click.option(
+    "--config",
+    default="config.yaml",
+    show_default=True,
+    help="The configuration of that run; read with the name of a release only.",
+)
 @table_options
 @click.option("--shift", "shift_file", help="What credence shift wrote with --record.")
 @click.option(
@@ -32,7 +39,9 @@ if TYPE_CHECKING:
 @out_option("The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def command(
     tables: tuple[str, ...],
-    calibration: str,
+    calibration: str | None,
+    release: str | None,
+    config: str,
     format_: str | None,
     spec_json: str,
     shift_file: str | None,
@@ -47,6 +56,7 @@ def command(
     import numpy as np
 
     from credence.cli.progress import Progress
+    from credence.cli.releases import calibration_or_release
     from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.tables.calibration_file import read_calibration, require_match
@@ -54,7 +64,8 @@ def command(
     from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter
 
-    require_other(out, [*tables, calibration])
+    calibration = calibration_or_release(calibration, release, config)
+    require_other(out, [*tables, calibration, shift_file])
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
     names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)

@@ -113,6 +113,8 @@ def read_checked(
     labelled : bool
         Whether every protein has to have a true class.
     """
+    import numpy as np
+
     from credence.cli.labels import with_labels
     from credence.cli.proteins import read_proteins
     from credence.cli.tables import read_set, require_labels
@@ -136,12 +138,12 @@ def read_checked(
         if proteins is not None and fasta is not None:
             try:
                 match_ids(
-                    samples.predictions.ids,
+                    np.concatenate([samples.predictions.ids, samples.unscored_ids]),
                     fasta,
                     "full" if match == "full" else "first_word",
                     table=tables[0],
                     proteins=proteins,
-                    table_lines=samples.lines,
+                    table_lines=np.concatenate([samples.lines, samples.unscored_lines]),
                 )
             except InputError as error:
                 problems += error.problems
@@ -177,6 +179,8 @@ def check_configuration(path: str) -> None:
     from credence.cli.proteins import read_proteins
     from credence.cli.summaries import summarise
     from credence.cli.tables import as_calibrated, table_spec
+    from credence.cli.trove_files import file_problems
+    from credence.configuration.shift import class_problems
     from credence.problems import InputError
     from credence.tables.contract import read_clusters
 
@@ -204,8 +208,13 @@ def check_configuration(path: str) -> None:
             lines += [f"{entry.scores[0]}: {notice}." for notice in samples.notices()]
             if entry is settings.calibration_set:
                 known = samples.predictions
+                document = configuration.read_document(Path(path), path)
+                problems += class_problems(document, known.class_names)
         except InputError as error:
             problems += error.problems
+    if known is not None:
+        for trove in settings.troves:
+            problems += file_problems(trove, known)
     for reader, file in (
         (
             lambda name: read_proteins(name, settings.calibration_set.match),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     help="Parts of whole clusters that are left out in turn.",
 )
 @click.option("--check", "summary", help="What credence check wrote of this table.")
+@click.option("--attached", multiple=True, help="attach.json of a trove in it; each once.")
 @click.option(
     "--resample",
     type=click.Choice(["cluster", "row"]),
@@ -61,6 +62,7 @@ def command(
     chosen: str | None,
     folds: int,
     summary: str | None,
+    attached: tuple[str, ...],
     resample: Literal["cluster", "row"],
     min_positives: float,
     level: float,
@@ -103,7 +105,7 @@ def command(
     )
     findings = Findings(
         provenance=Provenance(
-            run="", title="", credence_version=__version__, inputs=_inputs(summary)
+            run="", title="", credence_version=__version__, inputs=_inputs(summary, attached)
         ),
         methods=tuple(_method_finding(name) for name in files),
         chosen=chosen,
@@ -211,10 +213,15 @@ def _choices(name: str, calibration: AutoCalibration) -> MethodChoices:
     )
 
 
-def _inputs(summary: str | None) -> tuple[InputFile, ...]:
+def _inputs(summary: str | None, attached: Sequence[str]) -> tuple[InputFile, ...]:
     from credence.cli.summaries import read_summary
+    from credence.releases.files import read_attach_summary
 
-    return () if summary is None else read_summary(Path(summary)).inputs
+    base = () if summary is None else read_summary(Path(summary)).inputs
+    return (
+        *base,
+        *(entry for path in attached for entry in read_attach_summary(Path(path)).inputs),
+    )
 
 
 def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:

@@ -55,6 +55,7 @@ def command(
     from credence.cli.labels import with_labels
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
+    from credence.releases.chain import set_digest
     from credence.tables.calibration_file import (
         CalibrationFile,
         settings_record,
@@ -89,6 +90,7 @@ def command(
             counts=counts,
             inputs={name: sha256_of(Path(path)) for name, path in _names(inputs)},
             settings=settings_record(stage, options),
+            release=set_digest(Path(tables[0]), Path(groups)) if groups else None,
         ),
     )
     for notice in samples.notices():

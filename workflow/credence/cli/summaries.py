@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from credence.findings import InputFile, from_record, to_record
 from credence.predictions import UNKNOWN_CLASS, Integers
 from credence.problems import refuse
+from credence.tables.json_text import read_json as read_json
 from credence.tables.writing import write_json
 
 if TYPE_CHECKING:
@@ -124,26 +124,3 @@ def read_summary(path: Path) -> Summary:
             "Check the tables again with this version: credence check.",
         )
     return from_record(Summary, record)
-
-
-def read_json(path: Path, remedy: str) -> dict[str, Any]:
-    """Return the JSON record of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    remedy : str
-        What to do where it is no JSON record, as an order.
-    """
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise refuse(str(path), "there is no such file.", remedy) from None
-    except UnicodeDecodeError as error:
-        raise refuse(str(path), "this is not text in UTF-8.", remedy) from error
-    except json.JSONDecodeError as error:
-        raise refuse(str(path), f"this is not JSON: {error.msg}.", remedy, error.lineno) from error
-    if not isinstance(record, dict):
-        raise refuse(str(path), "this is not a JSON record.", remedy)
-    return record

@@ -23,6 +23,7 @@ from credence.configuration.settings import (
     slug,
     workflow_folder,
 )
+from credence.configuration.troves import Trove, trove_of
 
 __all__ = [
     "CONFIGURATION_FILE",
@@ -31,6 +32,7 @@ __all__ = [
     "Configuration",
     "Document",
     "TableSet",
+    "Trove",
     "check",
     "demo_text",
     "environment_file",
@@ -44,5 +46,6 @@ __all__ = [
     "options",
     "read_document",
     "slug",
+    "trove_of",
     "workflow_folder",
 ]

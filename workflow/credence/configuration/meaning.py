@@ -9,6 +9,7 @@ from typing import Any
 
 from credence.configuration.reading import Document, SettingPath
 from credence.configuration.shift import shift_problems
+from credence.configuration.troves import trove_problems
 from credence.problems import InputError, Problem, nearest
 
 
@@ -32,10 +33,10 @@ def meaning_problems(document: Document) -> list[Problem]:
                     "Write simulated: true, or remove demo.",
                 )
             )
-    else:
-        problems += _missing_files(document)
+    problems += _missing_files(document)
     problems += _training_problems(document)
     problems += shift_problems(document)
+    problems += trove_problems(document)
     names: dict[str, int] = {}
     for position, entry in _entries(data.get("use_sets")):
         name = entry.get("name")
@@ -158,11 +159,16 @@ def _sets(data: Mapping[str, Any]) -> Iterator[tuple[SettingPath, dict[str, Any]
         yield ("calibration_set",), calibration_set
     for position, entry in _entries(data.get("use_sets")):
         yield ("use_sets", position), entry
+    for position, entry in _entries(data.get("troves")):
+        yield ("troves", position), {**entry, "proteins": entry.get("fasta")}
 
 
 def _missing_files(document: Document) -> Iterator[Problem]:
+    from credence.configuration.commands import DEMO_FILES
+
+    will_be_there = DEMO_FILES if "demo" in document.data else ()
     for path, text in _files(document.data):
-        if not text:
+        if not text or text in will_be_there:
             continue
         if Path(text).is_dir():
             yield document.problem(path, f"{text!r} is a folder.", "Name a file.")
@@ -185,7 +191,11 @@ def _files(data: Mapping[str, Any]) -> Iterator[tuple[SettingPath, str]]:
                     yield (*path, "scores", position), text
         proteins, labels = entry.get("proteins"), entry.get("labels")
         if isinstance(proteins, str):
-            yield (*path, "proteins"), proteins
+            yield (*path, "fasta" if path[0] == "troves" else "proteins"), proteins
+        if isinstance(entry.get("clusters"), str):
+            yield (*path, "clusters"), entry["clusters"]
+        if isinstance(labels, str):
+            yield (*path, "labels"), labels
         if isinstance(labels, dict) and isinstance(labels.get("table"), str):
             yield (*path, "labels", "table"), labels["table"]
     for path in (("training", "proteins"), ("clustering", "table")):

@@ -18,6 +18,7 @@ from credence.configuration.reading import (
     read_document,
 )
 from credence.configuration.shift import ShiftSettings, shift_settings
+from credence.configuration.troves import BASE, Trove, trove_of
 from credence.configuration.validation import schema_problems, with_defaults
 from credence.problems import InputError, Problem
 
@@ -110,6 +111,8 @@ class Configuration:
         Methods compared, in canonical spelling; the chosen one is among them.
     method : str
         The chosen one.
+    troves : tuple of Trove
+        What joins the calibration set, in order.
     """
 
     where: str
@@ -118,6 +121,13 @@ class Configuration:
     use_sets: tuple[TableSet, ...]
     methods: tuple[str, ...]
     method: str
+    troves: tuple[Trove, ...] = ()
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """Folder names of the releases, the base first."""
+        names = (BASE, *(trove.name for trove in self.troves))
+        return tuple(f"{number:02d}-{name}" for number, name in enumerate(names))
 
     @property
     def run(self) -> str:
@@ -321,7 +331,10 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
         )
         for entry in values["use_sets"]
     )
-    return Configuration(document.where, values, calibration_set, use_sets, methods, chosen)
+    troves = tuple(trove_of(entry, values["calibration_set"]) for entry in values["troves"])
+    return Configuration(
+        document.where, values, calibration_set, use_sets, methods, chosen, troves
+    )
 
 
 def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.predictions import Integers, Strings
+from credence.predictions import Booleans, Integers, Strings
 from credence.sequences.graph import GraphEngine
 from credence.sequences.kmers import links, words_of
 from credence.sequences.protocol import Engine
@@ -49,14 +49,7 @@ class ExactFinder:
         thresholds : Thresholds
             From where on two are joined.
         """
-        library = Library(texts, self.threads)
-        n_residues = float(sum(map(len, texts)))
-        if n_residues**2 / 2.0 <= self.most_cells:
-            found = library.relatives()
-        else:
-            first, second = links(words_of(texts), LEAST_CONTAINMENT)
-            low, high = np.minimum(first, second), np.maximum(first, second)
-            found = library.align(zip(low.tolist(), high.tolist(), strict=True))
+        found = self._aligned(texts, None)
         return found.take(found.at(thresholds))
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
@@ -71,7 +64,11 @@ class ExactFinder:
         """
         texts = np.array(sorted({*queries, *targets}, key=_order), dtype=object)
         row_of = {text: row for row, text in enumerate(texts)}
-        found = self.among(texts, thresholds)
+        sides = [
+            np.array([text in side for text in texts]) for side in (set(queries), set(targets))
+        ]
+        found = self._aligned(texts, (sides[0], sides[1]))
+        found = found.take(found.at(thresholds))
         query = {row_of[text]: at for at, text in enumerate(queries)}
         target = {row_of[text]: at for at, text in enumerate(targets)}
         rows, ends = [], []
@@ -86,6 +83,25 @@ class ExactFinder:
         return Pairs(
             both[:, 0], both[:, 1], chosen.identity, chosen.coverage, chosen.coverage_longer
         )
+
+    def _aligned(self, texts: Strings, sides: tuple[Booleans, Booleans] | None) -> Pairs:
+        """Return aligned pairs: of one side and the other, or of all."""
+        library = Library(texts, self.threads)
+        n_residues = float(sum(map(len, texts)))
+        asked, n_asked = None, n_residues / 2.0
+        if sides is not None:
+            fewer = sides[0] if sides[0].sum() <= sides[1].sum() else sides[1]
+            asked = np.flatnonzero(fewer)
+            n_asked = float(sum(len(texts[row]) for row in asked))
+        if n_residues * n_asked <= self.most_cells:
+            return library.relatives(asked)
+        first, second = links(words_of(texts), LEAST_CONTAINMENT)
+        if sides is not None:
+            query, target = sides
+            across = (query[first] & target[second]) | (query[second] & target[first])
+            first, second = first[across], second[across]
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        return library.align(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def _order(text: str) -> tuple[int, str]:

@@ -81,9 +81,11 @@ def attach(
     group, cluster = _homes(names, component, stays, touched)
     closest = _closest(to_old, place, old_ids)
     reason = np.full(len(order), "", dtype=object)
+    groups_of = _groups_of(component, stays, touched)
     for row in range(len(order)):
         if not stays[row]:
-            reason[row] = _reason(row, touched, first, second, stays, component)
+            beside = np.concatenate([second[first == row], first[second == row]])
+            reason[row] = _reason(row, touched, beside, component, stays, groups_of)
         elif row in closest:
             cluster[row] = old_cluster[closest[row]]
     _follow(cluster, component, closest, stays, old_cluster)
@@ -148,11 +150,40 @@ def _bridges(first: Integers, second: Integers, touched: Sequence[set[str]]) -> 
             groups_of.setdefault(int(component[row]), set()).update(touched[row])
         torn = sorted(name for name, groups in groups_of.items() if len(groups) > 1)
         if not torn:
+            gone = _still_bridging(gone, first, second, touched)
             return np.array(sorted(gone), dtype=np.int64)
         for name in torn:
             rows = np.flatnonzero(left & (component == name))
             here = component[one] == name
             gone |= _cut(rows, one[here], other[here], touched, groups_of[name])
+
+
+def _still_bridging(
+    gone: set[int], first: Integers, second: Integers, touched: Sequence[set[str]]
+) -> set[int]:
+    """Return those of the rows cut that even now connect two frozen groups.
+
+    One cut may make another needless. Rows are tried in order, and each stays
+    only if it touches one group at most, so that all that are left out touch
+    two: attached again later, they are left out again.
+    """
+    beside: dict[int, set[int]] = {row: set() for row in gone}
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        for here, there in ((one, other), (other, one)):
+            if here in beside:
+                beside[here].add(there)
+    left = set(gone)
+    for row in sorted(row for row in gone if len(touched[row]) <= 1):
+        kept = np.array([at not in left for at in range(len(touched))], dtype=np.bool_)
+        inside = kept[first] & kept[second]
+        component = components(len(touched), first[inside], second[inside])
+        near = {int(component[at]) for at in beside[row] if kept[at]}
+        groups = set(touched[row]).union(
+            *(touched[at] for at in np.flatnonzero(kept).tolist() if int(component[at]) in near)
+        )
+        if len(groups) <= 1:
+            left.remove(row)
+    return left
 
 
 def _cut(
@@ -208,18 +239,25 @@ def _smallest_cut(
     }
 
 
+def _groups_of(
+    component: Integers, stays: Booleans, touched: Sequence[set[str]]
+) -> dict[int, set[str]]:
+    """Return the frozen groups that each component of those that stay touches."""
+    groups: dict[int, set[str]] = {}
+    for row in np.flatnonzero(stays).tolist():
+        groups.setdefault(int(component[row]), set()).update(touched[row])
+    return groups
+
+
 def _reason(
     row: int,
     touched: Sequence[set[str]],
-    first: Integers,
-    second: Integers,
-    stays: Booleans,
+    beside: Integers,
     component: Integers,
+    stays: Booleans,
+    groups_of: dict[int, set[str]],
 ) -> str:
     groups = set(touched[row])
-    beside = {*second[first == row].tolist(), *first[second == row].tolist()}
-    near = {int(component[other]) for other in beside if stays[other]}
-    for other in np.flatnonzero(stays).tolist():
-        if int(component[other]) in near:
-            groups |= touched[other]
+    for other in beside[stays[beside]].tolist():
+        groups |= groups_of[int(component[other])]
     return f"bridges groups {', '.join(sorted(groups))}"

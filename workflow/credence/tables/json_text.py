@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from credence.problems import refuse
 
 
 def plain(value: Any) -> Any:
@@ -96,4 +99,27 @@ def nulls_to_nan(record: Any) -> Any:
         ):
             return [float("nan") if entry is None else entry for entry in record]
         return [nulls_to_nan(entry) for entry in record]
+    return record
+
+
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
+    """Return the JSON record of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    remedy : str
+        What to do where it is no JSON record, as an order.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise refuse(str(path), "there is no such file.", remedy) from None
+    except UnicodeDecodeError as error:
+        raise refuse(str(path), "this is not text in UTF-8.", remedy) from error
+    except json.JSONDecodeError as error:
+        raise refuse(str(path), f"this is not JSON: {error.msg}.", remedy, error.lineno) from error
+    if not isinstance(record, dict):
+        raise refuse(str(path), "this is not a JSON record.", remedy)
     return record

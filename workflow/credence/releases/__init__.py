@@ -1,0 +1,1 @@
+"""Releases of a calibration set: troves attached to it one after the other."""

@@ -1,0 +1,179 @@
+"""release.json: a release's name and date, what it rests on, and its parent.
+
+Digests make the chain: that of a release covers its parent's, its own set and
+the files that were read, so that it can be told whether a release rebuilt is
+the one that was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from credence import __version__
+from credence.findings import InputFile, from_record
+from credence.problems import refuse
+from credence.tables.digests import sha256_of
+from credence.tables.json_text import plain, read_json
+from credence.tables.writing import write_json
+
+SCHEMA = "credence/release/1"
+REMEDY = "Derive the release again: credence run."
+BASE = "base"  # name of release 0: no trove may bear it
+FILE = "release.json"
+
+
+@dataclass(frozen=True)
+class ReleaseCounts:
+    """What a release holds.
+
+    Parameters
+    ----------
+    n_proteins, n_calibration, n_clusters, n_set_aside : int
+        Proteins in all, those that calibrate and their clusters, and those of
+        the base that are set aside.
+    by_class : dict of str to int
+        True class → proteins that calibrate.
+    """
+
+    n_proteins: int
+    n_calibration: int
+    n_clusters: int
+    n_set_aside: int
+    by_class: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release.
+
+    Parameters
+    ----------
+    name : str
+        Of the trove; `BASE` for release 0.
+    number : int
+        Its place in the chain.
+    date : str, optional
+        As the configuration states it.
+    parent : str, optional
+        Digest of the release before.
+    set : str
+        Digest of the samples and groups, from :func:`set_digest`.
+    inputs : tuple of InputFile
+        Files that were read for it; those of earlier releases stand there.
+    counts : ReleaseCounts
+        What it holds.
+    attach : dict, optional
+        Outcome → proteins of the trove.
+    calibrations : dict
+        File name without ending → SHA-256.
+    digest : str
+        Of the release, from :func:`digest_of`.
+    credence_version : str
+        Version that derived it.
+    """
+
+    name: str
+    number: int
+    date: str | None
+    parent: str | None
+    set: str
+    inputs: tuple[InputFile, ...]
+    counts: ReleaseCounts
+    attach: dict[str, int] | None = None
+    calibrations: dict[str, str] = field(default_factory=dict)
+    digest: str = ""
+    credence_version: str = __version__
+    schema: str = SCHEMA
+
+
+def set_digest(samples: Path, groups: Path) -> str:
+    """Return the digest of what a calibration is fitted on.
+
+    Parameters
+    ----------
+    samples, groups : Path
+        The two tables of a release.
+    """
+    return _sha256([sha256_of(samples), sha256_of(groups)])
+
+
+def digest_of(release: Release) -> str:
+    """Return the digest of a release: of all but counts, calibrations and version.
+
+    Parameters
+    ----------
+    release : Release
+        Its own digest is not read.
+    """
+    files = [[entry.role, entry.name, entry.sha256] for entry in release.inputs]
+    return _sha256([release.name, release.date, release.parent, release.set, files])
+
+
+def _sha256(content: Sequence[object]) -> str:
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def write_release(path: Path, release: Release) -> None:
+    """Write a release with its digest, as JSON.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is to be.
+    release : Release
+        What it is.
+    """
+    write_json(path, plain(asdict(replace(release, digest=digest_of(release)))))
+
+
+def read_release(path: Path) -> Release:
+    """Return a release, or refuse what is none.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder, or the file in it.
+    """
+    path = Path(path)
+    path = path / FILE if path.is_dir() else path
+    record = read_json(path, REMEDY)
+    if record.get("schema") != SCHEMA:
+        what = f"its schema is {record.get('schema')!r}, not {SCHEMA!r}."
+        raise refuse(str(path), what, REMEDY)
+    try:
+        release = from_record(Release, record)
+    except (KeyError, TypeError) as error:
+        raise refuse(str(path), f"this is no release ({error}).", REMEDY) from error
+    if release.digest != digest_of(release):
+        what = "its digest does not fit its content: the file was changed after it was written."
+        raise refuse(str(path), what, REMEDY)
+    return release
+
+
+def folder_name(number: int, name: str) -> str:
+    """Return the name of a release's folder.
+
+    Examples
+    --------
+    >>> folder_name(0, "base"), folder_name(12, "htj")
+    ('00-base', '12-htj')
+    """
+    return f"{number:02d}-{name}"
+
+
+def counts_by_class(class_names: Sequence[str], codes: Sequence[int]) -> Mapping[str, int]:
+    """Return how many of each class there are, zeros too.
+
+    Parameters
+    ----------
+    class_names : sequence of str
+        In the classifier's order.
+    codes : sequence of int
+        A class per protein.
+    """
+    return {name: list(codes).count(code) for code, name in enumerate(class_names)}

@@ -1,0 +1,77 @@
+# In: the files of a trove, and the release before it.
+# Out: the release that it makes, samples and groups; and what became of its proteins.
+
+SEQUENCES = settings.calibration_set.proteins
+
+
+def before(release):
+    """Return the folders of the releases before one."""
+    return [
+        f"{RESULTS}/releases/{name}" for name in RELEASES[: RELEASES.index(release)]
+    ]
+
+
+def added(release):
+    """Return what earlier troves added, as sequences."""
+    return [f"{folder}/added.fasta" for folder in before(release)[1:] if SEQUENCES]
+
+
+def given_clusters(release):
+    """Return the tables of clusters of the base and of earlier troves."""
+    if not settings.cluster_table:
+        return []
+    earlier = RELEASES[1 : RELEASES.index(release)]
+    return [settings.cluster_table, *(TROVES[name].clusters for name in earlier)]
+
+
+rule attach:
+    input:
+        trove=lambda wildcards: TROVES[wildcards.release].files,
+        scores=lambda wildcards: TROVES[wildcards.release].scores,
+        samples=lambda wildcards: f"{before(wildcards.release)[-1]}/samples.parquet",
+        groups=lambda wildcards: f"{before(wildcards.release)[-1]}/groups.tsv",
+        proteins=SEQUENCES or [],
+        added=lambda wildcards: added(wildcards.release),
+        clusters=lambda wildcards: given_clusters(wildcards.release),
+        training=settings.training_proteins or [],
+    output:
+        **({"added": f"{RELEASE}/added.fasta"} if SEQUENCES else {}),
+        samples=f"{RELEASE}/samples.parquet",
+        groups=f"{RELEASE}/groups.tsv",
+        table=f"{RELEASE}/attach.tsv",
+        summary=f"{RELEASE}/attach.json",
+    log:
+        f"{RESULTS}/logs/attach-{{release}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/attach-{{release}}.tsv"
+    wildcard_constraints:
+        release="|".join(TROVES) or "none",
+    conda:
+        ENVIRONMENT
+    threads: 2
+    resources:
+        python=sys.executable,
+    params:
+        name=lambda wildcards: TROVES[wildcards.release].name,
+        words=lambda wildcards: TROVES[wildcards.release].words,
+        proteins=configuration.option("--proteins", SEQUENCES),
+        match=settings.calibration_set.match,
+        added=lambda wildcards: configuration.options(
+            "--added", added(wildcards.release)
+        ),
+        clusters=lambda wildcards: configuration.options(
+            "--clusters", given_clusters(wildcards.release)
+        ),
+        training=configuration.option("--training", settings.training_proteins),
+        engine=settings.values["clustering"]["engine"],
+        identity=settings.values["clustering"]["identity"],
+        coverage=settings.values["clustering"]["coverage"],
+        folder=lambda wildcards, output: os.path.dirname(output.summary),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence attach {input.scores:q} --name {params.name:q}"
+        " {params.words:q} --samples {input.samples:q} --samples-format credence"
+        " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
+        " {params.training:q} {params.clusters:q} --engine {params.engine:q}"
+        " --identity {params.identity:q} --coverage {params.coverage:q}"
+        " --threads {threads:q} --out {params.folder:q} 2> {log:q}"
