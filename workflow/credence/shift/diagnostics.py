@@ -200,7 +200,14 @@ def _sentences(
             "The classifier takes some classes for others so often that their shares "
             "cannot be told apart: their intervals are wide."
         )
-    if p < LITTLE and gap > LARGE_GAP:
+    if p < LITTLE and gap > LARGE_GAP and composition.least == 0.0:  # not estimated
+        sentences.append(
+            "The composition that was taken as known does not explain the scores of this set: "
+            "either the classes are mixed otherwise, or its proteins are of another kind than "
+            "those of the calibration set. Until that is known, its confidences are not to be "
+            "relied on."
+        )
+    elif p < LITTLE and gap > LARGE_GAP:
         sentences.append(
             "Another composition alone does not explain the scores of this set: its proteins "
             "are of another kind than those of the calibration set. No re-weighting can mend "

@@ -81,7 +81,7 @@ def _blocks(
         _change_table(found, findings.results.scale),
     ]
     if with_curves and found.curves:
-        blocks.append(_curves(found, name, findings.results.scale))
+        blocks.append(_curves(findings, found, name))
     blocks.append(_details(found))
     return blocks
 
@@ -299,19 +299,46 @@ def _change(before: str, after: str) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def _curves(found: ShiftFinding, name: str, scale: float) -> Folded:
+def _curves(findings: Findings, found: ShiftFinding, name: str) -> Folded:
+    seen = {
+        entry.class_name: (entry.score_min, entry.score_max) for entry in findings.results.classes
+    }
+    scale = findings.results.scale
     figures = tuple(
-        _curve_figure(found, curve, f"shift-{name}-{number}", scale)
+        _curve_figure(
+            found, _within(curve, *seen[curve.class_name]), f"shift-{name}-{number}", scale
+        )
         for number, curve in enumerate(found.curves, start=1)
     )
-    return Folded(f"{found.name}: every class's curve, before and after", (FigureRow(figures),))
+    summary = f"{found.name}: every class's curve, before and after, where calibration saw scores"
+    return Folded(summary, (FigureRow(figures),))
+
+
+def _within(curve: ShiftCurve, low: float, high: float) -> ShiftCurve:
+    """Return the curve without the scores that calibration did not see."""
+
+    def part(values: tuple[float, ...]) -> tuple[float, ...]:
+        pairs = zip(curve.score, values, strict=True)
+        return tuple(value if low <= score_ <= high else math.nan for score_, value in pairs)
+
+    return ShiftCurve(
+        curve.class_name,
+        curve.score,
+        part(curve.before),
+        part(curve.before_lower),
+        part(curve.before_upper),
+        part(curve.after),
+        part(curve.after_lower),
+        part(curve.after_upper),
+    )
 
 
 def _curve_figure(found: ShiftFinding, curve: ShiftCurve, name: str, scale: float) -> Figure:
     entry = next(one for one in found.classes if one.class_name == curve.class_name)
     return Figure(
         name,
-        f"{curve.class_name} in {found.name}: confidence over the score.",
+        f"{curve.class_name} in {found.name}: confidence over the score, with the interval of the "
+        "corrected one.",
         f"At score {score(entry.score_median, scale)}: {share(entry.confidence_before)} as "
         f"calibrated, {share(entry.confidence_after)} corrected.",
         LinesPlot(

@@ -32,6 +32,7 @@ def section(findings: Findings) -> Section | None:
         Paragraph(
             "These confidences hold as far as the sets resemble the calibration set. Where the "
             "classes are mixed in other shares, or the proteins are of another kind, they do not."
+            + (" “Does it hold for my samples?” below asks that." if findings.shifts else "")
         )
     ]
     for number, use_set in enumerate(findings.use_sets, start=1):
