@@ -25,7 +25,8 @@ PAGE_TAGS = {
     "html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3",
     "strong", "nav", "ol", "ul", "li", "main", "section", "dl", "div", "dt", "dd", "details",
     "summary", "figure", "figcaption", "table", "caption", "span", "thead", "tbody", "tr",
-    "th", "td", "footer", "script", "article", "svg", "g", "path", "defs", "use", "text", "clippath", "rect",
+    "th", "td", "footer", "script", "article",
+    "svg", "g", "path", "defs", "use", "text", "clippath", "rect",
 }
 # fmt: on
 

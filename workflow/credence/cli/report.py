@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 @click.option("--split", "split_file", help="What credence split wrote with --summary.")
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
+@click.option("--archive", help="Also write a zip file of all this, ready to deposit.")
+@click.option(
+    "--put",
+    "further",
+    multiple=True,
+    help="A further file for the archive; repeat it.",
+)
+@click.option("--index", help="Also write a page over all runs whose folders lie beside it.")
 @out_option("The page; report.json is written beside it.")
 def command(
     found_in: str,
@@ -47,12 +55,21 @@ def command(
     split_file: str | None,
     metrics: str | None,
     calibration: str | None,
+    archive: str | None,
+    further: tuple[str, ...],
+    index: str | None,
     out: str,
 ) -> None:
     """Make one self-contained page of FINDINGS, and report.json with its text.
 
     FINDINGS is what credence evaluate wrote, or --findings of this command.
     """
+    from credence.cli.publishing import (
+        copy_file,
+        publish_archive,
+        publish_index,
+        publish_metrics,
+    )
     from credence.cli.summaries import read_json
     from credence.cli.use_sets import summarise_file
     from credence.cli.values import json_settings, require_other
@@ -60,8 +77,9 @@ def command(
     from credence.report import render, report_record
     from credence.tables.writing import write_json, write_text
 
-    tables = (path for _, *paths in use_sets for path in paths)
-    require_other(out, [found_in, *tables, *shift_files])
+    tables = [path for _, *paths in use_sets for path in paths]
+    for written in filter(None, (out, archive, index, complete)):
+        require_other(written, [found_in, *tables, *shift_files, split_file, *further])
     record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
     found = Findings.from_record(record, found_in)
     found = _with_run(found, json_settings(settings_json, "--settings"))
@@ -83,9 +101,14 @@ def command(
     if complete is not None:
         write_json(Path(complete), found.to_record())
     write_json(page.parent / "report.json", report_record(found))
-    _publish_metrics(metrics, page.parent / "metrics.tsv")
-    _copy(calibration, page.parent / "calibration.json")
+    publish_metrics(metrics, page.parent)
+    copy_file(calibration, page.parent / "calibration.json")
     write_text(page, render(found))
+    if archive is not None:
+        put = (*(path for _, path, _ in use_sets), *further)
+        publish_archive(Path(archive), found, page, metrics, calibration, put)
+    if index is not None:
+        publish_index(Path(index))
     click.echo(f"Wrote {page}", err=True)
 
 
@@ -141,19 +164,3 @@ def _inputs_of(name: str, check: str) -> list[InputFile]:
     return [
         replace(entry, role=f"{name}: {entry.role}") for entry in read_summary(Path(check)).inputs
     ]
-
-
-def _publish_metrics(source: str | None, target: Path) -> None:
-    """Write the metrics again, safe for a spreadsheet."""
-    from credence.tables.contract import read_metrics, write_contract
-
-    if source is not None and Path(source).resolve() != target.resolve():
-        write_contract(target, read_metrics(Path(source)), spreadsheet_safe=True)
-
-
-def _copy(source: str | None, target: Path) -> None:
-    from credence.tables.writing import open_output
-
-    if source is not None and Path(source).resolve() != target.resolve():
-        with open_output(target) as handle:
-            handle.write(Path(source).read_bytes())

@@ -53,15 +53,17 @@ def scripts() -> tuple[Markup, ...]:
     return tuple(Markup(text) for text in texts)
 
 
-def policy(stylesheet: str) -> str:
+def policy(stylesheet: str, scripts: tuple[str, ...]) -> str:
     """Return the Content-Security-Policy of a page with one stylesheet.
 
     Parameters
     ----------
     stylesheet : str
         Exactly what stands between its tags.
+    scripts : tuple of str
+        Likewise.
     """
-    allowed = " ".join(_source(text) for text in scripts())
+    allowed = " ".join(_source(text) for text in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_source(stylesheet)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -8,12 +8,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from credence.findings import Findings
-from credence.report.figures import to_svg
+from credence.findings import Findings, Provenance
+from credence.report.blocks import Section
 from credence.report.frame import data_text, gather_styles, policy, scripts
 from credence.report.hover import points_of
 from credence.report.plots import Plot
 from credence.report.sections.registry import sections_of
+from credence.report.svg import to_svg
 from credence.report.wording import printable
 
 STYLESHEETS = ("page.css", "what_if.css")
@@ -27,19 +28,32 @@ def render(findings: Findings) -> str:
     findings : Findings
         What the run found.
     """
-    environment = _environment()
+    return render_sections(findings.provenance, sections_of(findings), findings.schema)
+
+
+def render_sections(provenance: Provenance, sections: tuple[Section, ...], schema: str) -> str:
+    """Return a page of sections; the same sections give the same text.
+
+    Parameters
+    ----------
+    provenance : Provenance
+        Title, run and version.
+    sections : tuple of Section
+        In reading order.
+    schema : str
+        Of what they were made of.
+    """
+    pages = environment()
     body, rules = gather_styles(
-        environment.get_template("body.html").render(
-            provenance=findings.provenance,
-            sections=sections_of(findings),
-            schema=findings.schema,
+        pages.get_template("body.html").render(
+            provenance=provenance, sections=sections, schema=schema
         )
     )
-    sheets = (environment.get_template(name).render() for name in STYLESHEETS)
+    sheets = (pages.get_template(name).render() for name in STYLESHEETS)
     stylesheet = Markup("".join(sheets)) + rules + "\n"
-    return environment.get_template("page.html").render(
-        provenance=findings.provenance,
-        policy=Markup(policy(stylesheet)),
+    return pages.get_template("page.html").render(
+        provenance=provenance,
+        policy=Markup(policy(stylesheet, scripts())),
         stylesheet=stylesheet,
         scripts=scripts(),
         body=body,
@@ -47,8 +61,9 @@ def render(findings: Findings) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return what fills the templates: it escapes every text, and shows what is invisible."""
+    pages = jinja2.Environment(
         loader=jinja2.PackageLoader("credence.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -58,11 +73,11 @@ def _environment() -> jinja2.Environment:
         # Text that reaches the page passes here: control characters are made visible.
         finalize=_shown,
     )
-    environment.filters["kind"] = lambda block: type(block).__name__
-    environment.filters["svg"] = _svg
-    environment.filters["points"] = points_of
-    environment.filters["data"] = data_text
-    return environment
+    pages.filters["kind"] = lambda block: type(block).__name__
+    pages.filters["svg"] = _svg
+    pages.filters["points"] = points_of
+    pages.filters["data"] = data_text
+    return pages
 
 
 def _shown(value: Any) -> Any:

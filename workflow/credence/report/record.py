@@ -29,7 +29,19 @@ def report_record(findings: Findings) -> dict[str, Any]:
         "title": findings.provenance.title,
         "is_simulated": findings.provenance.is_simulated,
         "credence_version": findings.provenance.credence_version,
+        "summary": _summary(findings),
         "sections": [block_record(section) for section in sections_of(findings)],
+    }
+
+
+def _summary(findings: Findings) -> dict[str, Any]:
+    """Return what an index of runs says of this one."""
+    notices = (*findings.notices, *findings.results.notices)
+    return {
+        "chosen": findings.chosen,
+        "n_samples": findings.results.n_samples,
+        "n_classes": len(findings.results.class_names),
+        "n_warnings": sum(notice.is_warning for notice in notices),
     }
 
 

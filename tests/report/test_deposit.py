@@ -1,0 +1,41 @@
+"""What goes into the archive: it can be read by machines, and says what is missing."""
+
+from __future__ import annotations
+
+from ruamel.yaml import YAML
+
+from credence.findings import Findings
+from credence.report import citation, readme
+from credence.report.sections.publish import methods_text
+
+
+def test_the_citation_is_yaml_that_asks_for_names(small: Findings, hostile: Findings) -> None:
+    for findings in (small, hostile):
+        record = YAML(typ="safe").load(citation(findings))
+        assert record["title"] == f"{findings.provenance.title}: calibrated confidences"
+        assert record["authors"] == [{"name": "Put the names of the authors here"}]
+        assert record["references"][1]["doi"] == "10.3390/make5030043"
+
+
+def test_the_readme_names_every_input_with_its_digest(small: Findings) -> None:
+    text = readme(small)
+    assert "The proteins and scores are **simulated**." in text
+    assert f"| calibration scores | scores.csv | {'ab' * 32} |" in text
+
+
+def test_no_text_of_an_input_is_markup_in_the_readme(hostile: Findings) -> None:
+    text = readme(hostile)
+    assert "\\<script\\>alert(1)" in text
+    assert "<script>" not in text.replace("\\<", "").replace("\\>", "")
+
+
+def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
+    first, second = methods_text(small)
+    assert first.startswith(
+        "Confidence was calibrated on simulated data per predicted class with credence 0.1.0, "
+        "method kernel (Salamon 2023, Eq. 7), with b 1, as top-label calibration [1, 2] on "
+        "120 proteins in 50 clusters of related sequences and 3 classes"
+    )
+    assert "5-fold cross-fitting" in second
+    assert "200 bootstrap draws" in second
+    assert "It was compared with class_only." in second
