@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "shift": "Estimate the composition of a use-set, and correct for it.",
     "release": "Write the record of a release of the calibration set.",
     "trove": "Add a trove to the configuration, list them, withdraw one.",
+    "compare": "Say what changed from one release to another.",
     "evaluate": "Judge methods on proteins that did not fit them.",
     "report": "Make the page of what a run found.",
     "study": "Answer a question of method on your own table.",

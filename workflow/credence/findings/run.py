@@ -10,6 +10,7 @@ from credence.findings.chosen import MethodChoices
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
 from credence.findings.measured import Counts, Numbers
+from credence.findings.releases import ReleasesFinding
 from credence.findings.shift import ShiftFinding, WhatIf
 from credence.findings.splits import SplitFinding
 from credence.problems import refuse
@@ -214,6 +215,8 @@ class Findings:
         The composition of each use-set, and what it changes.
     what_if : WhatIf, optional
         What every class's curve would be at any composition.
+    releases : ReleasesFinding, optional
+        The releases of the calibration set, and what each changed.
     """
 
     provenance: Provenance
@@ -226,6 +229,7 @@ class Findings:
     split: SplitFinding | None = None
     shifts: tuple[ShiftFinding, ...] = ()
     what_if: WhatIf | None = None
+    releases: ReleasesFinding | None = None
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

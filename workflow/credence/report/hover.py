@@ -9,6 +9,7 @@ import numpy as np
 
 from credence.findings import Bins, CurveFinding
 from credence.report.plots import (
+    ChangePlot,
     ComparisonPlot,
     ConfidencePlot,
     HistogramPlot,
@@ -48,6 +49,8 @@ def _points(plot: Plot) -> Sequence[Point]:
         return _on_comparison(plot)
     if isinstance(plot, LinesPlot):
         return _on_lines(plot)
+    if isinstance(plot, ChangePlot):
+        return _on_change(plot)
     return _on_histogram(plot)
 
 
@@ -63,6 +66,24 @@ def _on_curve(plot: ConfidencePlot) -> tuple[Point, ...]:
             continue
         bin_ = min(max(int(np.searchsorted(shares.edges, at)) - 1, 0), len(shares.n) - 1)
         points.append((at, value, _curve_words(plot, curve, k, bin_)))
+    return tuple(points)
+
+
+def _on_change(plot: ChangePlot) -> tuple[Point, ...]:
+    """Return what both curves say at each score that the newer release has seen."""
+    low, high = plot.range_after
+    seen = [k for k, at in enumerate(plot.score) if low <= at <= high]
+    step = max(1, -(-len(seen) // MOST_POINTS))
+    points = []
+    for k in seen[::step]:
+        if math.isnan(plot.after[k]):
+            continue
+        before = with_interval(plot.before[k], plot.before_lower[k], plot.before_upper[k])
+        after = with_interval(plot.after[k], plot.after_lower[k], plot.after_upper[k])
+        text = f"Score {score(plot.score[k], plot.scale)}: {before} before, {after} now."
+        if plot.fixed:
+            text += f" At the old shares of the classes: {share(plot.fixed[k])}."
+        points.append((plot.score[k], plot.after[k], text))
     return tuple(points)
 
 

@@ -138,4 +138,49 @@ class HistogramPlot:
     counts: tuple[int, ...]
 
 
-Plot = ConfidencePlot | ReliabilityPlot | LinesPlot | ComparisonPlot | HistogramPlot
+@dataclass(frozen=True)
+class ChangePlot:
+    """One class before and after: curves above the predictions they rest on.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What the older and the newer release are called.
+    score : tuple of float
+        Of the curves, ascending; none where there are no curves.
+    before, before_lower, before_upper : tuple of float
+        The older curve, with its interval.
+    after, after_lower, after_upper : tuple of float
+        The newer one.
+    fixed : tuple of float
+        The newer one at the older's class frequencies; may be empty.
+    edges : tuple of float
+        Bins of the score; none where there are no counts.
+    right_before, right_after, wrong_before, wrong_after : tuple of int
+        Predictions per bin.
+    range_before, range_after : tuple of float
+        Least and greatest score seen.
+    scale : float
+        Right end of the axis.
+    """
+
+    names: tuple[str, ...]
+    score: tuple[float, ...]
+    before: tuple[float, ...]
+    before_lower: tuple[float, ...]
+    before_upper: tuple[float, ...]
+    after: tuple[float, ...]
+    after_lower: tuple[float, ...]
+    after_upper: tuple[float, ...]
+    fixed: tuple[float, ...]
+    edges: tuple[float, ...]
+    right_before: tuple[int, ...]
+    right_after: tuple[int, ...]
+    wrong_before: tuple[int, ...]
+    wrong_after: tuple[int, ...]
+    range_before: tuple[float, ...]
+    range_after: tuple[float, ...]
+    scale: float
+
+
+Plot = ConfidencePlot | ReliabilityPlot | LinesPlot | ComparisonPlot | HistogramPlot | ChangePlot
