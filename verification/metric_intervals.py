@@ -33,7 +33,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 from credence.calibrators.draws import encode_clusters
-from credence.evaluation.ends import difference_interval, difference_stretches, interval_of
+from credence.evaluation.ends import difference_interval, difference_scatter, interval_of
 from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
@@ -45,10 +45,12 @@ from credence.evaluation.measures import (
     placements,
 )
 from credence.evaluation.ratios import MIN_CLUSTERS as LEAST
-from credence.evaluation.sums import place_losses, total_sums
+from credence.evaluation.sums import BlockSums, place_losses, total_sums
+from credence.metrics.area import METRIC as AREA
+from credence.metrics.binning import SCORE
 from credence.metrics.judged import Judged
 from credence.metrics.registry import METRICS
-from credence.predictions import Floats, Integers, Labelled, Strings
+from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 
 SEED = 20261121
@@ -58,11 +60,12 @@ UPPER = 1.0 - (1.0 - LEVEL) / 2.0
 N_CLASSES = len(CLASS_NAMES)
 MAPS = ("raw", "true")
 DIFFERENCE = "raw − true"
+# The area is over the bins of the score that hold proteins, so its truth is taken there.
 # The kernel error depends on its bandwidth, and so on the number of proteins, even in the
 # population; METRICS without a vector are all that top scores give.
 MEASURED = tuple(metric for metric in METRICS if not metric.needs_vector)
 PAIRED = ("nll", "brier", "ece")
-BY_CLASS = ("nll", "brier", "accuracy", "ece")
+BY_CLASS = ("nll", "brier", "accuracy", "ece", "ece_smooth")
 EVERYONE = "all"
 FIELDS = ("resample", "class", "confidences", "metric", "lower", "value", "upper", "truth")
 
@@ -86,8 +89,8 @@ def confidence_of(name: str, class_: Integers, score: Floats) -> Floats:
 
 
 @cache
-def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
-    """Return each metric over the population, by class and over all, by confidences and metric."""
+def population() -> tuple[Integers, Floats, Floats, Booleans]:
+    """Return predicted class, score, mass and whether right, of all there can be."""
     found = truth()
     mass = np.einsum("j,jks->jks", found.prevalence, found.mass)
     classes = np.arange(N_CLASSES)
@@ -98,13 +101,22 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
     )
     weight = np.concatenate([right.ravel(), wrong.ravel()])
     held = weight > 0
-    class_ = np.concatenate([grid_class.ravel()] * 2)[held]
-    score = np.concatenate([grid_score.ravel()] * 2)[held]
-    is_correct = np.repeat([True, False], right.size)[held]
+    return (
+        np.concatenate([grid_class.ravel()] * 2)[held],
+        np.concatenate([grid_score.ravel()] * 2)[held],
+        weight[held],
+        np.repeat([True, False], right.size)[held],
+    )
+
+
+@cache
+def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
+    """Return each metric over the population, by class and over all, by confidences and metric."""
+    class_, score, weight, is_correct = population()
     answer = {}
-    shares = np.append(mass.sum(axis=(0, 2)), 1.0)
+    shares = np.append(np.bincount(class_, weights=weight, minlength=N_CLASSES), 1.0)
     for name in MAPS:
-        judged = Judged(confidence_of(name, class_, score), is_correct, weight[held], score / 10.0)
+        judged = Judged(confidence_of(name, class_, score), is_correct, weight, score / 10.0)
         losses = total_sums(place_losses(LOSSES, judged, class_, N_CLASSES), judged.weight)
         both = np.concatenate([losses.classes, losses.everything[:, None]], axis=1)[:, :, 0, 0]
         for number, metric in enumerate(LOSSES, start=1):
@@ -117,6 +129,24 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
             size = n_calibration * shares if metric.name == "ece_kernel" else shares * 1e15
             answer[name, metric.name] = finish_all(metric, sums, size)[:, 0]
     return answer
+
+
+@cache
+def scores_of_the_population(name: str) -> BlockSums:
+    """Return the population's sums in bins of the score, for the area."""
+    class_, score, weight, is_correct = population()
+    judged = Judged(confidence_of(name, class_, score), is_correct, weight, score / 10.0)
+    placed = placements(judged, class_, N_CLASSES, (AREA,))
+    return total_sums(placed[SCORE.name], judged.weight)
+
+
+def area_where_there_are_proteins(name: str, judged: Judged, class_: Integers) -> Floats:
+    """Return the area of the population over the bins of the score that the sample fills."""
+    placed = placements(judged, class_, N_CLASSES, (AREA,))
+    filled = total_sums(placed[SCORE.name], judged.weight).classes[0] > 0
+    whole = scores_of_the_population(name)
+    everything = BlockSums(whole.classes * filled, whole.everything)
+    return finish_all(AREA, everything, np.ones(N_CLASSES + 1))[:, 0]
 
 
 def run_world(study: Study, world: int, out: Path) -> Path:
@@ -153,7 +183,8 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
     blocks = [(-1, EVERYONE)] + [
         (number, CLASS_NAMES[number]) for number in range(N_CLASSES) if n_units[number] >= LEAST
     ]
-    measured, rows = {}, []
+    measured, floor, rows = {}, {}, []
+    none = np.zeros(N_CLASSES + 1)
     for name in MAPS:
         judged = Judged(
             confidence_of(name, class_, score), labelled.is_correct, labelled.weight, score / 10.0
@@ -162,23 +193,26 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
         own = measure(judged, class_, N_CLASSES, placed, drawing, parts)
         measured[name] = own
         simulated = floors(judged, class_, N_CLASSES, placed, chance)
+        floor[name] = {
+            metric: np.quantile(values, UPPER, axis=1) for metric, values in simulated.items()
+        }
+        truths = known | {(name, AREA.name): area_where_there_are_proteins(name, judged, class_)}
         for metric in MEASURED:
             for number, block in blocks:
                 if block != EVERYONE and metric.name not in BY_CLASS:
                     continue
-                noise = simulated.get(metric.name)
-                floor = 0.0 if noise is None else float(np.quantile(noise[number], UPPER))
-                low, high = interval_of(metric, own, number, LEVEL, floor)
-                value, target = own.value[metric.name][number], known[name, metric.name][number]
+                noise = float(floor[name].get(metric.name, none)[number])
+                low, high = interval_of(metric, own, number, LEVEL, noise)
+                value, target = own.value[metric.name][number], truths[name, metric.name][number]
                 rows.append((block, name, metric.name, low, float(value), high, float(target)))
     raw, true = (measured[name] for name in MAPS)
     for metric in MEASURED:
         if metric.name not in PAIRED:
             continue
-        stretch = difference_stretches(metric, raw, true)
+        by = difference_scatter(metric, raw, true)
         for number, block in blocks:
-            by = float(stretch[number])
-            low, high = difference_interval(metric, raw, true, number, LEVEL, by)
+            chances_of = tuple(float(floor[n].get(metric.name, none)[number]) for n in MAPS)
+            low, high = difference_interval(metric, raw, true, number, LEVEL, by, chances_of)
             value = raw.value[metric.name][number] - true.value[metric.name][number]
             target = known["raw", metric.name][number] - known["true", metric.name][number]
             rows.append((block, DIFFERENCE, metric.name, low, float(value), high, float(target)))

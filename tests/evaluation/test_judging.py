@@ -9,7 +9,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.evaluation.judging import Said, judge
 from credence.evaluation.measures import Drawing, chances, floors, measure, placements
 from credence.evaluation.options import HELD_OUT, IN_SAMPLE, EvaluationOptions
-from credence.evaluation.scatter import relatives_of, stretch_of
+from credence.evaluation.scatter import relatives_of, scatter_of
 from credence.findings import MetricValue
 from credence.metrics.judged import Judged
 from credence.metrics.registry import BY_NAME, METRICS
@@ -114,13 +114,12 @@ def nll_of(labelled: Labelled, confidence: np.ndarray) -> np.ndarray:
 def ends_by_hand(
     labelled: Labelled, losses: np.ndarray, value: float, drawn: np.ndarray, level: float
 ) -> tuple[float, float]:
-    """Quantiles of draws as Student's t with Kish's clusters has them, then stretched."""
+    """Quantiles of draws as Student's t has them, then stretched."""
     codes, _ = encode_clusters(labelled.cluster)
-    mass = np.bincount(codes, weights=labelled.weight)
-    kish = np.array([mass.sum() ** 2 / (mass**2).sum()])
-    low, high = expanded_quantiles(drawn[None], kish, FitOptions(level=level))
     own = relatives_of(np.zeros_like(codes), 1, codes, labelled.weight)
-    stretch = stretch_of(own, losses)[0]
+    found = scatter_of(own, losses)
+    low, high = expanded_quantiles(drawn[None], 1.0 + found.freedom, FitOptions(level=level))
+    stretch = found.stretch[0]
     return value + stretch * (low[0] - value), value + stretch * (high[0] - value)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from credence.evaluation.scatter import both_relatives as both
-from credence.evaluation.scatter import both_stretches, relatives_of, stretch_of
+from credence.evaluation.scatter import both_scatters, relatives_of, scatter_of
 
 rows_strategy = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.25, 1.0, 3.0]), st.floats(0.5, 4.0)),
@@ -15,12 +15,12 @@ rows_strategy = st.lists(
 )
 
 
-def slow_stretch(rows: list[tuple[int, float, float]]) -> float:
+def slow_scatter(rows: list[tuple[int, float, float]]) -> tuple[float, float]:
     """Cluster by cluster and pair by pair."""
     total = sum(w for _, _, w in rows)
     mean = sum(w * x for _, x, w in rows) / total
     variance = sum(w * (x - mean) ** 2 for _, x, w in rows) / total
-    shown = left_out = pairs = alike = with_relatives = 0.0
+    shown = fourth = left_out = pairs = alike = with_relatives = 0.0
     masses = []
     for cluster in sorted({c for c, _, _ in rows}):
         own = [(x - mean, w) for c, x, w in rows if c == cluster]
@@ -28,6 +28,7 @@ def slow_stretch(rows: list[tuple[int, float, float]]) -> float:
         masses.append(mass)
         pull = sum(w * r for r, w in own)
         shown += pull**2
+        fourth += pull**4
         if mass < total:
             left_out += (pull / (1 - mass / total)) ** 2
         if len(own) > 1:
@@ -47,7 +48,10 @@ def slow_stretch(rows: list[tuple[int, float, float]]) -> float:
     if kish > 1:
         foretold *= kish / (kish - 1)
     greatest = max(shown, left_out, foretold)
-    return float(np.sqrt(greatest / shown)) if shown > 1e-18 * greatest else 1.0
+    if shown <= 1e-18 * greatest or variance <= 1e-18 * mean**2:
+        return 1.0, float(np.sqrt(max(kish - 1, 1.0)))
+    freedom = np.sqrt(max(kish - 1, 1.0) * shown**2 / fourth)
+    return float(np.sqrt(greatest / shown)), float(freedom)
 
 
 def arrays(rows: list[tuple[int, float, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -61,7 +65,8 @@ def test_it_is_a_slow_loop_over_clusters_and_pairs(rows: list) -> None:
     cluster, losses, weight = arrays(rows)
     own = relatives_of(np.zeros_like(cluster), 1, cluster, weight)
     # Where clusters hardly differ the quotient is of what rounding left of two sums.
-    assert stretch_of(own, losses)[0] == pytest.approx(slow_stretch(rows), rel=1e-6)
+    found = scatter_of(own, losses)
+    assert (found.stretch[0], found.freedom[0]) == pytest.approx(slow_scatter(rows), rel=1e-6)
 
 
 @given(rows=rows_strategy)
@@ -69,17 +74,19 @@ def test_it_is_a_slow_loop_over_clusters_and_pairs(rows: list) -> None:
 def test_each_class_is_stretched_as_if_it_were_alone(rows: list) -> None:
     cluster, losses, weight = arrays(rows)
     block = np.arange(len(rows)) % 2
-    found = both_stretches(both(block, 2, cluster, weight), losses)
+    found = both_scatters(both(block, 2, cluster, weight), losses).stretch
     for number, chosen in enumerate([block == 0, block == 1, block >= 0]):
         alone = relatives_of(np.zeros_like(cluster[chosen]), 1, cluster[chosen], weight[chosen])
-        assert found[number] == pytest.approx(stretch_of(alone, losses[chosen])[0], rel=1e-6)
+        assert found[number] == pytest.approx(
+            scatter_of(alone, losses[chosen]).stretch[0], rel=1e-6
+        )
 
 
 def test_independent_rows_are_stretched_for_their_number_alone() -> None:
     # No relatives: σ²Σw² is what is shown; n/(n − 1) and leaving out one of n are what remains.
     losses = np.random.default_rng(1).random(50)
     own = relatives_of(np.zeros(50, dtype=np.int64), 1, np.arange(50), np.ones(50))
-    assert stretch_of(own, losses)[0] == pytest.approx(50 / 49, rel=1e-9)
+    assert scatter_of(own, losses).stretch[0] == pytest.approx(50 / 49, rel=1e-9)
 
 
 def test_one_great_family_that_happens_to_be_ordinary_is_foreseen_to_be_odd() -> None:
@@ -90,14 +97,14 @@ def test_one_great_family_that_happens_to_be_ordinary_is_foreseen_to_be_odd() ->
     # Shown: 40 pulls of (2·½)² = 40. Foretold: σ² = 20/180 = 0.111; products of relatives are ¼
     # for 80 members, 0 for 100, so c = σ²; 0.111 · (40·4 + 10,000) = 1,129; Kish's number of
     # clusters is 180²/10,160 = 3.19, its m/(m − 1) 1.457; √(1,645/40) = 6.41.
-    assert stretch_of(own, losses)[0] == pytest.approx(6.41, abs=0.01)
+    assert scatter_of(own, losses).stretch[0] == pytest.approx(6.41, abs=0.01)
 
 
 def test_clusters_that_do_not_differ_are_not_stretched() -> None:
     own = relatives_of(np.zeros(8, dtype=np.int64), 1, np.arange(8) // 2, np.ones(8))
-    assert stretch_of(own, np.tile([0.2, 0.7], 4)).tolist() == [1.0]
-    assert stretch_of(own, np.full(8, 0.3)).tolist() == [1.0]
-    assert stretch_of(
+    assert scatter_of(own, np.tile([0.2, 0.7], 4)).stretch.tolist() == [1.0]
+    assert scatter_of(own, np.full(8, 0.3)).stretch.tolist() == [1.0]
+    assert scatter_of(
         relatives_of(np.zeros(0, dtype=np.int64), 1, np.zeros(0, dtype=np.int64), np.zeros(0)),
         np.zeros(0),
-    ).tolist() == [1.0]
+    ).stretch.tolist() == [1.0]

@@ -8,7 +8,7 @@ from scipy import special
 from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.measures import Measures
-from credence.evaluation.scatter import both_stretches
+from credence.evaluation.scatter import Scatter, both_scatters
 from credence.metrics.protocol import Metric
 from credence.predictions import Floats
 
@@ -36,36 +36,40 @@ def interval_of(
 
     Notes
     -----
-    Ends are quantiles of the draws, at levels widened as Student's t is with
-    Kish's number of clusters less one degrees of freedom, then moved away from
-    the value by the stretch of :mod:`credence.evaluation.scatter`: on the scale of
-    logits for shares, of logarithms for what cannot be negative.
+    Ends are quantiles of the draws, at levels widened as Student's t is, then moved
+    away from the value by a stretch; both are of :mod:`credence.evaluation.scatter`.
+    Shares are stretched on the scale of logits, what cannot be negative on that of
+    logarithms.
 
-    A calibration error is pushed up by chance, in the sample and in each draw
-    anew. Above, its interval mirrors the draws at the value (basic bootstrap).
-    Below, it ends where chance alone could have brought the value from: an error
-    is a norm of gaps, so that by the triangle inequality it errs by no more than
-    the norm of the gaps' own errors. The draws show them, but for bins that one
-    cluster fills, which every draw leaves as they are; the noise floor has those.
+    A calibration error, or sharpness, is pushed up by chance, in the sample and in
+    each draw anew. Above, its interval has the draws' upper part, from their median
+    on, moved down twice by how far the median lies above the value: draws are as
+    much above the sample as the sample is above the truth. Below, it ends where
+    chance alone could have brought the value from: an error is a norm of gaps, so
+    that by the triangle inequality it errs by no more than the norm of the gaps' own
+    errors. The draws show them, but for bins that one cluster fills, which every
+    draw leaves as they are; the noise floor has those.
     """
     name = metric.name
     value = float(measures.value[name][number])
     drawn = measures.drawn.get(name)
     if drawn is None or np.isnan(value):
         return NOTHING
-    n_near, stretch = _n_near(measures, number), float(measures.stretch[name][number])
-    ends = _ends(drawn[number], n_near, level)
+    freedom = float(measures.scatter[name].freedom[number])
+    stretch = float(measures.scatter[name].stretch[number])
+    ends = _ends(drawn[number], freedom, level)
     if ends is None:
         return NOTHING
     low, high = ends
     if metric.is_share:
         low, high = _of_share(low, high, float(measures.centre[name][number]), stretch)
-    elif metric.is_error:
-        reach = _ends(measures.noise[name][number], n_near, level)
-        low, high = (value + stretch * (value - end) for end in (high, low))
+    elif name in measures.noise:
+        median = float(np.nanmedian(drawn[number]))
+        high = 2.0 * value - median + stretch * (high - median)
+        reach = _ends(measures.noise[name][number], freedom, level)
         furthest = max(floor, 0.0 if reach is None else stretch * reach[1])
-        low = min(low, _less(value, furthest, is_square=metric.is_square))
-        low = max(low, 0.0)
+        low = value - stretch * (ends[1] - value)
+        low = max(min(low, _less(value, furthest, is_square=metric.is_square)), 0.0)
     elif metric.is_signed or value <= 0.0:
         low, high = (value + stretch * (end - value) for end in (low, high))
     else:
@@ -73,8 +77,11 @@ def interval_of(
     return min(low, value), max(high, value)
 
 
-def difference_stretches(metric: Metric, one: Measures, other: Measures) -> Floats:
-    """Return how much further the difference can be off than its draws show.
+def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatter:
+    """Return how draws of the difference are to be read, by class and over all.
+
+    From the differences of losses where the metric is their mean; else the greater
+    stretch and the lesser freedom of both methods.
 
     Parameters
     ----------
@@ -82,17 +89,14 @@ def difference_stretches(metric: Metric, one: Measures, other: Measures) -> Floa
         What was measured.
     one, other : Measures
         Of the same proteins.
-
-    Returns
-    -------
-    array of float, shape (n_classes + 1,)
-        From the differences of losses where the metric is their mean; else the
-        greater one of both methods.
     """
     name = metric.name
     if name in one.losses:
-        return both_stretches(one.relatives, one.losses[name] - other.losses[name])
-    return np.maximum(one.stretch[name], other.stretch[name])
+        return both_scatters(one.relatives, one.losses[name] - other.losses[name])
+    first, second = one.scatter[name], other.scatter[name]
+    return Scatter(
+        np.maximum(first.stretch, second.stretch), np.minimum(first.freedom, second.freedom)
+    )
 
 
 def difference_interval(
@@ -101,7 +105,8 @@ def difference_interval(
     other: Measures,
     number: int,
     level: float,
-    stretch: float,
+    scatter: Scatter,
+    floors: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, float]:
     """Return the ends of the interval of one method's metric minus another's.
 
@@ -115,47 +120,44 @@ def difference_interval(
         The block.
     level : float
         Coverage.
-    stretch : float
-        From :func:`difference_stretches`, of that block.
+    scatter : Scatter
+        From :func:`difference_scatter`.
+    floors : (float, float)
+        For a calibration error: the upper ends of both noise floors.
 
     Notes
     -----
     As :func:`interval_of`, draw by draw, with no change of scale. Of two
-    calibration errors the ends lie at least as far as the greater of both
-    distances between draw and sample: where one error is all chance, the
-    difference's draws do not show it.
+    calibration errors the ends are those of both intervals, the least one less the
+    greatest other and the other way round: by how much chance pushed up the one
+    and the other is not seen in the draws of their difference.
     """
     name = metric.name
     value = float(one.value[name][number] - other.value[name][number])
     if name not in one.drawn or name not in other.drawn or np.isnan(value):
         return NOTHING
-    n_near = _n_near(one, number)
-    ends = _ends(one.drawn[name][number] - other.drawn[name][number], n_near, level)
+    drawn = one.drawn[name][number] - other.drawn[name][number]
+    ends = _ends(drawn, float(scatter.freedom[number]), level)
     if ends is None:
         return NOTHING
+    stretch = float(scatter.stretch[number])
     low, high = (value + stretch * (end - value) for end in ends)
     if metric.is_error:
-        low, high = 2.0 * value - high, 2.0 * value - low
-        apart = np.maximum(one.noise[name][number], other.noise[name][number])
-        reach = _ends(apart, n_near, level)
-        if reach is not None:
-            low = min(low, value - stretch * reach[1])
-            high = max(high, value + stretch * reach[1])
+        first = interval_of(metric, one, number, level, floors[0])
+        second = interval_of(metric, other, number, level, floors[1])
+        low, high = first[0] - second[1], first[1] - second[0]
+        if np.isnan(low + high):
+            return NOTHING
     return min(low, value), max(high, value)
 
 
-def _n_near(measures: Measures, number: int) -> float:
-    """Return Kish's number of clusters of a block."""
-    return float(np.concatenate([of.n_effective for of in measures.relatives])[number])
-
-
-def _ends(drawn: Floats, n_near: float, level: float) -> tuple[float, float] | None:
+def _ends(drawn: Floats, freedom: float, level: float) -> tuple[float, float] | None:
     """Return widened quantiles, or None where the draws do not differ."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0 or known.min() == known.max():
         # As of a worst bin that holds one protein.
         return None
-    low, high = expanded_quantiles(known[None], np.array([n_near]), FitOptions(level=level))
+    low, high = expanded_quantiles(known[None], np.array([freedom + 1.0]), FitOptions(level=level))
     return float(low[0]), float(high[0])
 
 

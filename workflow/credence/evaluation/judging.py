@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.calibrators.draws import encode_clusters, keys_of
-from credence.evaluation.ends import difference_interval, difference_stretches, interval_of
+from credence.evaluation.ends import difference_interval, difference_scatter, interval_of
 from credence.evaluation.measures import (
     IN_CELLS,
     Drawing,
@@ -29,6 +29,7 @@ from credence.metrics.registry import BY_NAME, METRICS
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
 Key = tuple[str, str]  # method, sample
+Floor = tuple[str, str, str | None, str]  # method, sample, class, metric
 PAIRED = ("nll", "brier", "ece")  # compared between every two methods
 
 
@@ -275,12 +276,14 @@ def judge(
         method, sample = key
         if method != reference:
             base = outcomes[reference, sample]
-            for entry in _differences(of, method, reference, sample, outcome, base, compared):
+            for entry in _differences(
+                of, method, reference, sample, outcome, base, compared, chance
+            ):
                 by_block[entry.class_name].append(entry)
         if sample == HELD_OUT:
             for other in methods[: methods.index(method)]:
                 base = outcomes[other, sample]
-                pairs += _differences(of, method, other, sample, outcome, base, main)
+                pairs += _differences(of, method, other, sample, outcome, base, main, chance)
     differences = [entry for entries in by_block.values() for entry in entries]
     return Judgement(tuple(metrics), tuple(differences), tuple(pairs), tuple(floor))
 
@@ -303,7 +306,7 @@ def _values(
     outcome: _Outcome,
     number: int,
     class_name: str | None,
-    chance: Mapping[tuple[str, str, str | None, str], float],
+    chance: Mapping[Floor, float],
 ) -> list[MetricValue]:
     """Return the metrics of one method, sample and block."""
     rows = of.rows_of(number)
@@ -344,6 +347,7 @@ def _differences(
     outcome: _Outcome,
     base: _Outcome,
     metrics: Sequence[Metric],
+    chance: Mapping[Floor, float],
 ) -> list[Difference]:
     """Return differences over the proteins to which both give a confidence."""
     if not np.array_equal(outcome.known, base.known):
@@ -355,8 +359,8 @@ def _differences(
         )
     found = []
     one, other = outcome.measures, base.measures
-    stretch = {
-        metric.name: difference_stretches(metric, one, other)
+    scatter = {
+        metric.name: difference_scatter(metric, one, other)
         for metric in metrics
         if metric.name in one.drawn and metric.name in other.drawn
     }
@@ -367,10 +371,14 @@ def _differences(
             if not all(_is_defined(metric, class_name, known) for known in (outcome, base)):
                 continue
             lower = upper = float("nan")
-            if has_enough and name in stretch:
-                by = float(stretch[name][number])
+            if has_enough and name in scatter:
+                by = scatter[name]
+                floors = tuple(
+                    chance.get((whose, sample, class_name, name), 0.0)
+                    for whose in (method, reference)
+                )
                 lower, upper = difference_interval(
-                    metric, one, other, number, of.options.level, by
+                    metric, one, other, number, of.options.level, by, (floors[0], floors[1])
                 )
             found.append(
                 Difference(

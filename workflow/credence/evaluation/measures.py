@@ -9,7 +9,13 @@ import numpy as np
 
 from credence.calibrators.draws import cluster_weights, uniform
 from credence.calibrators.intervals import JEFFREYS, guard_draws
-from credence.evaluation.scatter import BothRelatives, both_relatives, both_stretches
+from credence.evaluation.scatter import (
+    BothRelatives,
+    Scatter,
+    both_relatives,
+    both_scatters,
+    by_weights_alone,
+)
 from credence.evaluation.sums import (
     BlockSums,
     Placed,
@@ -75,9 +81,9 @@ class Measures:
     drawn : mapping of str to array of float, shape (n_classes + 1, n_draws)
         The same under each draw.
     noise : mapping of str to array of float, shape (n_classes + 1, n_draws)
-        By calibration error: how far each draw lies from the sample.
-    stretch : mapping of str to array of float, shape (n_classes + 1,)
-        By metric: how much further it can be off than draws show, 1 or more.
+        By calibration error, and of sharpness: how far each draw lies from the sample.
+    scatter : mapping of str to Scatter
+        By metric: how its draws are to be read, by class and over all.
     losses : mapping of str to array of float, shape (n_samples,)
         By metric that is a mean: what it is the mean of.
     centre : mapping of str to array of float, shape (n_classes + 1,)
@@ -89,7 +95,7 @@ class Measures:
     value: Mapping[str, Floats]
     drawn: Mapping[str, Floats]
     noise: Mapping[str, Floats]
-    stretch: Mapping[str, Floats]
+    scatter: Mapping[str, Scatter]
     losses: Mapping[str, Floats]
     centre: Mapping[str, Floats]
     relatives: BothRelatives
@@ -198,25 +204,31 @@ def measure(
     n_effective = effective_numbers(judged, block, n_classes)
     relatives = both_relatives(block, n_classes, drawing.unit, judged.weight)
     means = _measure_losses(judged, block, n_classes, relatives, drawing, parts)
-    value, drawn, stretch = dict(means.value), dict(means.drawn), dict(means.stretch)
-    of_gaps = both_stretches(relatives, judged.is_correct - judged.confidence)
+    value, drawn, scatter = dict(means.value), dict(means.drawn), dict(means.scatter)
+    of_gaps, of_parts = (
+        by_weights_alone(relatives, of.stretch)
+        for of in (
+            both_scatters(relatives, judged.is_correct - judged.confidence),
+            scatter[PART_OF],
+        )
+    )
     noise: dict[str, Floats] = {}
     for name, own in placed.items():
         metrics = [metric for metric in IN_CELLS if metric.family and metric.family.name == name]
         sums = total_sums(own, judged.weight)
         for metric in metrics:
             value[metric.name] = finish_all(metric, sums, n_effective)[:, 0]
-            stretch[metric.name] = of_gaps if metric.is_error else stretch[PART_OF]
+            scatter[metric.name] = of_gaps if metric.is_error else of_parts
         matrices = unit_matrices(own, judged.weight, drawing.unit, len(drawing.key))
         for part in parts:
             under = drawn_sums(own, matrices, part)
             beyond = centred(under, sums)
             for metric in metrics:
                 _append(drawn, metric.name, finish_all(metric, under, n_effective))
-                if metric.is_error:
+                if metric.is_error or metric.noise is not None:
                     apart = finish_all(metric, beyond, n_effective, is_centred=True)
                     _append(noise, metric.name, apart)
-    return Measures(value, drawn, noise, stretch, means.losses, means.centre, relatives)
+    return Measures(value, drawn, noise, scatter, means.losses, means.centre, relatives)
 
 
 def _measure_losses(
@@ -250,7 +262,7 @@ def _measure_losses(
         value={name: values[:, 0] for name, values in own.items()},
         drawn=drawn,
         noise={},
-        stretch={name: both_stretches(relatives, values) for name, values in losses.items()},
+        scatter={name: both_scatters(relatives, values) for name, values in losses.items()},
         losses=losses,
         centre={metric.name: middle[metric.name][:, 0] for metric in LOSSES if metric.is_share},
         relatives=relatives,

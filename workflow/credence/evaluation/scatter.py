@@ -12,10 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credence.calibrators.intervals import LEAST_FREEDOM
 from credence.metrics.judged import divide, sum_by
 from credence.predictions import Floats, Integers
 
-NOTHING = 1e-18  # of the variance foretold: what rounding leaves where clusters do not differ
+# Of a variance, or of a mean's square: what rounding leaves where clusters or losses are equal.
+NOTHING = 1e-18
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,22 @@ class Relatives:
         return divide(self.total**2, sum_by(self.block, self.mass**2, self.n_blocks), 0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """How draws of clusters are to be read, block by block.
+
+    Parameters
+    ----------
+    stretch : array of float, shape (n_blocks,)
+        How much further off a mean can be than its draws show; 1 or more.
+    freedom : array of float, shape (n_blocks,)
+        Degrees of freedom of Student's t, by which quantiles are widened.
+    """
+
+    stretch: Floats
+    freedom: Floats
+
+
 def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats) -> Relatives:
     """Return which proteins of each block belong together.
 
@@ -85,7 +103,7 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
     )
 
 
-def stretch_of(relatives: Relatives, losses: Floats) -> Floats:
+def scatter_of(relatives: Relatives, losses: Floats) -> Scatter:
     """Return how much wider each block's mean scatters than draws of clusters show.
 
     Parameters
@@ -99,12 +117,15 @@ def stretch_of(relatives: Relatives, losses: Floats) -> Floats:
     -----
     With r the losses less their block's mean, D = Σ w r of a cluster and W its
     weight, draws of clusters scatter as Σ D² does. Two other estimates of the same
-    variance are made, and the root of the greatest over Σ D² is returned, 1 or more:
+    variance are made, and the stretch is the root of the greatest over Σ D²:
 
     - leaving out each cluster, Σ D² / (1 − W/ΣW)² [1]_;
     - the design effect, σ² Σ w² + c (Σ W² − Σ w²), σ² the mean square of r and c
       the mean product of a protein's r with those of its relatives, between 0 and σ²
       [2]_; times m/(m − 1), m Kish's number of clusters.
+
+    The degrees of freedom are the geometric mean of m − 1, which asks what clusters
+    weigh, and of (Σ D²)² / Σ D⁴, which asks what the scatter came from.
 
     References
     ----------
@@ -137,8 +158,12 @@ def stretch_of(relatives: Relatives, losses: Floats) -> Floats:
     foretold = few * (variance * by_block(of.squares) + shared * by_block(pairs))
 
     greatest = np.maximum(np.maximum(jackknife, foretold), shown)
-    known = shown > NOTHING * greatest
-    return np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0))
+    known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
+    bearing = np.where(known, divide(shown**2, by_block(summed**4), 1.0), 1.0)
+    return Scatter(
+        stretch=np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0)),
+        freedom=np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing),
+    )
 
 
 BothRelatives = tuple[Relatives, Relatives]  # by predicted class, and over all
@@ -162,8 +187,8 @@ def both_relatives(
     )
 
 
-def both_stretches(relatives: BothRelatives, losses: Floats) -> Floats:
-    """Return :func:`stretch_of` of each predicted class, then of all.
+def both_scatters(relatives: BothRelatives, losses: Floats) -> Scatter:
+    """Return :func:`scatter_of` of each predicted class, then of all.
 
     Parameters
     ----------
@@ -172,4 +197,22 @@ def both_stretches(relatives: BothRelatives, losses: Floats) -> Floats:
     losses : array of float, shape (n_samples,)
         What the means are of.
     """
-    return np.concatenate([stretch_of(of, losses) for of in relatives])
+    found = [scatter_of(of, losses) for of in relatives]
+    return Scatter(
+        np.concatenate([one.stretch for one in found]),
+        np.concatenate([one.freedom for one in found]),
+    )
+
+
+def by_weights_alone(relatives: BothRelatives, stretch: Floats) -> Scatter:
+    """Return a scatter whose freedom is Kish's number of clusters less one.
+
+    Parameters
+    ----------
+    relatives : tuple of Relatives
+        From :func:`both_relatives`.
+    stretch : array of float, shape (n_classes + 1,)
+        Of each predicted class, then of all.
+    """
+    number = np.concatenate([of.n_effective for of in relatives])
+    return Scatter(stretch, np.maximum(number - 1.0, LEAST_FREEDOM))

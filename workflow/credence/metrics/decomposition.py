@@ -54,6 +54,20 @@ def sharpness(sums: Floats, n_effective: Floats) -> Floats:
     return divide((sums[0] * distance**2).sum(axis=-1), total)
 
 
+def noise_of_shares(sums: Floats, n_effective: Floats) -> Floats:
+    """Return the mean squared distance of a draw's shares from the sample's.
+
+    Parameters
+    ----------
+    sums : array of float, shape (n_channels, …, n_cells)
+        Weight, and what of the outcome is beyond the sample's share, in bins.
+    n_effective : array of float
+        Not used.
+    """
+    squares = divide(sums[2] ** 2, sums[0], 0.0).sum(axis=-1)
+    return divide(squares, sums[0].sum(axis=-1))
+
+
 def calibration(sums: Floats, n_effective: Floats) -> Floats:
     """Return E(T − p̄)², the mean squared distance of shares from confidences.
 
@@ -101,6 +115,8 @@ SHARPNESS = Metric(
     family=WIDTH,
     finish=sharpness,
     lower_is_better=False,
+    is_square=True,
+    noise=noise_of_shares,
 )
 CALIBRATION = Metric(
     name="calibration",

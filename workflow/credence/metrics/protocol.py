@@ -59,9 +59,10 @@ class Metric:
     is_signed : bool
         Whether it can be negative.
     noise : callable, optional
-        For an error: ``noise(sums, n_effective)`` gives how far a draw lies from
-        the sample, from sums of outcome and confidence of which the sample's
-        mean of the cell was taken off; `finish` or `over_classes` unless given.
+        ``noise(sums, n_effective)`` gives how far a draw lies from the sample, from
+        sums of outcome and confidence of which the sample's mean of the cell was
+        taken off. Of an error it is `finish` or `over_classes` unless given; what is
+        no error and has it is a norm of other distances that chance pushes up.
     needs_vector : bool
         Whether it judges a probability for every class.
     """
