@@ -1,6 +1,7 @@
 # In: the table of a use-set, as the tool wrote it, the chosen calibration, and the
 # same corrected for the set's composition.
-# Out: confidences.tsv, a confidence for every prediction, both as it is and corrected.
+# Out: confidences.tsv and .parquet, a confidence for every prediction, both as it is
+# and corrected.
 
 
 rule annotate:
@@ -10,7 +11,8 @@ rule annotate:
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
     output:
-        f"{REPORTS}/{{use_set}}/confidences.tsv",
+        table=f"{REPORTS}/{{use_set}}/confidences.tsv",
+        parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
     log:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
@@ -25,4 +27,4 @@ rule annotate:
     shell:
         "{resources.python:q} -m credence annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
-        " --spreadsheet-safe --out {output:q} 2> {log:q}"
+        " --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

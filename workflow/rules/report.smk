@@ -1,5 +1,7 @@
 # In: findings, the confidences of the use-sets, the chosen calibration.
-# Out: reports/<run>/: the page and, beside it, its data as files; findings.json.
+# Out: reports/<run>/: the page and, beside it, its data as files, and all of it as
+# an archive; findings.json; reports/index.html, which is of all runs and therefore
+# no rule's output.
 
 
 rule report:
@@ -8,7 +10,15 @@ rule report:
         metrics=rules.evaluate.output.metrics,
         calibration=CALIBRATION,
         split=rules.split.output.summary,
-        confidences=expand(rules.annotate.output[0], use_set=USE_SETS),
+        confidences=expand(rules.annotate.output.table, use_set=USE_SETS),
+        further=expand(
+            [
+                rules.annotate.output.parquet,
+                rules.shift.output.composition,
+                rules.shift.output.parquet,
+            ],
+            use_set=USE_SETS,
+        ),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
     output:
@@ -16,6 +26,8 @@ rule report:
         page=f"{REPORTS}/index.html",
         record=f"{REPORTS}/report.json",
         metrics=f"{REPORTS}/metrics.tsv",
+        metrics_parquet=f"{REPORTS}/metrics.parquet",
+        archive=f"{REPORTS}/archive.zip",
         calibration=f"{REPORTS}/calibration.json",
     log:
         f"{RESULTS}/logs/report.log",
@@ -30,10 +42,13 @@ rule report:
             "--use-set", zip(USE_SETS, input.confidences, input.summaries)
         ),
         shifts=lambda wildcards, input: configuration.options("--shift", input.shifts),
+        further=lambda wildcards, input: configuration.options("--put", input.further),
+        index="reports/index.html",
         settings=settings.report_json,
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
         " {params.shifts:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
+        " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

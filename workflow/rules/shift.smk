@@ -1,7 +1,7 @@
 # In: the table of a use-set, the samples and groups that calibrate, and the chosen
 # calibration.
-# Out: composition.tsv, how frequent the classes are there, and shift.json, the
-# calibration corrected for it.
+# Out: composition.tsv and .parquet, how frequent the classes are there, and shift.json,
+# the calibration corrected for it.
 
 
 rule shift:
@@ -13,6 +13,7 @@ rule shift:
         calibration=CALIBRATION,
     output:
         composition=f"{REPORTS}/{{use_set}}/composition.tsv",
+        parquet=f"{REPORTS}/{{use_set}}/composition.parquet",
         record=f"{RESULTS}/use_sets/{{use_set}}/shift.json",
     log:
         f"{RESULTS}/logs/shift-{{use_set}}.log",
@@ -32,4 +33,4 @@ rule shift:
         " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
         " --calibration {input.calibration:q} {params.options:q} {params.shift:q}"
         " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe"
-        " --out {output.composition:q} 2> {log:q}"
+        " --also {output.parquet:q} --out {output.composition:q} 2> {log:q}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import out_option, table_options
+from credence.cli.shared import also_option, out_option, table_options
 
 if TYPE_CHECKING:
     from credence.tables.calibration_file import CalibrationFile
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Put ' before ids that a spreadsheet would take for a formula.",
 )
+@also_option
 @out_option("The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def command(
     tables: tuple[str, ...],
@@ -46,6 +47,7 @@ def command(
     spec_json: str,
     shift_file: str | None,
     spreadsheet_safe: bool,
+    also: str | None,
     out: str,
 ) -> None:
     """Give every prediction of TABLE its confidence, in the table's order.
@@ -53,6 +55,8 @@ def command(
     Needs nothing but the table and a calibration file. Tables of any size:
     they are read piece by piece.
     """
+    from contextlib import ExitStack
+
     import numpy as np
 
     from credence.cli.progress import Progress
@@ -65,17 +69,20 @@ def command(
     from credence.tables.writing import TableWriter
 
     calibration = calibration_or_release(calibration, release, config)
-    require_other(out, [*tables, calibration, shift_file])
+    for written in filter(None, (out, also)):
+        require_other(written, [*tables, calibration, shift_file])
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
     names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
-    with (
-        Progress("annotate", "proteins") as progress,
-        TableWriter(Path(out), names, spreadsheet_safe=spreadsheet_safe) as writer,
-    ):
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress("annotate", "proteins"))
+        writers = [
+            stack.enter_context(TableWriter(Path(path), names, spreadsheet_safe=spreadsheet_safe))
+            for path in filter(None, (out, also))
+        ]
         for where, samples in _stream(tables, spec, progress.expect):
             require_match(file, samples.predictions, where)
             if shift is not None:
@@ -83,7 +90,8 @@ def command(
             columns = _columns(file, shift, samples)
             n_unknown += int(np.isnan(columns["confidence"]).sum())
             n_unscored += len(samples.unscored_ids)
-            writer.write(columns)
+            for writer in writers:
+                writer.write(columns)
             progress.add(len(columns["id"]))
         n_samples = progress.done
     told = f", {n_unscored} of them without scores" if n_unscored else ""

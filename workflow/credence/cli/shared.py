@@ -83,3 +83,8 @@ def out_option(text: str) -> Callable[[Command], Command]:
         What the file will be.
     """
     return click.option("--out", "out", required=True, help=text)
+
+
+also_option = click.option(
+    "--also", help="A second file for the same rows, in another format: conf.parquet, say."
+)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import fit_options, out_option, set_options, table_options
+from credence.cli.shared import (
+    also_option,
+    fit_options,
+    out_option,
+    set_options,
+    table_options,
+)
 
 if TYPE_CHECKING:
     from credence.calibrators.protocol import Calibration, FitOptions
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from credence.shift.composition import Composition
     from credence.shift.protocol import Estimator
     from credence.shift.sides import CalibrationSide, UseSide
+    from credence.tables.samples import Samples
     from credence.tables.spec import TableSpec
 
 
@@ -52,6 +59,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Put ' before names that a spreadsheet would take for a formula.",
 )
+@also_option
 @out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def command(
     tables: tuple[str, ...],
@@ -72,6 +80,7 @@ def command(
     draws: int,
     record: str | None,
     spreadsheet_safe: bool,
+    also: str | None,
     out: str,
 ) -> None:
     """Estimate how frequent the classes are in TABLE, whose classes are unknown.
@@ -86,7 +95,7 @@ def command(
     from credence.shift.fixed import stated_share
 
     inputs = [*tables, samples, groups, clusters, calibration]
-    for written in filter(None, (out, record)):
+    for written in filter(None, (out, also, record)):
         require_other(written, inputs)
     estimator, stated = _stated(estimator, stated_json)
     labelled = calibration_set(
@@ -104,7 +113,8 @@ def command(
     spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     use = _UseTables(tables, spec, labelled, estimator)
     found, adjusted = _find(use, method_fit, share, name or Path(tables[0]).stem, options)
-    _write_table(out, found, spreadsheet_safe)
+    for written in filter(None, (out, also)):
+        _write_table(written, found, spreadsheet_safe)
     if record is not None:
         _write_record(record, found, adjusted, labelled)
     _tell(out, found)
@@ -170,7 +180,7 @@ class _UseTables:
     labelled: Labelled
     estimator: str
 
-    def parts(self) -> Iterator[tuple[str, Predictions]]:
+    def parts(self) -> Iterator[tuple[str, Samples]]:
         """Yield pieces with scores; refuse one of another scale."""
         from credence.cli.progress import Progress
         from credence.cli.tables import as_calibrated
@@ -193,10 +203,11 @@ class _UseTables:
                         )
                     progress.add(part.n_samples)
                     if part.n_samples > 0:
-                        yield table, part
+                        yield table, samples
 
     def summed(self) -> tuple[Estimator, CalibrationSide, UseSide, float]:
         """Return estimator, both sides, and what gathering rows changes in shares."""
+        from credence.calibrators.draws import keys_of
         from credence.calibrators.protocol import Need
         from credence.problems import refuse
         from credence.shift.compression import compression_error
@@ -207,7 +218,8 @@ class _UseTables:
         side: CalibrationSide | None = None
         use: UseSide | None = None
         first: Predictions | None = None
-        for table, part in self.parts():
+        for table, samples in self.parts():
+            part = samples.predictions
             if side is None or chosen is None:
                 both = has_vectors(self.labelled.predictions) and has_vectors(part)
                 chosen = estimator_for(self.estimator, both)
@@ -219,7 +231,8 @@ class _UseTables:
                     f"{chosen.name!r} needs the score of every class.",
                     "Give --estimator bbse_hard.",
                 )
-            summed = use_side(part, side.model)
+            genome = None if samples.genome is None else keys_of(samples.genome)
+            summed = use_side(part, side.model, genome=genome)
             use = summed if use is None else together(use, summed)
         if chosen is None or side is None or use is None or first is None:
             raise refuse(self.tables[0], "no protein has scores.", "Give a table with scores.")
