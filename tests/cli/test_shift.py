@@ -225,8 +225,12 @@ def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
     ) in told(capsys)
     (collar,) = (row for row in rows_of(Path("composition.tsv")) if row["class"] == "Collar")
     assert collar == {
-        "class": "Collar", "calibration_share": "0", "use_share": "0",
-        "lower": "0", "upper": "1", "weight": "",
+        "class": "Collar",
+        "calibration_share": "0",
+        "use_share": "0",
+        "lower": "0",
+        "upper": "1",
+        "weight": "",
     }
 
 
@@ -295,3 +299,25 @@ def test_a_shift_file_that_vanished_is_named(
         "gone.json: there is no such file. Estimate the composition again: credence shift.",
         "Mend this and run the command again.",
     ]
+
+
+def test_proteins_of_one_genome_count_together(tmp_path: Path) -> None:
+    table = tmp_path / "use.csv"
+    # Three genomes say less than sixty proteins that have nothing to do with each other.
+    copy_of(
+        "use.csv",
+        table,
+        lambda rows: [
+            [*rows[0], "phage"],
+            *([*row, f"g{number // 20}"] for number, row in enumerate(rows[1:])),
+        ],
+    )
+    words = ["--format", "phanns", "--estimator", "bbse_hard", "--draws", "60"]
+    widths = []
+    for spec in ({"genome": "phage"}, {}):
+        if not spec:
+            copy_of(str(table), table, lambda rows: [row[:-1] for row in rows])
+        assert run_shift(str(table), *words, "--spec", json.dumps(spec)) == 0
+        rows = rows_of(Path("composition.tsv"))
+        widths.append(sum(float(row["upper"]) - float(row["lower"]) for row in rows))
+    assert widths[0] > widths[1] * 1.05

@@ -32,6 +32,7 @@ SPEC_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "synonyms": (dict, 'names like {"spelling": "class"}'),
     "sum_to_scale": (bool, "true or false"),
     "pooling": (str, "sum or log_sum"),
+    "genome": (str, "the name of a column"),
 }
 SPEC_NAMES = tuple(SPEC_KINDS)
 

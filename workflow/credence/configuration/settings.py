@@ -341,11 +341,16 @@ def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
     return TableSet(
         name=name,
         scores=_as_list(values["scores"]),
-        spec={key: values[key] for key in SPEC_KEYS},
+        spec={key: values[key] for key in (*SPEC_KEYS, *_named(values, "genome"))},
         labels=values.get("labels"),
         proteins=values.get("proteins"),
         match=values.get("match", "first_word"),
     )
+
+
+def _named(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return a key that only some sets have, where it is given."""
+    return () if values.get(key) is None else (key,)
 
 
 def _as_list(paths: str | list[str]) -> tuple[str, ...]:

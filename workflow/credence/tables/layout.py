@@ -10,7 +10,7 @@ from credence.problems import nearest
 from credence.tables.formats.format import Columns, Format, Lookup, Spelling
 from credence.tables.problem_list import ProblemList
 
-SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network")
+SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Layout:
         In the order of the scores; empty where the tool gives only the best.
     classes : tuple of int
         Column of each class.
-    id, true_class, predicted_class, score, network : int, optional
+    id, true_class, predicted_class, score, network, genome : int, optional
         Column of each role.
     """
 
@@ -37,6 +37,7 @@ class Layout:
     predicted_class: int | None = None
     score: int | None = None
     network: int | None = None
+    genome: int | None = None
 
 
 def lay_out(

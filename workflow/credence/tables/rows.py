@@ -30,7 +30,7 @@ class Rows:
         gives only a class. Not finite where a cell holds no number.
     columns : tuple of int
         Column in the table of each column of `numbers`.
-    predicted, truth, network : list of str, optional
+    predicted, truth, network, genome : list of str, optional
         Texts as they stand.
     is_unscored : array of bool
         Rows in which the tool gave no score at all, as its format allows.
@@ -44,6 +44,7 @@ class Rows:
     predicted: list[str] | None
     truth: list[str] | None
     network: list[str] | None
+    genome: list[str] | None
     is_unscored: Booleans
 
     @property
@@ -87,8 +88,9 @@ def read_rows(chunk: Chunk, first_row: int, layout: Layout, format_: Format, sca
     truth = texts(layout.true_class)
     if format_.label_of_id is not None:
         truth = [format_.label_of_id(name) for name in ids]
+    network, genome = texts(layout.network), texts(layout.genome)
     return Rows(
-        chunk, lines, ids, numbers, columns, predicted, truth, texts(layout.network), is_unscored
+        chunk, lines, ids, numbers, columns, predicted, truth, network, genome, is_unscored
     )
 
 

@@ -8,7 +8,7 @@ that no chunk comes out of a table that is refused further down.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,9 @@ class Samples:
         without a hit, Phynteny's NA). They are in no other field.
     unscored_lines : array of int
         Their lines.
+    genome : array of str, optional
+        Genome, contig or sample of each protein, where a column names it; one
+        of which nothing is said has its own id.
     """
 
     predictions: Predictions
@@ -68,6 +71,7 @@ class Samples:
     lines: Integers
     unscored_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
     unscored_lines: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    genome: Strings | None = None
 
     @property
     def n_samples(self) -> int:
@@ -145,6 +149,7 @@ def _slices(samples: Samples, chunk_rows: int) -> Iterator[Samples]:
             samples.predictions.take(rows),
             None if truth is None else truth[rows],
             samples.lines[rows],
+            genome=None if samples.genome is None else samples.genome[rows],
         )
 
 
@@ -158,14 +163,30 @@ def _assemble(scan: Scan, parts: Sequence[Part]) -> Samples:
     predicted = _join([part.predicted for part in parts], scan)
     numbers = np.concatenate([part.numbers for part in parts])
     unscored = ids[is_unscored], lines[is_unscored]
+    genome = _genomes(parts, ids)
     if is_unscored.any():
+        genome = None if genome is None else genome[rows]
         ids, lines, numbers = ids[rows], lines[rows], numbers[rows]
         truth = None if truth is None else truth[rows]
         predicted = None if predicted is None else predicted[rows]
     if scan.has_networks:
         network = np.concatenate([part.network for part in parts if part.network is not None])
-        return _pooled(scan, ids, network[rows], lines, truth, numbers)
-    return Samples(_predictions(scan, ids, predicted, numbers), truth, lines, *unscored)
+        pooled = _pooled(scan, ids, network[rows], lines, truth, numbers)
+        if genome is None:
+            return pooled
+        genome_of = dict(zip(ids[::-1], genome[::-1], strict=True))  # that of its first row
+        named = [genome_of[name] for name in pooled.predictions.ids]
+        return replace(pooled, genome=np.array(named, dtype=object))
+    return Samples(_predictions(scan, ids, predicted, numbers), truth, lines, *unscored, genome)
+
+
+def _genomes(parts: Sequence[Part], ids: Strings) -> Strings | None:
+    """Return the genome of each row; a protein of an unnamed one is alone in its own."""
+    named = [part.genome for part in parts if part.genome is not None]
+    if not named:
+        return None
+    genome = np.concatenate(named)
+    return np.where(genome == "", ids, genome)
 
 
 def _join(codes: Sequence[Integers | None], scan: Scan) -> Integers | None:

@@ -44,6 +44,8 @@ class Part:
         Codes of classes, -1 where there is none.
     network : array of str, optional
         Which network a row is of.
+    genome : array of str, optional
+        Which genome a row is of.
     is_unscored : array of bool
         Rows without any score.
     """
@@ -54,6 +56,7 @@ class Part:
     predicted: Integers | None
     truth: Integers | None
     network: Strings | None
+    genome: Strings | None
     is_unscored: Booleans
 
 
@@ -269,5 +272,6 @@ def _part(rows: Rows, predicted: Integers | None, truth: Integers | None) -> Par
         predicted=predicted,
         truth=truth,
         network=None if rows.network is None else strings(rows.network),
+        genome=None if rows.genome is None else strings(rows.genome),
         is_unscored=rows.is_unscored,
     )

@@ -33,6 +33,9 @@ class TableSpec:
         Further spelling of a class → its name.
     sum_to_scale : bool, optional
         Whether rows sum to the scale; None: the format's own.
+    genome : str, optional
+        Column that names the genome, contig or sample of each protein; any
+        format may have one.
     pooling : str
         Of an ensemble's networks: `sum` of their softmaxes, or `log_sum`, the
         softmax of their summed logs (Salamon et al. 2023, A.3).
@@ -45,6 +48,7 @@ class TableSpec:
     synonyms: Mapping[str, str] = field(default_factory=dict)
     sum_to_scale: bool | None = None
     pooling: str = "sum"
+    genome: str | None = None
 
 
 def format_of(spec: TableSpec, where: str) -> Format:
@@ -110,6 +114,7 @@ def columns_of(spec: TableSpec, format_: Format, where: str) -> Columns:
     known = {entry.name for entry in fields(Columns)}
     return replace(
         format_.columns,
+        genome=spec.genome,
         **{role: name for role, name in stated.items() if role in known},
         optional=format_.columns.optional - stated.keys(),
     )

@@ -23,6 +23,8 @@ class Columns:
         Names of the proteins; without one they are named after their rows.
     true_class, predicted_class, score, network : str, optional
         Truth, the tool's own verdict, its top score, number of the network.
+    genome : str, optional
+        Genome, contig or sample that a protein is of; the user names it.
     classes : tuple of str, optional
         Columns of the classes; None: every column left over.
     class_suffix : str
@@ -38,6 +40,7 @@ class Columns:
     predicted_class: str | None = None
     score: str | None = None
     network: str | None = None
+    genome: str | None = None
     classes: tuple[str, ...] | None = None
     class_suffix: str = ""
     ignored: tuple[str, ...] = ()
