@@ -23,12 +23,27 @@ rule report:
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
     output:
         findings=f"{RESULTS}/findings.json",
-        page=f"{REPORTS}/index.html",
+        page=report(
+            f"{REPORTS}/index.html",
+            caption="../report/page.rst",
+            category="Page",
+            labels={"run": settings.run, "what": "the page"},
+        ),
         record=f"{REPORTS}/report.json",
-        metrics=f"{REPORTS}/metrics.tsv",
+        metrics=report(
+            f"{REPORTS}/metrics.tsv",
+            caption="../report/metrics.rst",
+            category="Tables",
+            labels={"run": settings.run, "what": "metrics"},
+        ),
         metrics_parquet=f"{REPORTS}/metrics.parquet",
         archive=f"{REPORTS}/archive.zip",
-        calibration=f"{REPORTS}/calibration.json",
+        calibration=report(
+            f"{REPORTS}/calibration.json",
+            caption="../report/calibration.rst",
+            category="Calibration",
+            labels={"run": settings.run, "what": "the calibration"},
+        ),
     log:
         f"{RESULTS}/logs/report.log",
     benchmark:

@@ -12,7 +12,12 @@ rule shift:
         groups=GROUPS,
         calibration=CALIBRATION,
     output:
-        composition=f"{REPORTS}/{{use_set}}/composition.tsv",
+        composition=report(
+            f"{REPORTS}/{{use_set}}/composition.tsv",
+            caption="../report/composition.rst",
+            category="Tables",
+            labels={"run": settings.run, "what": "composition of {use_set}"},
+        ),
         parquet=f"{REPORTS}/{{use_set}}/composition.parquet",
         record=f"{RESULTS}/use_sets/{{use_set}}/shift.json",
     log:

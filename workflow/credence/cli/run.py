@@ -33,10 +33,21 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     show_default=True,
     help="Folder in which paths start and results are written.",
 )
+@click.option(
+    "--report",
+    "report",
+    is_flag=True,
+    help="Also write Snakemake's own report: steps, times, software, and the results.",
+)
 @click.option("--verbose", is_flag=True, help="Pass on all that Snakemake says.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def command(
-    config: str, cores: int, directory: str, verbose: bool, snakemake: tuple[str, ...]
+    config: str,
+    cores: int,
+    directory: str,
+    report: bool,
+    verbose: bool,
+    snakemake: tuple[str, ...],
 ) -> int:
     """Run everything that a configuration asks for.
 
@@ -44,7 +55,10 @@ def command(
     command that it starts; what follows -- is passed on to Snakemake, and all
     that Snakemake says is shown then.
     """
-    return run_workflow(config, cores, Path(directory), snakemake, verbose)
+    code = run_workflow(config, cores, Path(directory), snakemake, verbose)
+    if code != 0 or not report:
+        return code
+    return write_report(config, cores, Path(directory), verbose)
 
 
 def run_workflow(
@@ -88,6 +102,38 @@ def run_workflow(
                 click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
             return 0
         return _explain(failures)
+    finally:
+        os.chdir(before)
+
+
+def write_report(config: str, cores: int, directory: Path, verbose: bool = False) -> int:
+    """Return the exit code of Snakemake where it writes its report of a run.
+
+    Parameters
+    ----------
+    config : str
+        Path of the configuration, as seen from `directory`.
+    cores : int
+        As for the run; it makes nothing.
+    directory : Path
+        Where the run was made.
+    verbose : bool
+        Whether all that Snakemake says is shown.
+    """
+    import os
+
+    from credence import configuration
+
+    before = Path.cwd()
+    os.chdir(directory)
+    try:
+        target = Path("reports", configuration.load(config).run, "workflow.html")
+        words = snakemake_command(config, cores, ("--report", str(target)))
+        code, failures = _stream(words, verbose)
+        if code != 0:
+            return _explain(failures)
+        click.echo(f"Snakemake's report is {target}", err=True)
+        return 0
     finally:
         os.chdir(before)
 
