@@ -26,7 +26,7 @@ from credence.tables.formats.format import Gathering
 from credence.tables.metadata import Metadata, write_metadata
 from credence.tables.networks import gather, pool
 from credence.tables.problem_list import ProblemList
-from credence.tables.scan import Part, Scan
+from credence.tables.scan import Part, Scan, genomes_of
 from credence.tables.spec import TableSpec
 from credence.tables.writing import write_table
 
@@ -163,7 +163,7 @@ def _assemble(scan: Scan, parts: Sequence[Part]) -> Samples:
     predicted = _join([part.predicted for part in parts], scan)
     numbers = np.concatenate([part.numbers for part in parts])
     unscored = ids[is_unscored], lines[is_unscored]
-    genome = _genomes(parts, ids)
+    genome = genomes_of(parts, ids)
     if is_unscored.any():
         genome = None if genome is None else genome[rows]
         ids, lines, numbers = ids[rows], lines[rows], numbers[rows]
@@ -178,15 +178,6 @@ def _assemble(scan: Scan, parts: Sequence[Part]) -> Samples:
         named = [genome_of[name] for name in pooled.predictions.ids]
         return replace(pooled, genome=np.array(named, dtype=object))
     return Samples(_predictions(scan, ids, predicted, numbers), truth, lines, *unscored, genome)
-
-
-def _genomes(parts: Sequence[Part], ids: Strings) -> Strings | None:
-    """Return the genome of each row; a protein of an unnamed one is alone in its own."""
-    named = [part.genome for part in parts if part.genome is not None]
-    if not named:
-        return None
-    genome = np.concatenate(named)
-    return np.where(genome == "", ids, genome)
 
 
 def _join(codes: Sequence[Integers | None], scan: Scan) -> Integers | None:

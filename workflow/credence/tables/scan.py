@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -275,3 +275,20 @@ def _part(rows: Rows, predicted: Integers | None, truth: Integers | None) -> Par
         genome=None if rows.genome is None else strings(rows.genome),
         is_unscored=rows.is_unscored,
     )
+
+
+def genomes_of(parts: Sequence[Part], ids: Strings) -> Strings | None:
+    """Return the genome of each row; a protein of an unnamed one is alone in its own.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Of one table.
+    ids : array of str
+        Names of their proteins.
+    """
+    named = [part.genome for part in parts if part.genome is not None]
+    if not named:
+        return None
+    genome = np.concatenate(named)
+    return np.where(genome == "", ids, genome)
