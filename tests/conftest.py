@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-# Findings written by hand and the pages of them, for tests of the report and of the browser.
-pytest_plugins = ["small_findings", "shift_findings"]
+# Findings written by hand, pages of them, and release folders of drawn worlds.
+pytest_plugins = ["small_findings", "shift_findings", "drawn_releases"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

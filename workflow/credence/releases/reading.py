@@ -65,6 +65,7 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
     method : str, optional
         Its specification; needed where both have several in common.
     """
+    older, newer = (path.parent if path.name == FILE else path for path in (older, newer))
     found: list[tuple[Release | None, dict[str, CalibrationFile]]] = []
     problems: list[Problem] = []
     for path in (older, newer):
@@ -96,8 +97,6 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
             "Give the folder of a release, or a calibration file.",
         )  # fmt: skip
     if path.is_file():
-        if path.name == FILE:
-            return _read(path.parent, with_others)
         file = read_calibration(path)
         return None, {file.method_spec: file}
     if not (path / FILE).is_file():

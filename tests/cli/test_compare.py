@@ -1,0 +1,201 @@
+"""``credence compare`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from credence.cli import run_command_line
+from credence.findings.releases import Step
+
+END = "Mend this and run the command again.\n"
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def copies(releases: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with the releases `old` and `new`, as the working directory."""
+    for source, name in zip(releases, ("old", "new"), strict=True):
+        shutil.copytree(source, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Said) -> None:
+    words = ["compare", "old", "new", "--out", "changes.tsv", "--classes", "classes.parquet"]
+    assert run_command_line([*words, "--page", "p.html", "--record", "r.json"]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("htj adds 90 proteins to calibrate with: 500 before, 590 now.\n")
+    assert said.err.endswith("Wrote changes.tsv, classes.parquet, p.html, r.json.\n")
+    table = pd.read_csv("changes.tsv", sep="\t")
+    assert len(table) == 590 and (table["is_new"] == "yes").sum() == 90
+    change = table["change"].abs()
+    assert change.is_monotonic_decreasing and change.iloc[0] > 0.05
+    assert ((table["after"] - table["before"]) - table["change"]).abs().max() < 1e-12
+    classes = pd.read_parquet("classes.parquet").set_index("class")
+    assert classes.index.tolist() == ["Portal", "Collar", "HTJ", "Other"]
+    assert classes.loc["HTJ", "n_true_after"] == classes.loc["HTJ", "n_true_before"] + 90
+    assert classes.loc["HTJ", "bandwidth_before"] > 0
+    total = classes["confidence_evidence"] + classes["confidence_composition"]
+    assert (total - classes["confidence_total"]).abs().max() < 1e-12
+    record = json.loads(Path("r.json").read_text())
+    step = Step.from_record(record, "r.json")
+    assert step.to_record() == record
+    counted = {entry.outcome: entry.n for entry in step.newer.outcomes if entry.n}
+    assert counted == {"exact_repeat": 1, "added": 90}
+    page = Path("p.html").read_text()
+    assert "base → htj, 2026-01-01" in page and "old_0001" in page
+    for entry in step.classes:
+        assert entry.sentence in page
+
+
+def test_the_same_comparison_gives_the_same_bytes(copies: Path, capsys: Said) -> None:
+    for name in ("one", "two"):
+        words = ["--out", f"{name}.tsv", "--page", f"{name}.html", "--record", f"{name}.json"]
+        assert run_command_line(["compare", "old", "new", *words]) == 0
+    for ending in ("tsv", "html", "json"):
+        assert Path(f"one.{ending}").read_bytes() == Path(f"two.{ending}").read_bytes()
+
+
+def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Said) -> None:
+    assert run_command_line(["compare", "old", "old/release.json", "--out", "c.tsv"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("base changes nothing: no protein was added.\n")
+    assert (pd.read_csv("c.tsv", sep="\t")["change"] == 0).all()
+
+
+def test_two_calibration_files_have_curves_counts_and_bandwidths(
+    copies: Path, capsys: Said
+) -> None:
+    files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
+    assert run_command_line(["compare", *files, "--classes", "c.tsv", "--page", "p.html"]) == 0
+    table = pd.read_csv("c.tsv", sep="\t").set_index("class")
+    assert table.loc["HTJ", "n_predicted_after"] > table.loc["HTJ", "n_predicted_before"]
+    assert table["bandwidth_after"].notna().all() and table["confidence_total"].isna().all()
+    assert (
+        "confidence over" in Path("p.html").read_text()
+        or "before and after" in Path("p.html").read_text()
+    )
+
+
+def test_a_table_says_whose_confidences_are_compared(copies: Path, capsys: Said) -> None:
+    files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
+    Path("use.tsv").write_text("id\tPortal\tCollar\tHTJ\tOther\nq1\t1\t1\t7\t1\nq2\t9\t1\t0\t0\n")
+    words = ["--table", "use.tsv", "--format", "credence", "--spec", '{"scale": 10}']
+    assert run_command_line(["compare", *files, *words, "--out", "c.tsv"]) == 0
+    table = pd.read_csv("c.tsv", sep="\t")
+    assert sorted(table["id"]) == ["q1", "q2"]
+    assert table.set_index("id").loc["q1", "change"] > 0
+
+
+def test_published_releases_without_proteins_are_enough_for_a_page(
+    copies: Path, capsys: Said
+) -> None:
+    for name in ("old", "new"):
+        folder = Path(name)
+        (folder / "calibrations" / "chosen.json").rename(folder / "calibration.json")
+        (folder / "calibrations").rmdir()
+        (folder / "samples.parquet").unlink()
+    assert run_command_line(["compare", "old", "new", "--page", "p.html"]) == 0
+    capsys.readouterr()
+    assert run_command_line(["compare", "old", "new", "--out", "c.tsv"]) == 2
+    assert capsys.readouterr().err == (
+        "new: there are no proteins here whose confidences could be compared. Give a score "
+        "table with --table, or the release's folder in results/; --classes and --page need no "
+        f"proteins.\n{END}"
+    )
+    assert not Path("c.tsv").exists()
+
+
+def spoil(name: str, change: Callable[[str], str]) -> None:
+    path = Path(name)
+    path.write_text(change(path.read_text()))
+
+
+def refused(capsys: Said, *words: str) -> str:
+    """Return the message with which a comparison is refused, without its last line."""
+    assert run_command_line(["compare", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.endswith(END)
+    return said.err.removesuffix(END)
+
+
+def test_what_is_no_release_is_named(copies: Path, capsys: Said) -> None:
+    Path("empty").mkdir()
+    assert refused(capsys, "empty", "missing", "--out", "c.tsv") == (
+        "empty: this is no release: it has no release.json. Give a folder of "
+        "results/<run>/releases or reports/<run>/releases.\n"
+        "missing: there is no such file or folder. Give the folder of a release, or a "
+        "calibration file.\n"
+    )
+
+
+def test_a_calibration_of_another_release_is_named(copies: Path, capsys: Said) -> None:
+    shutil.copy("new/calibrations/chosen.json", "old/calibrations/chosen.json")
+    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+        "old/calibrations/chosen.json: its digest is not that of release.json: it was changed, "
+        "or is of another release. Derive the release again: credence run.\n"
+    )
+
+
+def test_proteins_that_were_changed_are_named(copies: Path, capsys: Said) -> None:
+    spoil("new/groups.tsv", lambda text: text.replace("\tcalibration\t", "\ttraining\t", 1))
+    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+        "new: samples.parquet and groups.tsv are not those of release.json: one of them was "
+        "changed. Derive the release again: credence run.\n"
+    )
+
+
+def test_a_release_that_was_changed_is_named(copies: Path, capsys: Said) -> None:
+    spoil("new/release.json", lambda text: text.replace('"htj"', '"portal"'))
+    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+        "new/release.json: its digest does not fit its content: the file was changed after it "
+        "was written. Derive the release again: credence run.\n"
+    )
+
+
+def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Said) -> None:
+    spoil(
+        "new/release.json", lambda text: text.replace("credence/release/1", "credence/release/2")
+    )
+    said = refused(capsys, "old", "new", "--out", "c.tsv")
+    assert said.startswith("new/release.json: its schema is 'credence/release/2'")
+
+
+def test_calibrations_of_other_classes_are_named(
+    copies: Path, capsys: Said, chain_at: Callable[..., object]
+) -> None:
+    files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
+    from credence.tables.calibration_file import checksum_of
+
+    record = json.loads(Path(files[1]).read_text())
+    record["class_names"] = ["Portal", "Collar", "HTJ", "Rest"]
+    record["checksum"] = checksum_of(record)
+    Path("other.json").write_text(json.dumps(record))
+    assert refused(capsys, files[0], "other.json", "--page", "p.html") == (
+        "other.json: its classes are 'Portal', 'Collar', 'HTJ', 'Rest'; in "
+        "old/calibrations/chosen.json 'Portal', 'Collar', 'HTJ', 'Other'. Compare calibrations "
+        "of one classifier.\n"
+    )
+
+
+def test_no_method_in_common_is_named(copies: Path, capsys: Said) -> None:
+    assert refused(capsys, "old", "new", "--method", "kernal", "--out", "c.tsv") == (
+        "--method: 'kernal' is not in both. Did you mean 'kernel'?\n"
+    )
+
+
+def test_outputs_are_asked_for_and_do_not_overwrite(copies: Path, capsys: Said) -> None:
+    assert refused(capsys, "old", "new") == (
+        "credence compare: nothing is to be written. Give --out, --classes, --page or --record.\n"
+    )
+    assert refused(capsys, "old", "new", "--page", "x", "--record", "x") == (
+        "x: two outputs are to be written here. Give each a name of its own.\n"
+    )
+    assert refused(capsys, "old", "new", "--out", "c.csv").startswith("c.csv: ")
