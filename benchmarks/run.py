@@ -24,12 +24,13 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
-SECTIONS = ("bandwidth", "methods", "small_classes", "annotate", "large", "peers")
+SECTIONS = ("bandwidth", "methods", "small_classes", "annotate", "troves", "large", "peers")
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
     "methods": "All methods, fitted without intervals",
     "small_classes": "What shrinking does to small classes",
     "annotate": "A million rows checked and annotated",
+    "troves": "A trove of 3,000 on 46,801",
     "large": "One and ten million rows",
     "peers": "Side by side with other libraries",
 }
@@ -81,6 +82,13 @@ def section_annotate() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         return annotate(Path(folder))
+
+
+def section_troves() -> str:
+    """Return what recalibrating with a trove costs beside a full run."""
+    from benchmarks.troves import troves
+
+    return troves()
 
 
 def section_large() -> str:

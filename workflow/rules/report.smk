@@ -21,6 +21,7 @@ rule report:
         ),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
+        changes=expand(rules.compare.output.record, release=TROVES),
     output:
         findings=f"{RESULTS}/findings.json",
         page=report(
@@ -57,13 +58,16 @@ rule report:
             "--use-set", zip(USE_SETS, input.confidences, input.summaries)
         ),
         shifts=lambda wildcards, input: configuration.options("--shift", input.shifts),
+        changes=lambda wildcards, input: configuration.options(
+            "--changes", input.changes
+        ),
         further=lambda wildcards, input: configuration.options("--put", input.further),
         index="reports/index.html",
         settings=settings.report_json,
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

@@ -13,6 +13,7 @@ from credence.cli.shared import out_option
 
 if TYPE_CHECKING:
     from credence.findings import Findings, InputFile, Notice, ShiftFinding, UseSet
+    from credence.findings.releases import ReleasesFinding
     from credence.findings.splits import SplitFinding
 
 
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
     multiple=True,
     help="What credence shift wrote of a use-set with --record; repeat it.",
 )
+@click.option(
+    "--changes",
+    "change_files",
+    multiple=True,
+    help="What credence compare wrote of a release with --record; repeat it, in order.",
+)
 @click.option("--settings", "settings_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", "split_file", help="What credence split wrote with --summary.")
@@ -50,6 +57,7 @@ def command(
     found_in: str,
     use_sets: tuple[tuple[str, str, str], ...],
     shift_files: tuple[str, ...],
+    change_files: tuple[str, ...],
     settings_json: str,
     complete: str | None,
     split_file: str | None,
@@ -79,7 +87,9 @@ def command(
 
     tables = [path for _, *paths in use_sets for path in paths]
     for written in filter(None, (out, archive, index, complete)):
-        require_other(written, [found_in, *tables, *shift_files, split_file, *further])
+        require_other(
+            written, [found_in, *tables, *shift_files, *change_files, split_file, *further]
+        )
     record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
     found = Findings.from_record(record, found_in)
     found = _with_run(found, json_settings(settings_json, "--settings"))
@@ -95,6 +105,7 @@ def command(
         shifts=(*found.shifts, *shifts),
         notices=(*found.notices, *_shift_notices(shifts)),
         split=found.split if split_file is None else _split(split_file),
+        releases=_releases(change_files) if change_files else found.releases,
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
@@ -138,6 +149,28 @@ def _shift_notices(shifts: Iterable[ShiftFinding]) -> Iterator[Notice]:
     for found in shifts:
         for sentence in found.sentences:
             yield Notice(f"composition of {found.name}", sentence, is_warning=True)
+
+
+def _releases(paths: tuple[str, ...]) -> ReleasesFinding:
+    """Return the chain of releases; refuse steps that do not follow each other."""
+    from credence.cli.summaries import read_json
+    from credence.findings.releases import ReleasesFinding, Step
+    from credence.problems import refuse
+
+    steps: list[Step] = []
+    for path in paths:
+        record = read_json(Path(path), "Compare again: credence compare.")
+        step = Step.from_record(record, path)
+        if steps and step.older.digest != steps[-1].newer.digest:
+            raise refuse(
+                path,
+                f"it begins at {step.older.name}, and the one before it ends at "
+                f"{steps[-1].newer.name}.",
+                "Give --changes in the order of the releases, without gaps.",
+            )
+        steps.append(step)
+    releases = (steps[0].older, *(step.newer for step in steps))
+    return ReleasesFinding(releases, tuple(steps))
 
 
 def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:

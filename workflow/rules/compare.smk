@@ -1,0 +1,41 @@
+# In: a release and the one before it, of each its samples, groups and chosen calibration.
+# Out: what the trove between them changed, by protein and by class; and for the page.
+
+
+def release_files(folder):
+    """Return the files of a release that a comparison reads."""
+    return [
+        f"{folder}/samples.parquet",
+        f"{folder}/groups.tsv",
+        f"{folder}/calibrations/{CHOSEN}.json",
+        f"{folder}/release.json",
+    ]
+
+
+rule compare:
+    input:
+        older=lambda wildcards: release_files(before(wildcards.release)[-1]),
+        newer=release_files(RELEASE),
+        attached=f"{RELEASE}/attach.tsv",
+    output:
+        record=f"{RELEASE}/changes.json",
+        table=f"{REPORTS}/releases/{{release}}/changes.tsv",
+        classes=f"{REPORTS}/releases/{{release}}/changes_by_class.tsv",
+    log:
+        f"{RESULTS}/logs/compare-{{release}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/compare-{{release}}.tsv"
+    wildcard_constraints:
+        release="|".join(TROVES) or "none",
+    conda:
+        ENVIRONMENT
+    resources:
+        python=sys.executable,
+    params:
+        older=lambda wildcards: before(wildcards.release)[-1],
+        newer=lambda wildcards, output: os.path.dirname(output.record),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence compare {params.older:q} {params.newer:q}"
+        " --spreadsheet-safe --out {output.table:q} --classes {output.classes:q}"
+        " --record {output.record:q} 2> {log:q}"
