@@ -62,3 +62,42 @@ def test_a_wrong_method_is_refused_with_the_nearest_name(folder: Path) -> None:
     assert done.returncode == 2
     assert "Did you mean 'isotonic'?" in done.stderr
     assert not (folder / "x.tsv").exists()
+
+
+def numbers(*rows: str) -> str:
+    return "id,true_class,A,B\n" + "".join(f"{row}\n" for row in rows)
+
+
+def test_the_scale_can_be_stated_as_in_fit(tmp_path: Path) -> None:
+    rows = [f"p{k},{'AB'[k % 3 == 0]},0.{9 - k % 4},0.{1 + k % 4}" for k in range(40)]
+    (tmp_path / "t.csv").write_text(numbers(*rows))
+    done = call(
+        tmp_path,
+        *("study", "two-sets", "t.csv", "--scale", "1", "--method", "class_only"),
+        *("--draws", "1", "--out", "s.tsv"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Wrote s.tsv: 1 method, 1 draw." in done.stderr
+
+
+def test_what_cannot_be_halved_or_lacks_scores_is_refused_before_anything_is_fitted(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "one.csv").write_text(numbers("p1,A,0.9,0.1"))
+    words = ("--scale", "1", "--draws", "1", "--out", "s.tsv")
+    done = call(tmp_path, "study", "two-sets", "one.csv", *words)
+    assert done.returncode == 2
+    assert (
+        "one.csv: all proteins are of one cluster, and no cluster is divided. "
+        "Give proteins of at least two.\n" in done.stderr
+    )
+    (tmp_path / "top.csv").write_text(
+        "id,true_class,predicted_class,score\np1,A,A,0.9\np2,B,A,0.8\n"
+    )
+    done = call(tmp_path, "study", "two-sets", "top.csv", *words, "--method", "tswa")
+    assert done.returncode == 2
+    assert (
+        "top.csv: it has the top score only, and 'tswa' needs the score of every class, each row "
+        "summing to the scale. Give such a table, or fit with a method that needs less.\n"
+    ) in done.stderr
+    assert not (tmp_path / "s.tsv").exists()

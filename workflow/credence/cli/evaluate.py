@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -79,22 +80,28 @@ def command(
     from credence.calibrators.auto import AutoCalibration
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
-    from credence.cli.tables import calibration_set, read_set, table_spec
+    from credence.cli.tables import as_calibrated, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.evaluation import EvaluationOptions, evaluate
     from credence.evaluation.evaluate import metric_columns
+    from credence.evaluation.notices import plural
     from credence.findings import Findings, Provenance
     from credence.shift.what_if import what_if_of
-    from credence.tables.writing import write_json, write_table
+    from credence.tables.writing import check_table_ending, write_json, write_table
 
     inputs = [*tables, *calibrations, groups, clusters, summary]
     for written in filter(None, (out, metrics)):
         require_other(written, inputs)
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
-    samples = read_set(tables, spec)
-    used = calibration_set(samples, tables[0], groups, clusters, weights)
-    files = _read_all(calibrations, samples.predictions, tables[0])
+    if metrics is not None:
+        check_table_ending(Path(metrics))
+    files = _read_all(calibrations)
     chosen = _chosen(chosen, files)
+    stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    known = next(iter(files.values()))
+    as_known = as_calibrated(stated, known.class_names, known.scale)
+    samples = read_set(tables, replace(as_known, class_names=stated.class_names))
+    _require_matches(files, samples.predictions, tables[0])
+    used = calibration_set(samples, tables[0], groups, clusters, weights)
     quick = FitOptions(min_positives, level, 0)
     evaluation = evaluate(
         used.labelled,
@@ -126,20 +133,19 @@ def command(
     write_json(Path(out), findings.to_record())
     if metrics is not None:
         write_table(Path(metrics), metric_columns(evaluation.results))
-    click.echo(f"Wrote {out}: {len(files)} methods, {folds} folds.", err=True)
+    click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {folds} folds.", err=True)
 
 
-def _read_all(paths: Sequence[str], predictions: Any, where: str) -> dict[str, CalibrationFile]:
-    """Return the calibrations by method; refuse what is not of this table."""
+def _read_all(paths: Sequence[str]) -> dict[str, CalibrationFile]:
+    """Return the calibrations by method; refuse a method that is given twice."""
     from credence.problems import InputError, Problem
-    from credence.tables.calibration_file import read_calibration, require_match
+    from credence.tables.calibration_file import read_calibration
 
     files: dict[str, CalibrationFile] = {}
     problems: list[Problem] = []
     for path in paths:
         try:
             file = read_calibration(Path(path))
-            require_match(file, predictions, where)
         except InputError as error:
             problems += error.problems
             continue
@@ -151,6 +157,21 @@ def _read_all(paths: Sequence[str], predictions: Any, where: str) -> dict[str, C
     if problems:
         raise InputError(problems)
     return files
+
+
+def _require_matches(files: Mapping[str, CalibrationFile], predictions: Any, where: str) -> None:
+    """Refuse calibrations that are not of this table."""
+    from credence.problems import InputError, Problem
+    from credence.tables.calibration_file import require_match
+
+    problems: list[Problem] = []
+    for file in files.values():
+        try:
+            require_match(file, predictions, where)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
 
 
 def _chosen(name: str | None, files: Mapping[str, Any]) -> str:

@@ -55,9 +55,11 @@ def command(
     from credence.cli.labels import with_labels
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
+    from credence.problems import InputError
     from credence.releases.chain import set_digest
     from credence.tables.calibration_file import (
         CalibrationFile,
+        need_problems,
         settings_record,
         write_calibration,
     )
@@ -72,6 +74,9 @@ def command(
     samples = read_set(tables, spec)
     if labels is not None:
         samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    missing = need_problems(stage.text, stage.needs, samples.predictions, tables[0])
+    if missing:
+        raise InputError(missing)
     chosen = calibration_set(samples, tables[0], groups, clusters, weights)
     labelled = chosen.labelled
     options = FitOptions(min_positives, level, draws)

@@ -8,6 +8,8 @@ import click
 
 from credence.cli.shared import out_option, set_options, table_options
 
+LEAST_CLUSTERS = 2  # one for each half
+
 
 @click.group(epilog="Example: credence study two-sets --help")
 def command() -> None:
@@ -30,6 +32,7 @@ def command() -> None:
     help="A method, as in credence fit; once for each.",
 )
 @set_options
+@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @click.option(
     "--draws",
     type=click.IntRange(1),
@@ -53,6 +56,7 @@ def two_sets(
     groups: str | None,
     clusters: str | None,
     weights: str,
+    scale: float | None,
     draws: int,
     min_positives: float,
     out: str,
@@ -67,17 +71,38 @@ def two_sets(
     from credence.calibrators.spec import parse_method
     from credence.cli.progress import Progress
     from credence.cli.tables import calibration_set, read_set, table_spec
-    from credence.cli.values import json_settings
+    from credence.cli.values import json_settings, require_other
+    from credence.evaluation.notices import plural
     from credence.evaluation.two_sets import measure_halves, summarise_draws
-    from credence.tables.writing import write_table
+    from credence.problems import InputError, refuse
+    from credence.tables.calibration_file import need_problems
+    from credence.tables.writing import check_table_ending, write_table
 
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
-    labelled = calibration_set(
-        read_set(tables, spec), tables[0], groups, clusters, weights
-    ).labelled
+    require_other(out, [*tables, groups, clusters])
+    check_table_ending(Path(out))
+    settings = dict(json_settings(spec_json, "--spec"))
+    if scale is not None:
+        settings["scale"] = scale
+    samples = read_set(tables, table_spec(tables, format_, settings))
+    specifications = {
+        entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
+    }
+    missing = [
+        problem
+        for text, entry in specifications.items()
+        for problem in need_problems(text, entry.needs, samples.predictions, tables[0])
+    ]
+    if missing:
+        raise InputError(missing)
+    labelled = calibration_set(samples, tables[0], groups, clusters, weights).labelled
+    if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
+        raise refuse(
+            clusters or groups or tables[0],
+            "all proteins are of one cluster, and no cluster is divided.",
+            "Give proteins of at least two.",
+        )
     options = FitOptions(min_positives, n_draws=0)
-    specifications = [parse_method(text, "--method") for text in methods]
-    calibrators = {entry.text: entry.build(options) for entry in specifications}
+    calibrators = {text: entry.build(options) for text, entry in specifications.items()}
     found = []
     with Progress("study", "draws", draws) as progress:
         for draw in range(draws):
@@ -98,4 +123,5 @@ def two_sets(
             "n_draws": [row.n_draws for row in rows],
         },
     )
-    click.echo(f"Wrote {out}: {len(calibrators)} methods, {draws} draws.", err=True)
+    counts = f"{plural(len(calibrators), 'method')}, {plural(draws, 'draw')}"
+    click.echo(f"Wrote {out}: {counts}.", err=True)

@@ -231,7 +231,7 @@ def require_match(file: CalibrationFile, predictions: Predictions, where: str) -
                 "Give scores of the classifier that was calibrated, on the same scale.",
             )
         )
-    problems += _need_problems(file, predictions, where)
+    problems += need_problems(file.method_spec, file.needs, predictions, where)
     if problems:
         raise InputError(problems)
 
@@ -263,20 +263,33 @@ def _class_problems(known: tuple[str, ...], found: tuple[str, ...], where: str) 
     ]
 
 
-def _need_problems(file: CalibrationFile, predictions: Predictions, where: str) -> list[Problem]:
+def need_problems(text: str, needs: Need, predictions: Predictions, where: str) -> list[Problem]:
+    """Return what a method needs of a score table and does not find there.
+
+    Parameters
+    ----------
+    text : str
+        The method, as it is written.
+    needs : Need
+        What it needs.
+    predictions : Predictions
+        The table.
+    where : str
+        Its name.
+    """
     what = None
-    if file.needs is not Need.CLASS and predictions.top_score is None:
+    if needs is not Need.CLASS and predictions.top_score is None:
         what = "it has no scores"
-    elif file.needs is Need.VECTOR and predictions.scores is None:
+    elif needs is Need.VECTOR and predictions.scores is None:
         what = "it has the top score only"
-    elif file.needs is Need.VECTOR and not predictions.is_distribution:
+    elif needs is Need.VECTOR and not predictions.is_distribution:
         what = "its rows do not sum to the scale"
     if what is None:
         return []
     return [
         Problem(
             where,
-            f"{what}, and {file.method_spec!r} needs the {file.needs.value}.",
+            f"{what}, and {text!r} needs the {needs.value}.",
             "Give such a table, or fit with a method that needs less.",
         )
     ]

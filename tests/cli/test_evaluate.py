@@ -1,0 +1,95 @@
+"""``credence evaluate`` as a process: odd sets, nonsense, and the same bytes again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+def call(folder: Path, *words: str, cores: str | None = None) -> subprocess.CompletedProcess[str]:
+    given = {**os.environ, **({} if cores is None else {"OMP_NUM_THREADS": cores})}
+    return subprocess.run(
+        [sys.executable, "-m", "credence", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=given,
+    )
+
+
+def table_of(n: int, right: str) -> str:
+    rng = np.random.default_rng(3)
+    lines = ["id,true_class,A,B,C"]
+    for number in range(n):
+        row = np.round(rng.dirichlet((2.0, 1.5, 0.7)), 3)
+        row[2] = np.round(1.0 - row[0] - row[1], 3)
+        best = int(row.argmax())
+        true = {"all": best, "none": (best + 1) % 3, "some": int(rng.choice(3, p=row / row.sum()))}
+        scores = ",".join(f"{value:.3f}" for value in row)
+        lines.append(f"p{number},{'ABC'[true[right]]},{scores}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("evaluate")
+    for right in ("some", "all", "none"):
+        (at / f"{right}.csv").write_text(table_of(90, right))
+    (at / "one.csv").write_text(table_of(1, "some"))
+    clusters = "".join(f"p{k}\tc{k // 3}\tp{k // 3 * 3}\t1\t1\n" for k in range(90))
+    header = "id\tcluster\trepresentative\tidentity\tcoverage\n"
+    (at / "clusters.tsv").write_text(header + clusters)
+    for name in ("some", "all", "none", "one"):
+        words = ("--scale", "1", "--method", "isotonic", "--draws", "5", "--out", f"{name}.json")
+        done = call(at, "fit", f"{name}.csv", *words)
+        assert done.returncode == 0, done.stderr
+    return at
+
+
+@pytest.mark.parametrize("name", ["all", "none", "one"])
+def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
+    folder: Path, name: str
+) -> None:
+    words = ("--calibration", f"{name}.json", "--draws", "40", "--folds", "200")
+    done = call(folder, "evaluate", f"{name}.csv", *words, "--out", f"{name}_found.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.endswith(f"Wrote {name}_found.json: 1 method, 200 folds.\n")
+    found = json.loads((folder / f"{name}_found.json").read_text())["results"]
+    accuracy = next(
+        row
+        for row in found["metrics"]
+        if (row["metric"], row["class_name"], row["sample"]) == ("accuracy", None, "in_sample")
+    )
+    assert accuracy["lower"] <= accuracy["value"] <= accuracy["upper"]
+    assert accuracy["upper"] - accuracy["lower"] > 0.01
+
+
+def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> None:
+    for number, cores in (("1", "1"), ("2", "2")):
+        done = call(
+            folder,
+            *("evaluate", "some.csv", "--calibration", "some.json", "--clusters", "clusters.tsv"),
+            *("--draws", "60", "--folds", "5", "--metrics", f"m{number}.tsv"),
+            *("--out", f"f{number}.json"),
+            cores=cores,
+        )
+        assert done.returncode == 0, done.stderr
+    for kind in ("f{}.json", "m{}.tsv"):
+        one, two = ((folder / kind.format(number)).read_bytes() for number in (1, 2))
+        assert one == two
+
+
+def test_a_table_that_names_no_kind_is_refused_before_anything_is_judged(folder: Path) -> None:
+    words = ("--calibration", "some.json", "--metrics", "m.txt", "--out", "x.json")
+    done = call(folder, "evaluate", "some.csv", *words)
+    assert done.returncode == 2
+    assert "m.txt: its ending names no kind of table." in done.stderr
+    assert not (folder / "x.json").exists()
