@@ -38,15 +38,15 @@
     }
     const choice = credence.element("select", {}, ...known.map((entry, at) => credence.element("option", { value: at }, entry.name)));
     const step = data.scale / 100;
-    const limits = { min: 0, max: data.end, step };
-    const number = credence.element("input", { type: "number", ...limits });
-    const slider = credence.element("input", { type: "range", ...limits, "aria-label": "score" });
+    const limits = { min: 0, max: data.end };
+    const number = credence.element("input", { type: "number", ...limits, step: "any" });
+    const slider = credence.element("input", { type: "range", ...limits, step, "aria-label": "score" });
     const answer = credence.element("div", { role: "status" });
     number.value = slider.value = data.start;
 
     function say() {
       const entry = known[Number(choice.value)];
-      const score = Number(slider.value);
+      const score = Number(number.value);
       const curve = entry.curves[ofChosen];
       const at = (values) => between(entry, values, score);
       const [value, lower, upper] = [curve.value, curve.lower, curve.upper].map((values) => {
@@ -96,14 +96,18 @@
     }
 
     number.addEventListener("input", () => {
-      if (number.value !== "" && number.validity.valid) slider.value = number.value;
+      if (number.value === "" || !number.validity.valid) return;
+      slider.value = number.value;
       say();
     });
     slider.addEventListener("input", () => {
       number.value = slider.value;
       say();
     });
-    choice.addEventListener("change", say);
+    choice.addEventListener("change", () => {
+      if (number.value === "" || !number.validity.valid) number.value = slider.value;
+      say();
+    });
     element.append(
       credence.element("div", { class: "controls" },
         credence.element("label", {}, "Predicted class", choice),

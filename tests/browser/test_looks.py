@@ -1,0 +1,89 @@
+"""How the page looks: at three widths, in print, dark, to those who do not see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from credence.report import render, render_index, report_record
+
+WIDTHS = (360, 800, 1400)
+OVERFLOWING = """() => [...document.querySelectorAll("main *")]
+  .filter((one) => !one.closest(".scroll") && !one.closest("svg") && !one.closest(".skip"))
+  .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .map((one) => one.outerHTML.slice(0, 120))"""
+CUT_IN_PRINT = """() => [...document.querySelectorAll("main table, main figure")]
+  .filter((one) => one.getBoundingClientRect().width > 0)
+  .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .map((one) => one.outerHTML.slice(0, 120))"""
+PRINTED_WIDTH = 687  # CSS pixels of 182 mm, an A4 sheet within its margins
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_sticks_out_at_any_width(
+    width: int, open_page: Any, small_page: str, hostile_page: str, screenshots: Path | None
+) -> None:
+    for name, text in (("small", small_page), ("hostile", hostile_page)):
+        page = open_page(text, width).page
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OVERFLOWING) == []
+        if screenshots is not None:
+            page.screenshot(path=screenshots / f"{name}-{width}.png", full_page=True)
+
+
+def test_no_table_and_no_figure_is_cut_in_print(
+    open_page: Any, small_page: str, hostile_page: str, screenshots: Path | None
+) -> None:
+    for name, text in (("small", small_page), ("hostile", hostile_page)):
+        page = open_page(text, PRINTED_WIDTH).page
+        page.emulate_media(media="print")
+        assert page.evaluate(CUT_IN_PRINT) == []
+        # What is folded on the screen is printed.
+        shown = "() => [...document.querySelectorAll('details p, details table')]"
+        heights = page.evaluate(f"({shown})().map((one) => one.getBoundingClientRect().height)")
+        assert min(heights, default=1) > 0
+        if screenshots is not None:
+            page.pdf(path=screenshots / f"{name}.pdf", prefer_css_page_size=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_there_is_no_serious_finding_of_accessibility(
+    scheme: str, open_page: Any, small_page: str
+) -> None:
+    # What is folded is looked at too.
+    opened = open_page(small_page, color_scheme=scheme, bypass_csp=True)
+    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    found = Axe().run(opened.page).response["violations"]
+    serious = [
+        (entry["id"], [node["html"][:150] for node in entry["nodes"]][:3])
+        for entry in found
+        if entry["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def test_the_index_of_runs_is_quiet_and_leads_to_the_pages(
+    open_page: Any, small: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "reports" / "small"
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text(render(small), encoding="utf-8")
+    index = folder.parent / "index.html"
+    index.write_text(render_index({"small": report_record(small)}), encoding="utf-8")
+    opened = open_page(index)
+    opened.page.get_by_role("link", name="small").click()
+    assert opened.page.inner_text("h1") == "A small run"
+    opened.requests.remove((folder / "index.html").resolve().as_uri())
+
+
+def test_all_can_be_reached_by_keyboard_in_reading_order(open_page: Any, small_page: str) -> None:
+    page = open_page(small_page).page
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 30)"))
+    assert reached[0] == "To the content"
+    assert reached[1:3] == ["What was calibrated", "How much can I trust a predict"]

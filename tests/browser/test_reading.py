@@ -1,0 +1,183 @@
+"""What a reader does with the page: looks up, lays over, sorts, filters, saves, points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from credence.findings import Findings
+from credence.report.sections.by_class import sentence
+from credence.report.sections.lookup import Lookup
+
+
+@pytest.fixture
+def page(open_page: Any, small_page: str) -> Any:
+    return open_page(small_page).page
+
+
+def test_a_score_looked_up_is_told_as_everywhere_else_on_the_page(
+    page: Any, small: Findings
+) -> None:
+    entry = small.results.classes[0]
+    told = sentence(Lookup(small), entry)
+    assert told.startswith("A prediction of Portal with score 7 is right with probability 0.66")
+    answer = page.locator(".lookup .answer")
+    assert answer.inner_text() == told.partition(", from")[0] + "."
+    assert "95 % interval reaches from 0.58 to 0.70" in page.inner_text(".lookup")
+    assert "About 36 independent proteins more" in page.inner_text(".lookup")
+    assert "a score of 9.35 or more" in page.inner_text(".lookup")
+
+
+def test_the_number_and_the_slider_of_the_score_go_together(page: Any) -> None:
+    page.fill(".lookup input[type=number]", "5.05")
+    # between the curve's points at 5 and 5.5: 0.1 + 0.08 · 5.05
+    assert "with probability 0.50 (0.42–0.54)" in page.inner_text(".lookup .answer")
+    page.locator(".lookup input[type=range]").focus()
+    page.keyboard.press("ArrowRight")
+    value = page.input_value(".lookup input[type=number]")
+    assert 5.05 < float(value) < 5.3
+    assert f"with score {value} " in page.inner_text(".lookup .answer")
+
+
+def test_beyond_the_scores_seen_the_answer_says_so(page: Any) -> None:
+    page.fill(".lookup input[type=number]", "1")
+    assert "Calibration saw scores of Portal from 2.5 to 10 only" in page.inner_text(".lookup")
+
+
+def test_a_class_chosen_stands_alone_and_a_link_leads_to_another(page: Any) -> None:
+    panels = page.locator("article.panel")
+    assert [panel.is_visible() for panel in panels.all()] == [True, True]
+    page.locator(".explorer select").select_option(label="Tail fiber")
+    assert [panel.is_visible() for panel in panels.all()] == [False, True]
+    page.locator("#trust tbody a", has_text="Portal").first.click()
+    assert [panel.is_visible() for panel in panels.all()] == [True, True]
+
+
+def test_a_method_laid_over_is_drawn_where_its_numbers_are(page: Any, small: Findings) -> None:
+    assert page.locator("path.laid").count() == 0
+    page.get_by_role("checkbox", name="class_only").check()
+    paths = page.locator("path.laid")
+    assert paths.count() == 2
+    drawn = paths.first.get_attribute("d")
+    svg = page.locator("#figure-confidence-1-portal svg")
+    left, top, right, bottom = map(float, svg.get_attribute("data-box").split())
+    low, high, first, last = map(float, svg.get_attribute("data-ends").split())
+    heights = {float(part.split()[1]) for part in drawn[1:].split("L")}
+    # class_only is 0.6 at every score
+    assert heights == {round(bottom - (0.6 - first) / (last - first) * (bottom - top), 2)}
+    places = [float(part.split()[0]) for part in drawn[1:].split("L")]
+    entry = small.results.classes[0]
+    ends = [
+        left + (score - low) / (high - low) * (right - left)
+        for score in (entry.score_min, entry.score_max)
+    ]
+    assert places[0] == pytest.approx(ends[0], abs=0.01)
+    assert places[-1] == pytest.approx(ends[1], abs=0.01)
+    page.get_by_role("checkbox", name="class_only").uncheck()
+    assert page.locator("path.laid").count() == 0
+
+
+def test_pointing_at_a_curve_tells_confidence_interval_and_n(page: Any) -> None:
+    svg = page.locator("#figure-confidence-1-portal svg")
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.4)
+    told = page.inner_text("#figure-confidence-1-portal .readout")
+    assert told.startswith("Score ")
+    assert "proteins with scores of" in told
+    page.mouse.move(0, 0)
+    assert not page.is_visible("#figure-confidence-1-portal .readout")
+
+
+def test_arrow_keys_go_from_point_to_point(page: Any) -> None:
+    drawing = page.locator("#figure-reliability-1-portal .drawing")
+    drawing.focus()
+    page.keyboard.press("ArrowRight")
+    first = page.inner_text("#figure-reliability-1-portal .readout")
+    assert first == "confidence 0.38: right 0.40 (0.15–0.70), 10 proteins in 5 families."
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#figure-reliability-1-portal .readout").startswith("confidence 0.62")
+
+
+def column(table: Any, number: int) -> list[str]:
+    rows = table.locator("tbody tr").all()
+    return [row.locator("th, td").nth(number).inner_text() for row in rows if row.is_visible()]
+
+
+def test_a_heading_sorts_by_number_and_unknown_comes_last(page: Any) -> None:
+    table = page.locator("#trust table").last
+    heading = table.get_by_role("button", name="proteins")
+    heading.click()
+    assert column(table, 2) == ["0", "60", "60"]
+    assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
+    heading.click()
+    assert column(table, 2) == ["60", "60", "0"]
+    table.get_by_role("button", name="score for 50 %").click()
+    assert column(table, 5) == ["5.5", "5.5", "–"]
+
+
+def test_a_filter_leaves_the_rows_that_hold_the_word(page: Any) -> None:
+    table = page.locator("table", has=page.locator("caption", has_text="DOME")).first
+    page.get_by_label("Filter: DOME").fill("regular")
+    assert column(table, 1) == ["Regularization"]
+    page.get_by_label("Filter: DOME").fill("")
+    assert len(column(table, 1)) > 10
+
+
+def saved(page: Any, button: Any, folder: Path) -> list[list[str]]:
+    with page.expect_download() as download:
+        button.click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    assert path.suffix == ".tsv"
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_table_is_saved_with_intervals_in_columns_of_their_own(
+    page: Any, tmp_path: Path
+) -> None:
+    button = page.locator("#trust .tools button").last
+    header, *rows = saved(page, button, tmp_path)
+    at = header.index("share right")
+    assert header[at : at + 3] == ["share right", "share right lower", "share right upper"]
+    assert rows[0][at : at + 3] == ["0.75", "0.62", "0.86"]
+    assert rows[0][0] == "Portal"
+    assert {len(row) for row in rows} == {len(header)}
+
+
+def test_cells_that_look_like_formulas_are_saved_as_text(
+    open_page: Any, small: Findings, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    from credence.report import render
+
+    names = {"Portal": "=1+1", "Tail fiber": "@x", "Collar": "-y\tz"}
+    text = json.dumps(small.to_record())
+    for old, new in names.items():
+        text = text.replace(json.dumps(old), json.dumps(new))
+    found = replace(Findings.from_record(json.loads(text)), use_sets=small.use_sets)
+    page = open_page(render(found)).page
+    _, *rows = saved(page, page.locator("#trust .tools button").last, tmp_path)
+    assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y z"]
+
+
+def test_the_text_to_paste_is_copied(open_page: Any, small_page: str) -> None:
+    opened = open_page(small_page, permissions=["clipboard-read", "clipboard-write"])
+    opened.page.locator("#publish .tools button", has_text="Copy").first.click()
+    opened.page.get_by_text("Copied").wait_for()
+    text = opened.page.evaluate("navigator.clipboard.readText()")
+    assert text.startswith("Confidence was calibrated on simulated data per predicted class")
+
+
+def test_without_scripts_the_numbers_of_every_control_are_in_tables(
+    open_page: Any, small_page: str
+) -> None:
+    page = open_page(small_page, scripts=False).page
+    assert not page.locator(".widget").first.is_visible()
+    text = page.inner_text("#trust")
+    assert "0.66 (0.58–0.70)" in text
+    assert "About 36 more proteins of new families" in text
