@@ -1,0 +1,210 @@
+"""What the page says of troves."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from credence.findings import Findings, Provenance, from_record, to_record
+from credence.findings.drift import Drift, DriftClass, DriftTest, DriftTruth
+from credence.findings.releases import (
+    Change,
+    ClassChange,
+    MetricChange,
+    Moved,
+    Outcome,
+    ParameterChange,
+    ReleasesFinding,
+    ReleaseState,
+    SetAside,
+    Step,
+)
+from credence.releases.sentences import step_sentences, with_sentence
+from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, Table
+from credence.report.html import render_sections
+from credence.report.sections.releases import section, sections_of_step
+
+NONE = math.nan
+HOSTILE = '<script>alert("1")</script>'
+
+
+def change(before: float, fixed: float, after: float, width: float = 0.02) -> Change:
+    ends = []
+    for value in (after - before, fixed - before, after - fixed):
+        ends += [value - width, value + width]
+    return Change(before, fixed, after, *ends)
+
+
+def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> ClassChange:
+    grid = (0.0, 5.0, 10.0)
+    flat = (0.5, 0.6, 0.7)
+    entry = ClassChange(
+        name, counts, counts, counts, counts, (ParameterChange("bandwidth", 0.5, 0.5),),
+        7.0, moved, moved, (0.0, 5.0, 10.0), (1, 9), (2, 3), (1, 19), (2, 3),
+        grid, flat, flat, flat, flat, flat, flat, flat,
+    )  # fmt: skip
+    return with_sentence(entry, 10.0)
+
+
+def step(name: str = "htj", moved: Change | None = None) -> Step:
+    outcomes = (
+        Outcome("exact_repeat", "the set has this sequence already", 7, tuple(
+            SetAside(f"r{at}", "HTJ", "old_1", "HTJ", 1.0, NONE, "the same") for at in range(5)
+        )),
+        Outcome("label_conflict", "with another label", 0),
+        Outcome("added", "it calibrates from now on", 20),
+    )  # fmt: skip
+    drift = Drift(
+        18, 12, 2,
+        (DriftClass(None, 18, 12, 9, 0, 10.5, 0.4, 0.5, -0.1, 0.3, (
+            DriftTest("kolmogorov_smirnov", False, 1.0, 0.4, 0.4, 0.2),
+            DriftTest("spiegelhalter", False, 1.0, 0.5, 0.5, 0.2)), "All is well."),),
+        (DriftTruth("HTJ", 30, 18, 20, 12, 0.7, 0.6, 0.1, 0.3, 0.3),),
+        ("Proteins of that class score as the old ones did, as far as can be told.",),
+    )  # fmt: skip
+    made = Step(
+        ReleaseState("base", 0, None, "a" * 64, 100, 60, 40),
+        ReleaseState(name, 1, "2026-09-01", "b" * 64, 120, 75, 52, outcomes),
+        "kernel", 10.0, 0.95,
+        (
+            class_change("HTJ", moved or change(0.62, 0.64, 0.71), (30, 50)),
+            class_change("Portal", None, (40, 40)),
+        ),
+        (MetricChange(None, "nll", "old", 0.4, 0.39, -0.02, 0.01, 100),),
+        120, 30, (Moved("p1", "HTJ", 7.0, 0.6, 0.7, True),), drift,
+    )  # fmt: skip
+    return replace(made, sentences=step_sentences(made))
+
+
+def test_a_step_goes_to_json_and_back() -> None:
+    found = ReleasesFinding((step().older, step().newer), (step(),))
+    record = json.loads(json.dumps(to_record(found)))
+    assert to_record(from_record(ReleasesFinding, record)) == record
+    assert to_record(Step.from_record(step().to_record(), "x")) == step().to_record()
+
+
+def test_a_step_of_another_schema_is_refused() -> None:
+    from credence.problems import InputError
+
+    record = step().to_record() | {"schema": "credence/compare/2"}
+    with pytest.raises(InputError) as error:
+        Step.from_record(record, "changes.json")
+    assert str(error.value.problems[0]) == (
+        "changes.json: its schema is 'credence/compare/2', and this version reads "
+        "'credence/compare/1'. Compare again with this version of credence."
+    )
+
+
+@pytest.mark.parametrize(
+    ("moved", "said"),
+    [
+        (
+            change(0.62, 0.64, 0.71),
+            "HTJ at score 7.0: confidence rose from 0.62 to 0.71. Of the 9 points, 7 (5 to 9) "
+            "are re-weighting and 2 (0 to 4) new evidence.",
+        ),
+        (
+            change(0.60, 0.70, 0.50, 0.01),
+            "HTJ at score 7.0: confidence fell from 0.60 to 0.50. New evidence raised it by 10 "
+            "points (9 to 11), re-weighting lowered it by 20 points (19 to 21).",
+        ),
+        (
+            change(0.60, 0.60, 0.70),
+            "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 points are re-weighting: "
+            "the classes are mixed in other shares, and at the old shares it would be 0.60.",
+        ),
+        (
+            change(0.60, 0.70, 0.70),
+            "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 points are new evidence "
+            "(8 to 12).",
+        ),
+        (
+            change(0.60, 0.615, 0.617, 0.03),
+            "HTJ at score 7.0: confidence rose from 0.600 to 0.617. All 1.7 points are new "
+            "evidence (−1.5 to 4.5). What is new evidence may be chance: its interval holds 0.",
+        ),
+        (change(0.60, 0.601, 0.602), "HTJ at score 7.0: confidence stayed at 0.60."),
+        (
+            change(0.60, 0.65, 0.602),
+            "HTJ at score 7.0: confidence stayed at 0.60: new evidence raised it by 5.0 points, "
+            "re-weighting lowered it by 4.8 points.",
+        ),
+    ],
+)  # fmt: skip
+def test_each_change_is_told_in_words(moved: Change, said: str) -> None:
+    assert class_change("HTJ", moved, (30, 50)).sentence == said
+
+
+def test_a_bandwidth_that_was_chosen_anew_is_told() -> None:
+    entry = class_change("HTJ", change(0.62, 0.64, 0.71), (30, 50))
+    parameters = (ParameterChange("bandwidth", 0.25, 0.675),)
+    said = with_sentence(replace(entry, parameters=parameters), 10.0).sentence
+    assert said.endswith(
+        "The bandwidth went from 0.25 to 0.675; what that does counts as evidence."
+    )
+
+
+def test_classes_without_a_change_say_why() -> None:
+    assert class_change("Portal", None, (40, 40)).sentence == (
+        "Portal: nothing was added, nothing changed."
+    )
+    assert class_change("Portal", None, (0, 0)).sentence == "Portal was never predicted."
+    assert class_change("Portal", None, (0, 12)).sentence == (
+        "Portal was never predicted before; now 12 of 12 predictions are right."
+    )
+
+
+def test_the_section_counts_every_outcome_and_names_examples(
+    small: Findings,
+) -> None:
+    made = replace(small, releases=ReleasesFinding((step().older, step().newer), (step(),)))
+    built = section(made)
+    assert built is not None and built.title == "What changed since last time?"
+    tables = [block for block in built.blocks if isinstance(block, Table)]
+    assert tables[0].rows == (
+        ("base", "–", "–", "–", "–", "100", "40", "0.60", "aaaaaaaa"),
+        ("htj", "2026-09-01", "27", "20", "7", "120", "52", "0.62", "bbbbbbbb"),
+    )
+    assert tables[1].rows == (
+        ("exact_repeat", "7", "the set has this sequence already"),
+        ("added", "20", "it calibrates from now on"),
+    )
+    folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
+    apart = folded["Not added: 7 proteins, and why"].blocks[0]
+    assert isinstance(apart, Table) and len(apart.rows) == 5
+    assert apart.caption == ("exact_repeat: 7 proteins, the first 5; all are in attach.tsv.")
+    said = " ".join(block.text for block in built.blocks if isinstance(block, Paragraph))
+    assert "htj adds 20 proteins to calibrate with: 100 before, 120 now." in said
+    assert "All is well. Proteins of that class score as the old ones did" in said
+    figures = [
+        figure for block in built.blocks if isinstance(block, FigureRow)
+        for figure in block.figures
+    ]  # fmt: skip
+    assert [figure.caption.split(",")[0] for figure in figures] == ["HTJ"]
+
+
+def test_without_troves_there_is_no_section(small: Findings) -> None:
+    assert section(small) is None
+    assert section(replace(small, releases=ReleasesFinding((step().older,), ()))) is None
+
+
+def test_hostile_names_stay_text_and_the_page_is_one_file() -> None:
+    made = step(name=HOSTILE)
+    provenance = Provenance(run=HOSTILE, title="What changed", credence_version="0")
+    page = render_sections(provenance, sections_of_step(made), made.schema)
+    assert HOSTILE not in page and "&lt;script&gt;alert" in page
+    assert 'src="http' not in page and 'href="http' not in page
+
+
+def test_every_figure_says_in_words_what_it_shows() -> None:
+    (built,) = sections_of_step(step())
+    figures: list[Figure] = []
+    for block in built.blocks:
+        rows = block.blocks if isinstance(block, Folded) else (block,)
+        figures += [figure for row in rows if isinstance(row, FigureRow) for figure in row.figures]
+    assert figures
+    for figure in figures:
+        assert figure.alternative.startswith("HTJ before and after: 30 → 50 right")
