@@ -1,10 +1,11 @@
 """Is the composition of a use-set right, and are corrected confidences better?
 
-For each world a calibration set is drawn, and a use-set of a composition drawn
-uniformly from all (Dirichlet of ones); every fourth world also has a use-set of
-the calibration population's composition. It is asked how many intervals hold
-the true shares, and how the corrected and the uncorrected confidences of the
-use-set's proteins, whose truth is known, compare in NLL.
+For each world a calibration set is drawn, and a use-set of another composition:
+Dirichlet draws from near the calibration population's own to anywhere. Every
+second world also has a use-set without shift, every fifth one of proteins of
+another kind, and one of families. It is asked how many intervals hold the true
+shares, how the corrected and the uncorrected confidences of the use-set's
+proteins, whose truth is known, compare in NLL, and how often the tests reject.
 
     python verification/shift.py --worlds 1000 --out verification/out --jobs 2
 
@@ -20,6 +21,7 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -31,21 +33,32 @@ import numpy as np
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-from credence.calibrators.protocol import Calibrator, FitOptions
+from credence.calibrators.draws import keys_of
+from credence.calibrators.protocol import FitOptions
 from credence.calibrators.spec import parse_method
-from credence.predictions import Floats, Labelled
+from credence.predictions import Floats, Labelled, from_scores, label
 from credence.shift.adjusted import shifted
 from credence.shift.composition import estimate_composition
-from credence.shift.diagnostics import diagnose
+from credence.shift.diagnostics import LARGE_GAP, LITTLE, diagnose
+from credence.shift.no_shift import LEVEL as TEST_LEVEL
+from credence.shift.no_shift import compare_predicted
 from credence.shift.registry import BY_NAME
 from credence.shift.sides import calibration_side, use_side
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 
 SEED = 20261122
-EVERY = 4  # one world in so many also has a use-set without shift
+EVERY_STILL = 2  # one world in so many also has a use-set without shift
+EVERY_OTHER = 5  # one in so many has proteins of another kind, and families
 LARGE = 0.2  # total variation
 CLIP = 1e-15  # METHODS section 3
+NOMINAL = 0.95
 ALLOWED = 0.002  # loss of NLL without shift
+STEPS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 1.0)  # of total variation, for tables
+BLUNT = 0.7  # power that scores of another kind are raised to, and divided by their sum
+# What shares are drawn from: total of a Dirichlet around the population's own
+# composition, and around even shares (one for each class: uniformly from all).
+AROUND = (300.0, 50.0, 10.0)
+EVEN = (3.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,15 @@ class Study:
     estimator: str
     method: str
     n_draws: int
-    family_use: str
+
+
+def drawn_share(world: int, rng: np.random.Generator) -> Floats:
+    """Return a composition; the worlds take turns in how far it may be."""
+    population = truth().prevalence
+    turn = world % (len(AROUND) + len(EVEN))
+    if turn < len(AROUND):
+        return rng.dirichlet(AROUND[turn] * population)
+    return rng.dirichlet(np.full(len(population), EVEN[turn - len(AROUND)]))
 
 
 def run_world(study: Study, world: int, out: Path) -> Path:
@@ -66,21 +87,26 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     if path.exists():
         return path
     settings = WorldSettings(n_calibration=study.n_calibration, composition="sampled")
-    use_settings = WorldSettings(
-        n_calibration=study.n_use, composition="sampled", family_size=study.family_use
-    )
+    single = WorldSettings(n_calibration=study.n_use, composition="sampled", family_size="single")
+    families = WorldSettings(n_calibration=study.n_use, composition="sampled")
     rng = np.random.default_rng([SEED, world])
     calibration = draw_labelled(settings, rng)
     side = calibration_side(calibration, True)
-    calibrator = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
-    population = truth().prevalence
-    kinds = [("shift", rng.dirichlet(np.ones(len(population))))]
-    if world % EVERY == 0:
-        kinds.append(("none", population))
-    rows = []
-    for kind, share in kinds:
-        use = draw_labelled(use_settings, rng, share)
-        rows += measure(study, calibrator, calibration, side, use, kind, share)
+    plain = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
+    share = drawn_share(world, rng)
+    rows = measure(study, plain, side, draw_labelled(single, rng, share), "shift", share)
+    if world % EVERY_STILL == 0:
+        still = draw_labelled(single, rng)
+        rows += measure(study, plain, side, still, "none", truth().prevalence)
+    if world % EVERY_OTHER == 0:
+        other = blunted(draw_labelled(single, rng, share))
+        rows += measure(study, plain, side, other, "another kind", share)
+        use = draw_labelled(families, rng)
+        for kind, key in (("families", None), ("named families", keys_of(use.cluster))):
+            seen = use_side(use.predictions, None, genome=key)
+            p_value = compare_predicted(side, seen).p_value
+            rows.append({**dict.fromkeys(rows[0], np.nan), "kind": kind, "p_no_shift": p_value})
+            rows[-1]["class"] = CLASS_NAMES[0]
     partial = path.with_suffix(".part")
     with partial.open("w", newline="") as handle:
         writer = csv.DictWriter(handle, fieldnames=list(rows[0]), delimiter="\t")
@@ -90,35 +116,41 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     return path
 
 
-def measure(  # type: ignore[no-untyped-def]
-    study: Study, calibrator: Calibrator, calibration: Labelled, side, use: Labelled, kind, share
-):
+def blunted(use: Labelled) -> Labelled:
+    """Return the same proteins with scores of another kind: nearer to even."""
+    predictions = use.predictions
+    scores = predictions.scores**BLUNT
+    scores = np.round(10.0 * scores / scores.sum(axis=1, keepdims=True), 2)
+    moved = from_scores(predictions.ids, predictions.class_names, scores, 10.0, 0.01)
+    return label(moved, use.true_class)
+
+
+def measure(study, plain, side, use, kind, share):  # type: ignore[no-untyped-def]
     began = time.process_time()
     options = FitOptions(n_draws=study.n_draws)
     summed = use_side(use.predictions, side.model)
     found = estimate_composition(side, summed, BY_NAME[study.estimator], options)
     seen = diagnose(side, summed, found, options)
     seconds = time.process_time() - began
-    plain = calibrator.fit(calibration).confidence(use.predictions).value
-    moved = shifted(calibration, found.fit_weight)
-    corrected = calibrator.fit(moved).confidence(use.predictions).value
-    known = ~np.isnan(plain) & ~np.isnan(corrected)
-    before = nll(plain[known], use.is_correct[known])
-    after = nll(corrected[known], use.is_correct[known])
-    distance = float(np.abs(share - truth().prevalence).sum() / 2.0)
+    before = plain.fit(side.labelled).confidence(use.predictions).value
+    after = plain.fit(shifted(side.labelled, found.fit_weight)).confidence(use.predictions).value
+    known = ~np.isnan(before) & ~np.isnan(after)
     return [
         {
             "kind": kind,
-            "distance": distance,
+            "distance": float(np.abs(share - truth().prevalence).sum() / 2.0),
             "class": name,
             "true": share[class_],
             "share": found.share[class_],
             "lower": found.lower[class_],
             "upper": found.upper[class_],
-            "known": int(found.is_known[class_]),
-            "nll_before": before,
-            "nll_after": after,
+            "applied": found.applied_share[class_],
+            "part_applied": found.part_applied,
+            "n_clusters": found.class_number[class_],
+            "nll_before": nll(before[known], use.is_correct[known]),
+            "nll_after": nll(after[known], use.is_correct[known]),
             "p_no_shift": seen.p_no_shift,
+            "gap": seen.gap,
             "p_label_shift": seen.p_label_shift,
             "seconds": seconds,
         }
@@ -151,19 +183,24 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
     held = (found["lower"] <= found["true"]) & (found["true"] <= found["upper"])
     first = found["class"] == CLASS_NAMES[0]
     gain = found["nll_before"] - found["nll_after"]
-    shift, none = found["kind"] == "shift", found["kind"] == "none"
+    shift, none, other, families, named = (
+        found["kind"] == kind
+        for kind in ("shift", "none", "another kind", "families", "named families")
+    )
     large = first & shift & (found["distance"] > LARGE)
     still = first & none
+    rejects = found["p_no_shift"] <= TEST_LEVEL
+    alarm = found["p_label_shift"] <= TEST_LEVEL
+    said = (found["p_label_shift"] < LITTLE) & (found["gap"] > LARGE_GAP)
     lines = [
         "# Label shift on worlds whose truth is known",
         "",
         "Written by `python verification/shift.py --page docs`. "
-        f"{int((first & shift).sum())} shifts of the demo world, drawn uniformly, and "
-        f"{int(still.sum())} use-sets without shift; "
+        f"{int((first & shift).sum())} shifts of the demo world (Dirichlet draws in five "
+        f"strengths, fixed seeds) and {int(still.sum())} use-sets without shift; "
         f"{study.n_calibration:,} calibration proteins in families and {study.n_use:,} in the "
-        f"use-set (families: {study.family_use}), estimator `{study.estimator}`, method "
-        f"`{study.method}`, {study.n_draws} draws, nominal 95 %. Simulated; it says nothing about "
-        "nature.",
+        f"use-set, estimator `{study.estimator}`, method `{study.method}`, {study.n_draws} draws, "
+        "nominal 95 %. Simulated; it says nothing about nature.",
         "",
         "| question | wanted | found |",
         "|---|---|---|",
@@ -173,29 +210,61 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         f"{part(gain[large] > 0)} of {int(large.sum())} |",
         f"| corrected NLL at most {ALLOWED} above, without shift | ≥ 99 % | "
         f"{part(gain[still] >= -ALLOWED)} of {int(still.sum())} |",
-        "| test of no shift rejects at 5 %, without shift | 5 % | "
-        f"{part(found['p_no_shift'][still] <= 0.05)} |",
-        "| test that label shift explains the scores rejects at 5 % | 5 % | "
-        f"{part(found['p_label_shift'][first] <= 0.05)} |",
+        f"| test of no shift rejects at 5 %, without shift | 5 % | {part(rejects[still])} |",
+        f"| the same, total variation above 0.2 | much | {part(rejects[large])} |",
+        f"| test that label shift explains the scores rejects at 5 %, where it does | 5 % | "
+        f"{part(alarm[first & (shift | none)])} |",
+        f"| the same, scores of another kind | much | {part(alarm[first & other])} |",
+        "| the page says that proteins are of another kind, where they are not | seldom | "
+        f"{part(said[first & (shift | none)])} |",
+        f"| the same, where they are | much | {part(said[first & other])} |",
+        "| test of no shift rejects at 5 %, use-set of families that nothing names | – | "
+        f"{part(rejects[families])} |",
+        f"| the same, families named as a use-set's genomes are | 5 % | {part(rejects[named])} |",
         "",
         f"NLL falls by {gain[large].mean():.4f} on average under shifts above 0.2 (least gain "
         f"{gain[large].min():.4f}) and changes by {-gain[still].mean():+.5f} without shift "
         f"(greatest loss {-gain[still].min():.4f}). Root mean square error of a share: "
         f"{root(found, shift):.4f} under shift, {root(found, none):.4f} without. "
-        f"{found['seconds'][first].mean():.2f} s of processor a use-set.",
+        f"{found['seconds'][first & shift].mean():.2f} s of processor a use-set. Scores of "
+        f"another kind are the same raised to the power {BLUNT} and divided by their sum.",
         "",
-        "| class | held under shift | mean width | root mean square error | mean error |",
-        "|---|---|---|---|---|",
+        "## By strength of the shift",
+        "",
+        "| total variation | use-sets | held | corrected better | mean gain of NLL | least gain | "
+        "part applied | no shift rejected |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for low, high in pairwise(STEPS):
+        rows = shift & (found["distance"] > low) & (found["distance"] <= high)
+        one = rows & first
+        if one.any():
+            cells = (
+                f"{low:g}–{high:g}", f"{int(one.sum())}", part(held[rows]), part(gain[one] > 0),
+                f"{gain[one].mean():.4f}", f"{gain[one].min():.4f}",
+                f"{found['part_applied'][one].mean():.2f}", part(rejects[one]),
+            )  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |")
+    lines += [
+        "",
+        "## By class",
+        "",
+        "| class | held under shift | without | mean width | RMS error | mean error |",
+        "|---|---|---|---|---|---|",
     ]
     for name in CLASS_NAMES:
-        rows = shift & (found["class"] == name)
+        own = found["class"] == name
+        rows = shift & own
         width = (found["upper"] - found["lower"])[rows].mean()
         error = (found["share"] - found["true"])[rows].mean()
-        cells = (part(held[rows]), f"{width:.3f}", f"{root(found, rows):.4f}", f"{error:+.4f}")
+        cells = (
+            part(held[rows]), part(held[none & own]), f"{width:.3f}",
+            f"{root(found, rows):.4f}", f"{error:+.4f}",
+        )  # fmt: skip
         lines.append(f"| {name} | {' | '.join(cells)} |")
     lines += [
         "",
-        "![Coverage by class, and gain by size of the shift](verification-shift.svg)",
+        "![Coverage by class and by strength, and gain by strength](verification-shift.svg)",
         "",
     ]
     return lines
@@ -213,23 +282,42 @@ def plot(paths: list[Path], to: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "credence"
     found = read(paths)
     held = (found["lower"] <= found["true"]) & (found["true"] <= found["upper"])
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4))
-    shares = [
-        held[(found["class"] == name) & (found["kind"] == "shift")].mean() for name in CLASS_NAMES
-    ]
-    axes[0].axvspan(0.92, 0.98, color="0.9")
-    axes[0].plot(shares, range(len(CLASS_NAMES)), "o")
-    axes[0].set_yticks(range(len(CLASS_NAMES)), CLASS_NAMES)
+    shift, none = found["kind"] == "shift", found["kind"] == "none"
+    figure, axes = plt.subplots(1, 3, figsize=(14, 4.2))
+    at = np.arange(len(CLASS_NAMES))
+    for rows, colour, name, off in ((shift, "C0", "shift", 0.12), (none, "C1", "no shift", -0.12)):
+        shares = [held[rows & (found["class"] == one)].mean() for one in CLASS_NAMES]
+        n_each = rows.sum() / len(CLASS_NAMES)
+        error = 1.96 * np.sqrt(NOMINAL * (1 - NOMINAL) / n_each)
+        axes[0].errorbar(shares, at + off, xerr=error, fmt="o", color=colour, label=name)
+    axes[0].axvspan(0.92, 0.98, color="0.92", zorder=0)
+    axes[0].set_yticks(at, CLASS_NAMES)
     axes[0].set_xlabel("share of intervals that hold the truth")
+    axes[0].legend(loc="lower left")
+    middles, shares, errors = [], [], []
+    for low, high in pairwise(STEPS):
+        rows = shift & (found["distance"] > low) & (found["distance"] <= high)
+        if rows.any():
+            middles.append((low + high) / 2)
+            shares.append(held[rows].mean())
+            errors.append(1.96 * np.sqrt(NOMINAL * (1 - NOMINAL) / rows.sum()))
+    axes[1].axhspan(0.92, 0.98, color="0.92", zorder=0)
+    axes[1].errorbar(middles, shares, yerr=errors, fmt="o")
+    axes[1].set_ylim(0.85, 1.0)
+    axes[1].set_xlim(0.0, 1.0)
+    axes[1].set_xlabel("total variation of the shift")
+    axes[1].set_ylabel("share of intervals that hold the truth")
     first = found["class"] == CLASS_NAMES[0]
     gain = found["nll_before"] - found["nll_after"]
-    for kind, colour in (("shift", "C0"), ("none", "C1")):
-        rows = first & (found["kind"] == kind)
-        axes[1].plot(found["distance"][rows], gain[rows], ".", color=colour, label=kind)
-    axes[1].axhline(0.0, color="0.5", linewidth=0.8)
-    axes[1].set_xlabel("total variation of the shift")
-    axes[1].set_ylabel("NLL won by correcting")
-    axes[1].legend()
+    for rows, colour, name in ((shift, "C0", "shift"), (none, "C1", "no shift")):
+        one = first & rows
+        axes[2].plot(found["distance"][one], gain[one], ".", ms=4, color=colour, label=name)
+    axes[2].axhline(0.0, color="0.5", linewidth=0.8)
+    axes[2].axvline(LARGE, color="0.5", linewidth=0.8, linestyle=":")
+    axes[2].set_yscale("symlog", linthresh=ALLOWED)
+    axes[2].set_xlabel("total variation of the shift")
+    axes[2].set_ylabel(f"NLL won by correcting (linear to ±{ALLOWED})")
+    axes[2].legend()
     figure.tight_layout()
     figure.savefig(to, metadata={"Date": None})
     plt.close(figure)
@@ -245,14 +333,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--estimator", default="em_matched")
     parser.add_argument("--method", default="kernel")
-    parser.add_argument("--families", choices=("single", "heavy_tailed"), default="single")
     parser.add_argument("--finished", action="store_true", help="use what is there, run nothing")
     parser.add_argument("--page", type=Path, help="where to write the page, e.g. docs")
     given = parser.parse_args()
-    study = Study(
-        given.proteins, given.use, given.estimator, given.method, given.draws, given.families
-    )
-    out = given.out / f"shift_{given.estimator}_{given.proteins}_{given.use}_{given.families}"
+    study = Study(given.proteins, given.use, given.estimator, given.method, given.draws)
+    out = given.out / f"shift_{given.estimator}_{given.proteins}_{given.use}"
     out.mkdir(parents=True, exist_ok=True)
     if given.finished:
         paths = sorted(out.glob("world_*.tsv"))

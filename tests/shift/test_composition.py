@@ -14,10 +14,10 @@ from credence.shift.adjusted import adjust, read_adjusted, shifted
 from credence.shift.composition import (
     Composition,
     estimate_composition,
-    evidence_of,
     fixed_composition,
 )
 from credence.shift.diagnostics import diagnose
+from credence.shift.evidence import evidence_of
 from credence.shift.registry import BY_NAME
 from credence.shift.sides import calibration_side, together, use_side
 from credence.simulate import WorldSettings, draw_labelled
@@ -125,7 +125,7 @@ def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() 
     assert seen.p_no_shift > 0.05 and seen.p_label_shift > 0.05
     moved = use_side(use.predictions, side.model)
     seen = diagnose(side, moved, found("em_matched"), OPTIONS)
-    assert seen.p_no_shift == pytest.approx(1 / 41)  # the least that 40 draws can give
+    assert seen.p_no_shift == pytest.approx(1 / 401)  # the least that 400 draws can give
     assert seen.p_label_shift > 0.05
 
 
@@ -194,7 +194,8 @@ def test_corrected_intervals_carry_the_composition_and_come_back_from_their_reco
     calibrator = parse_method("histogram", "test").build(options)
     composition = found("em_matched")
     adjusted = adjust(side, calibrator, composition, options)
-    known = adjust(side, calibrator, fixed_composition(side, composition.share), options)
+    applied = composition.fit_weight * composition.calibration_share
+    known = adjust(side, calibrator, fixed_composition(side, applied), options)
     predictions = use.predictions
     wide, narrow = adjusted.confidence(predictions), known.confidence(predictions)
     inside = (

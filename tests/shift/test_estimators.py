@@ -82,7 +82,7 @@ def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
 
 @pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
 @given(seed=seeds, order=st.permutations(range(4)))
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None)
 def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int]) -> None:
     # Tolerance: the criterion's own flatness; shares move by rounding over its curvature.
     found = evidence(seed)
@@ -152,7 +152,9 @@ def test_the_quadratic_minimum_is_that_of_the_best_face(seed: int, n: int, rank:
     x = quadratic_minimum(curvature, linear)
     assert (x >= 0).all() and x.sum() == pytest.approx(1.0)
     value = 0.5 * x @ curvature @ x - linear @ x
-    assert value <= slow_quadratic(curvature, linear) + 1e-8 * (1.0 + np.abs(linear).max())
+    # A flat direction is given a curvature of 1e-8 of the greatest.
+    excess = 1e-8 * max(1.0, np.trace(curvature))
+    assert value <= slow_quadratic(curvature, linear) + excess
 
 
 @given(seed=seeds)
@@ -204,9 +206,14 @@ def test_cells_do_not_depend_on_where_a_table_is_cut(seed: int, cut: int) -> Non
     np.testing.assert_allclose(whole.total, parts.total, atol=1e-12)
 
 
-def test_few_rows_are_kept_as_they_are() -> None:
+def test_few_rows_are_kept_as_they_are_in_an_order_of_their_own() -> None:
     rows = np.random.default_rng(3).dirichlet(np.ones(3), size=20)
-    np.testing.assert_array_equal(cells_of(rows, 20).mean, rows)
+    order = np.random.default_rng(4).permutation(20)
+    kept = cells_of(rows, 20)
+    np.testing.assert_array_equal(np.sort(kept.mean, axis=0), np.sort(rows, axis=0))
+    np.testing.assert_array_equal(cells_of(rows[order], 20).mean, kept.mean)
+    twice = cells_of(np.concatenate([rows, rows]), 20)
+    np.testing.assert_array_equal(twice.n_rows, 2)
 
 
 def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:

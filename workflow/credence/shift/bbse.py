@@ -7,12 +7,10 @@ is the exact solution where that is a composition.
 
 from __future__ import annotations
 
-import numpy as np
-
 from credence.calibrators.protocol import Need
 from credence.predictions import Floats
 from credence.shift.protocol import Estimate, Estimator, Evidence
-from credence.shift.simplex import on_free, quadratic_minimum
+from credence.shift.quadratic import solved
 
 REFERENCE = "Lipton, Wang & Smola 2018, arXiv 1802.03916"
 
@@ -27,9 +25,7 @@ def least_squares(given_true: Floats, observed: Floats) -> Estimate:
     observed : array of float, shape (n_outcomes,)
         μ.
     """
-    curvature, linear = given_true.T @ given_true, given_true.T @ observed
-    everywhere = np.ones(len(linear), dtype=np.bool_)
-    return Estimate(quadratic_minimum(curvature, linear), on_free(curvature, linear, everywhere))
+    return solved(given_true.T @ given_true, given_true.T @ observed)
 
 
 def hard(evidence: Evidence) -> Estimate:

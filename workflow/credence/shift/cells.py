@@ -1,8 +1,9 @@
 """Many rows of probabilities as fewer cells of like rows.
 
-A small table keeps every row. A larger one is put on a grid of square roots of
-probabilities, as fine as `MOST_CELLS` allows; a cell holds the mean of its rows
-and their number. The grid depends on the set of rows alone, not on their order.
+A small table keeps every row, like rows as one. A larger one is put on a grid of
+square roots of probabilities, as fine as `MOST_CELLS` allows; a cell holds the
+mean of its rows and their number. Cells stand in the order of keys made of what
+is in them: neither the order of the rows nor that of the classes is seen.
 """
 
 from __future__ import annotations
@@ -11,12 +12,32 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from credence.calibrators.draws import MIX_FIRST, MIX_SECOND
 from credence.predictions import Floats, Integers
+
+Keys = NDArray[np.uint64]
 
 MOST_CELLS = 40_000
 FINEST = 128  # steps of the grid for a square root from 0 to 1
-MIX = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64, as in calibrators.draws
+SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))  # of SplitMix64, as in calibrators.draws
+
+
+@dataclass(frozen=True, eq=False)
+class Genomes:
+    """How many rows of each genome are in each of some places.
+
+    Parameters
+    ----------
+    key : array of uint64, shape (n_genomes,)
+        A key per genome, ascending.
+    counts : sparse array, shape (n_places, n_genomes)
+        Rows.
+    """
+
+    key: Keys
+    counts: sparse.csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +48,27 @@ class Cells:
     ----------
     n_steps : int
         Steps of the grid; 0 where every row is kept.
+    key : array of uint64, shape (n_cells,)
+        Made of the cell's place, or of the row; ascending.
+    class_key : array of uint64, shape (n_classes,)
+        A key per class.
     place : array of uint8, shape (n_cells, n_classes)
         Place on the grid; zeros where every row is kept.
     total : array of float, shape (n_cells, n_classes)
         Sum of the rows.
     n_rows : array of int, shape (n_cells,)
         Their number.
+    genomes : Genomes, optional
+        Whose rows they are, where that is known.
     """
 
     n_steps: int
+    key: Keys
+    class_key: Keys
     place: NDArray[np.uint8]
     total: Floats
     n_rows: Integers
+    genomes: Genomes | None = None
 
     @property
     def mean(self) -> Floats:
@@ -46,7 +76,14 @@ class Cells:
         return np.asarray(self.total / self.n_rows[:, None])
 
 
-def cells_of(probability: Floats, most_cells: int = MOST_CELLS) -> Cells:
+def cells_of(
+    probability: Floats,
+    most_cells: int = MOST_CELLS,
+    *,
+    class_key: Keys | None = None,
+    row: Floats | None = None,
+    genome: Keys | None = None,
+) -> Cells:
     """Return the rows as cells.
 
     Parameters
@@ -55,10 +92,26 @@ def cells_of(probability: Floats, most_cells: int = MOST_CELLS) -> Cells:
         Rows that sum to 1.
     most_cells : int
         Greatest number of cells.
+    class_key : array of uint64, shape (n_classes,), optional
+        A key per class; else its place.
+    row : array of float, shape (n_rows, n_classes), optional
+        What the probabilities were made of: like rows have like probabilities.
+    genome : array of uint64, shape (n_rows,), optional
+        A key of the genome that each row is of.
     """
-    place = np.zeros(probability.shape, dtype=np.uint8)
-    every = Cells(0, place, probability, np.ones(len(probability), dtype=np.int64))
-    return _within(every, most_cells)
+    n_rows, n_classes = probability.shape
+    keys = np.arange(n_classes, dtype=np.uint64) if class_key is None else class_key
+    bits = np.ascontiguousarray((probability if row is None else row) + 0.0).view(np.uint64)
+    every = Cells(
+        0,
+        keys_of_rows(bits, keys),
+        keys,
+        np.zeros(probability.shape, dtype=np.uint8),
+        probability,
+        np.ones(n_rows, dtype=np.int64),
+        None if genome is None else genomes_at(np.arange(n_rows), n_rows, genome),
+    )
+    return _within(_gathered(every), most_cells)
 
 
 def merged(first: Cells, second: Cells, most_cells: int = MOST_CELLS) -> Cells:
@@ -77,13 +130,14 @@ def merged(first: Cells, second: Cells, most_cells: int = MOST_CELLS) -> Cells:
         first, second = (_coarsened(cells, coarsest) for cells in (first, second))
     joined = Cells(
         first.n_steps,
+        np.concatenate([first.key, second.key]),
+        first.class_key,
         np.concatenate([first.place, second.place]),
         np.concatenate([first.total, second.total]),
         np.concatenate([first.n_rows, second.n_rows]),
+        stacked(first.genomes, second.genomes),
     )
-    if joined.n_steps > 0:
-        joined = _gathered(joined)
-    return _within(joined, most_cells)
+    return _within(_gathered(joined), most_cells)
 
 
 def _within(cells: Cells, most_cells: int) -> Cells:
@@ -96,30 +150,106 @@ def _coarsened(cells: Cells, n_steps: int) -> Cells:
     if cells.n_steps == n_steps:
         return cells
     if cells.n_steps == 0:
-        place = np.minimum(np.sqrt(cells.total) * n_steps, n_steps - 1).astype(np.uint8)
+        place = np.minimum(np.sqrt(cells.mean) * n_steps, n_steps - 1).astype(np.uint8)
     else:
         place = cells.place // np.uint8(cells.n_steps // n_steps)
-    return _gathered(Cells(n_steps, place, cells.total, cells.n_rows))
+    key = keys_of_rows(place, cells.class_key)
+    return _gathered(
+        Cells(n_steps, key, cells.class_key, place, cells.total, cells.n_rows, cells.genomes)
+    )
 
 
 def _gathered(cells: Cells) -> Cells:
-    _, first, code = np.unique(_keys(cells.place), return_index=True, return_inverse=True)
+    key, first, code = np.unique(cells.key, return_index=True, return_inverse=True)
     n_cells = len(first)
     total = np.empty((n_cells, cells.total.shape[1]))
     for class_ in range(cells.total.shape[1]):
         total[:, class_] = np.bincount(code, weights=cells.total[:, class_], minlength=n_cells)
     n_rows = np.bincount(code, weights=cells.n_rows, minlength=n_cells).astype(np.int64)
-    return Cells(cells.n_steps, cells.place[first], total, n_rows)
+    genomes = cells.genomes
+    if genomes is not None:
+        ones = np.ones(len(code))
+        gather = sparse.csr_array((ones, (code, np.arange(len(code)))), shape=(n_cells, len(code)))
+        genomes = Genomes(genomes.key, sparse.csr_array(gather @ genomes.counts))
+    return Cells(cells.n_steps, key, cells.class_key, cells.place[first], total, n_rows, genomes)
 
 
-def _keys(place: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return a number per place: the same for like places, else all but never."""
-    key = np.zeros(len(place), dtype=np.uint64)
+def keys_of_rows(values: NDArray[np.uint64] | NDArray[np.uint8], class_key: Keys) -> Keys:
+    """Return a number per row: the same for like rows, else all but never.
+
+    Parameters
+    ----------
+    values : array of unsigned int, shape (n_rows, n_classes)
+        What makes rows alike.
+    class_key : array of uint64, shape (n_classes,)
+        A key per class: the order of the columns is nothing.
+    """
+    key = np.zeros(len(values), dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for column in place.T:
-            key = (key ^ column) * MIX
-            key ^= key >> np.uint64(29)
+        for column, own in zip(values.T, class_key, strict=True):
+            key += _mixed(_mixed(column.astype(np.uint64) + np.uint64(1)) ^ own)
     return key
+
+
+def _mixed(state: Keys) -> Keys:
+    with np.errstate(over="ignore"):
+        state = (state ^ (state >> SHIFTS[0])) * MIX_FIRST
+        state = (state ^ (state >> SHIFTS[1])) * MIX_SECOND
+    return np.asarray(state ^ (state >> SHIFTS[2]))
+
+
+def genomes_at(place: Integers, n_places: int, genome: Keys) -> Genomes:
+    """Return how many rows of each genome are at each place.
+
+    Parameters
+    ----------
+    place : array of int, shape (n_rows,)
+        Place of each row.
+    n_places : int
+        Number of places.
+    genome : array of uint64, shape (n_rows,)
+        A key of the genome that each row is of.
+    """
+    key, code = np.unique(genome.astype(np.uint64), return_inverse=True)
+    ones = np.ones(len(place))
+    return Genomes(key, sparse.csr_array((ones, (place, code)), shape=(n_places, len(key))))
+
+
+def stacked(first: Genomes | None, second: Genomes | None) -> Genomes | None:
+    """Return the places of both, one below the other; None without genomes.
+
+    Parameters
+    ----------
+    first, second : Genomes, optional
+        Of two parts of a use-set; both or neither.
+    """
+    if first is None or second is None:
+        return None
+    key = np.union1d(first.key, second.key)
+    parts = [_among(part, key) for part in (first, second)]
+    return Genomes(key, sparse.csr_array(sparse.vstack(parts)))
+
+
+def added(first: Genomes | None, second: Genomes | None) -> Genomes | None:
+    """Return the counts of both at the same places; None without genomes.
+
+    Parameters
+    ----------
+    first, second : Genomes, optional
+        Of two parts of a use-set; both or neither.
+    """
+    if first is None or second is None:
+        return None
+    key = np.union1d(first.key, second.key)
+    return Genomes(key, sparse.csr_array(_among(first, key) + _among(second, key)))
+
+
+def _among(genomes: Genomes, key: Keys) -> sparse.csr_array:
+    counts = genomes.counts.tocoo()
+    at = np.searchsorted(key, genomes.key)[counts.coords[1]]
+    return sparse.csr_array(
+        (counts.data, (counts.coords[0], at)), shape=(genomes.counts.shape[0], len(key))
+    )
 
 
 def at_level(probability: Floats, n_steps: int) -> Cells:

@@ -1,28 +1,30 @@
-"""The composition of a use-set with its interval, by a bootstrap of both sides.
+"""The composition of a use-set with its interval, and what of it is applied.
 
-Calibration clusters and the use-set's rows get exponential weights (Bayesian
-bootstrap); a cell of n like rows gets their sum, a Gamma(n) weight. In every
-draw the probabilities are refitted and the composition is estimated anew.
+Calibration clusters and the use-set's rows or genomes are drawn, and in every
+draw the composition is estimated anew. The estimate is shown with its interval;
+confidences are corrected for a composition that lies between the calibration
+set's and the mean of the draws, by how much of the shift chance cannot explain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
-from credence.calibrators.classwise import kish
-from credence.calibrators.draws import cluster_weights, uniform
+from credence.calibrators.draws import cluster_weights
 from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Booleans, Floats
-from credence.shift.probabilities import parameter_draws
+from credence.shift.evidence import clusters_by_class, drawn_evidence, evidence_of
+from credence.shift.no_shift import NoShift, compare_predicted
 from credence.shift.protocol import Estimate, Estimator, Evidence
-from credence.shift.sides import CalibrationSide, UseSide, effective_rows
+from credence.shift.sides import CalibrationSide, UseSide
+from credence.shift.use_draws import HALF_ROW
 
-HALF_ROW = 0.5  # of every class, added to the use-set in each draw (Jeffreys)
+FEWEST_DRAWS = 2  # of which quantiles can be taken
+HELD_CLUSTERS = 2.0  # of a class, that hold its weight near 1 (decision 0704)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,8 @@ class Composition:
     Parameters
     ----------
     calibration_share, share, lower, upper : array of float, shape (n_classes,)
-        Shares in calibration; in the use-set, with the interval's ends.
+        Shares in calibration; in the use-set, as estimated or stated, with the
+        interval's ends.
     draws : array of float, shape (n_classes, n_draws)
         Shares in each draw.
     calibration_draws : array of float, shape (n_classes, n_draws)
@@ -44,6 +47,13 @@ class Composition:
     least : float
         Half a row's share: no estimated share is known to be less. 0 where the
         composition was stated.
+    is_free : array of bool, shape (n_classes,), optional
+        Shares that the estimator leaves open.
+    class_number : array of float, shape (n_classes,), optional
+        Effective number of calibration clusters of each class, where the
+        composition was estimated.
+    no_shift : NoShift, optional
+        The comparison of predicted classes, where the composition was estimated.
     """
 
     calibration_share: Floats
@@ -55,6 +65,9 @@ class Composition:
     deviation: Floats
     is_known: Booleans
     least: float = 0.0
+    is_free: Booleans | None = None
+    class_number: Floats | None = None
+    no_shift: NoShift | None = None
 
     @property
     def weight(self) -> Floats:
@@ -62,13 +75,53 @@ class Composition:
         return ratio_of(self.share, self.calibration_share)
 
     @property
-    def fit_weight(self) -> Floats:
-        """The w to fit with: an estimated share of 0 counts as half a row."""
+    def part_applied(self) -> float:
+        """Part of the estimated shift that is applied: what chance cannot explain."""
+        return 1.0 if self.no_shift is None else self.no_shift.reality
+
+    @property
+    def applied_share(self) -> Floats:
+        """Composition that confidences are corrected for.
+
+        From the calibration set's shares so far towards the mean of the draws:
+        an estimated share of 0 is not taken for none.
+        """
+        if self.no_shift is None or self.part_applied == 0.0:
+            return self.share if self.no_shift is None else self.calibration_share
+        mean = np.maximum(self.share, self.least)
+        if self.draws.shape[1] > 0:
+            mean = self.draws.mean(axis=1)
+        mean = np.where(self.is_known, mean, 0.0)
+        way = mean / mean.sum() - self.calibration_share
+        return np.asarray(self.calibration_share + self.part_applied * way)
+
+    @property
+    def estimated_weight(self) -> Floats:
+        """Ratio w of the estimated shares; one of 0 counts as half a row."""
         return ratio_of(np.maximum(self.share, self.least), self.calibration_share)
 
     @property
+    def applied_weight(self) -> Floats:
+        """Ratio w of the applied composition."""
+        return ratio_of(self.applied_share, self.calibration_share)
+
+    @property
+    def fit_weight(self) -> Floats:
+        """The w to fit with: that of the applied composition.
+
+        A class of few clusters cannot carry a large weight: it gets
+        1 + (w − 1) n/(n + 2), n its number of clusters.
+        """
+        weight = self.applied_weight
+        if self.class_number is None or self.part_applied == 0.0:
+            return weight
+        part = self.class_number / (self.class_number + HELD_CLUSTERS)
+        held = 1.0 + (weight - 1.0) * part
+        return np.where(weight > 1.0, held, weight)
+
+    @property
     def weight_draws(self) -> Floats:
-        """The w to fit with in each draw."""
+        """The estimated w in each draw."""
         return ratio_of(np.maximum(self.draws, self.least), self.calibration_draws)
 
 
@@ -84,19 +137,6 @@ def ratio_of(share: Floats, calibration_share: Floats) -> Floats:
     return np.asarray(np.divide(share, calibration_share, out=blank, where=calibration_share > 0))
 
 
-def evidence_of(side: CalibrationSide, use: UseSide) -> Evidence:
-    """Return what both sets say, each row once.
-
-    Parameters
-    ----------
-    side, use
-        Both sets.
-    """
-    one = np.ones((len(side.unit_key), 1))
-    found = next(_drawn(side, use, one, None))
-    return replace(found, class_number=clusters_by_class(side))
-
-
 def estimate_composition(
     side: CalibrationSide, use: UseSide, estimator: Estimator, options: FitOptions
 ) -> Composition:
@@ -109,34 +149,53 @@ def estimate_composition(
     estimator : Estimator
         One that estimates.
     options : FitOptions
-        Level and number of draws; at least two draws.
+        Level and number of draws; with fewer than two there are no intervals.
     """
     evidence = evidence_of(side, use)
     is_known = evidence.prevalence > 0
     found = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
+    none, blank = np.zeros((n_classes, 0)), np.full(n_classes, np.nan)
+    composition = Composition(
+        evidence.prevalence,
+        found.share,
+        blank,
+        blank,
+        none,
+        none,
+        np.zeros(n_classes),
+        is_known,
+        HALF_ROW / use.n_rows,
+        found.is_free,
+        evidence.class_number,
+        compare_predicted(side, use),
+    )
+    if n_draws < FEWEST_DRAWS:
+        return composition
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
     weights = np.stack([cluster_weights(side.unit_key, draw) for draw in range(n_draws)], axis=1)
     # To second order it does not matter whose composition weighs the rows of a draw.
     near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
-    for draw, drawn in enumerate(_drawn(side, use, weights, n_draws)):
+    for draw, drawn in enumerate(drawn_evidence(side, use, weights, n_draws)):
         drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
         one = _within(estimator, drawn, is_known)
         draws[:, draw], unbounded[:, draw] = one.share, one.unbounded
         calibration[:, draw] = drawn.prevalence
     deviation = _robust_deviation(unbounded)
-    lower, upper = _interval(found, draws, deviation, clusters_by_class(side), options)
+    # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
+    n_units = np.minimum(clusters_by_class(side), use.n_units)
+    lower, upper = _interval(found, draws, deviation, n_units, options)
+    if found.is_free.any():
+        lower[found.is_free] = 0.0
+        upper[found.is_free] = min(1.0, float(upper[found.is_free].sum()))
     lower[~is_known], upper[~is_known] = 0.0, 1.0
-    return Composition(
-        evidence.prevalence,
-        found.share,
-        lower,
-        upper,
-        draws,
-        calibration,
-        deviation,
-        is_known,
-        HALF_ROW / use.n_rows,
+    return replace(
+        composition,
+        lower=lower,
+        upper=upper,
+        draws=draws,
+        calibration_draws=calibration,
+        deviation=deviation,
     )
 
 
@@ -162,119 +221,16 @@ def _within(estimator: Estimator, evidence: Evidence, is_known: Booleans) -> Est
     assert estimator.estimate is not None
     found = estimator.estimate(evidence.among(is_known))
     share, unbounded = np.zeros(len(is_known)), np.zeros(len(is_known))
+    is_free = np.zeros(len(is_known), dtype=np.bool_)
     share[is_known], unbounded[is_known] = found.share, found.unbounded
-    return Estimate(share, unbounded)
-
-
-def _drawn(
-    side: CalibrationSide, use: UseSide, weights: Floats, n_draws: int | None
-) -> Iterator[Evidence]:
-    """Yield the evidence of each draw; without `n_draws`, that of the sets."""
-    labelled = side.labelled
-    n_classes = labelled.predictions.n_classes
-    confusion = side.masses(side.outcome, n_classes**2, weights)
-    n_calibration = effective_rows(side)
-    predicted = use.counts.sum(axis=1)
-    if side.model is None or use.cells is None:
-        for draw in range(weights.shape[1]):
-            share = predicted / use.n_rows
-            if n_draws is not None:
-                drawn = gamma_weights(predicted + HALF_ROW, draw)
-                share = drawn / drawn.sum()
-            yield Evidence(
-                confusion[:, draw].reshape(n_classes, n_classes),
-                share,
-                n_calibration,
-                float(use.n_rows),
-            )
-        return
-    assert side.logs is not None and side.probability is not None
-    slope, bias = np.array([side.model.slope]), side.model.bias[:, None]
-    if n_draws is not None:
-        slope, bias = parameter_draws(
-            side.model, side.logs, labelled.true_class, labelled.weight, side.unit, weights
-        )
-    mean, n_rows = use.cells.mean, use.cells.n_rows.astype(np.float64)
-    own = np.where(np.isfinite(side.model.bias), 1.0, 0.0)
-    for draw in range(weights.shape[1]):
-        mass, probability, hard = n_rows / use.n_rows, mean, predicted / use.n_rows
-        calibrated = side.probability
-        row_mass = labelled.weight * weights[side.unit, draw]
-        if n_draws is not None:
-            probability = side.model.moved(mean, slope[draw], bias[:, draw])
-            calibrated = side.model.moved(side.probability, slope[draw], bias[:, draw])
-            # Half a row that is surely of each class: a share of 0 has a width.
-            mass = np.concatenate(
-                [gamma_weights(n_rows, draw), gamma_weights(HALF_ROW * own, draw, "half")]
-            )
-            mass /= mass.sum()
-            probability = np.concatenate([probability, np.eye(n_classes)])
-            drawn = gamma_weights(predicted + HALF_ROW, draw, "predicted")
-            hard = drawn / drawn.sum()
-        row_mass = row_mass / row_mass.sum()
-        soft = np.empty((n_classes, n_classes))
-        for class_ in range(n_classes):
-            rows = labelled.true_class == class_
-            soft[:, class_] = row_mass[rows] @ calibrated[rows]
-        yield Evidence(
-            confusion[:, draw].reshape(n_classes, n_classes),
-            hard,
-            n_calibration,
-            float(use.n_rows),
-            soft,
-            mass @ probability,
-            probability,
-            mass,
-            calibrated,
-            labelled.true_class,
-            row_mass,
-        )
-
-
-def gamma_weights(shape: Floats, draw: int, stream: str = "use rows") -> Floats:
-    """Return Gamma(shape) weights, the sums of so many exponential ones; 0 for 0.
-
-    Parameters
-    ----------
-    shape : array of float
-        Numbers of rows.
-    draw : int
-        Number of the draw.
-    stream : str
-        Name of the purpose.
-    """
-    level = uniform(np.arange(len(shape), dtype=np.uint64), draw, stream)
-    drawn = np.zeros(len(shape))
-    is_held = shape > 0
-    one = is_held & (shape == 1.0)
-    drawn[one] = -np.log(level[one])
-    rest = is_held & (shape != 1.0)
-    drawn[rest] = special.gammaincinv(shape[rest], level[rest])
-    return drawn
+    is_free[is_known] = found.is_free
+    return Estimate(share, unbounded, is_free)
 
 
 def _robust_deviation(draws: Floats) -> Floats:
     """Return the standard deviation that the middle of the draws implies."""
     low, high = np.quantile(draws, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
     return np.asarray((high - low) / 2.0)
-
-
-def clusters_by_class(side: CalibrationSide) -> Floats:
-    """Return Kish's number of the clusters that each true class rests on.
-
-    Parameters
-    ----------
-    side : CalibrationSide
-        The labelled set.
-    """
-    labelled = side.labelled
-    found = np.zeros(labelled.predictions.n_classes)
-    for class_ in range(len(found)):
-        rows = labelled.true_class == class_
-        found[class_] = kish(
-            np.bincount(side.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
-        )
-    return found
 
 
 def _interval(

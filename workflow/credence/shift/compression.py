@@ -8,7 +8,7 @@ import numpy as np
 
 from credence.predictions import Predictions
 from credence.shift.cells import at_level
-from credence.shift.composition import evidence_of
+from credence.shift.evidence import evidence_of
 from credence.shift.protocol import Estimator
 from credence.shift.sides import CalibrationSide, UseSide, use_side
 

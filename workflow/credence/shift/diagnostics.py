@@ -10,13 +10,17 @@ from credence.calibrators.classwise import kish
 from credence.calibrators.draws import cluster_weights
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Floats
-from credence.shift.composition import Composition, gamma_weights
+from credence.shift.composition import Composition
+from credence.shift.no_shift import compare_predicted
 from credence.shift.sides import N_SCORE_BINS, CalibrationSide, UseSide
+from credence.shift.use_draws import score_draw
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
 WIDE = 0.25  # standard deviation of a share that says nothing
 LITTLE = 0.01  # p-value below which a test speaks
 LARGE_GAP = 0.02  # gap between distributions that matters
+MOST_PART = 0.9  # part of a shift that is applied, below which it is told
+HELD = 0.5  # part of a class's weight that is left, below which it is told
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,25 +77,21 @@ def diagnose(
     n_places = n_classes**2 * N_SCORE_BINS
     shape = (n_classes, n_classes, N_SCORE_BINS)
     mass = side.masses(place, n_places, np.ones((len(side.unit_key), 1)))[:, 0].reshape(shape)
-    weight = np.nan_to_num(composition.fit_weight)
+    weight = np.nan_to_num(composition.estimated_weight)
     observed = use.counts / use.n_rows
     expected = mix(mass, weight)
-    own = mass.sum(axis=1)
-    no_shift = observed.sum(axis=1) - own.sum(axis=1)
+    no_shift = composition.no_shift or compare_predicted(side, use)
     gaps = walk(observed - expected)
-    p_no_shift = p_label = np.nan
+    p_label = np.nan
     if options.n_draws > 1:
-        off_mix = np.empty((n_classes, options.n_draws))
         off_walk = np.empty(options.n_draws)
         weights = composition.weight_draws
         for draw in range(options.n_draws):
             drawn = cluster_weights(side.unit_key, draw)[:, None]
             moved = side.masses(place, n_places, drawn)[:, 0].reshape(shape)
-            seen = use_draw(use, draw)
-            off_mix[:, draw] = (seen - moved.sum(axis=1)).sum(axis=1) - no_shift
+            seen = score_draw(use, draw)
             tilt = np.nan_to_num(weights[:, draw]) if weights.shape[1] else weight
             off_walk[draw] = np.abs(walk(seen - mix(moved, tilt)) - gaps).max()
-        p_no_shift = _largest_ratio(no_shift, off_mix)
         p_label = float((1 + (off_walk >= np.abs(gaps).max()).sum()) / (1 + options.n_draws))
     condition = _condition(mass.sum(axis=2), composition)
     before, after = _effective(side, weight)
@@ -102,7 +102,7 @@ def diagnose(
         after,
         observed.sum(axis=1),
         expected.sum(axis=1),
-        p_no_shift,
+        no_shift.p_value,
         gap,
         p_label,
         tuple(_sentences(side, composition, condition, gap, p_label)),
@@ -132,30 +132,6 @@ def walk(difference: Floats) -> Floats:
         Of two distributions.
     """
     return np.asarray(np.cumsum(difference, axis=1))
-
-
-def use_draw(use: UseSide, draw: int) -> Floats:
-    """Return the use-set's distribution in one draw of its rows.
-
-    Parameters
-    ----------
-    use : UseSide
-        The use-set.
-    draw : int
-        Number of the draw.
-    """
-    drawn = gamma_weights(use.counts.ravel(), draw, "use scores").reshape(use.counts.shape)
-    return np.asarray(drawn / drawn.sum())
-
-
-def _largest_ratio(difference: Floats, noise: Floats) -> float:
-    deviation = noise.std(axis=1)
-    held = deviation > 0
-    if not held.any():
-        return float("nan")
-    most = (np.abs(difference[held]) / deviation[held]).max()
-    drawn = (np.abs(noise[held]) / deviation[held][:, None]).max(axis=0)
-    return float((1 + (drawn >= most).sum()) / (1 + noise.shape[1]))
 
 
 def _condition(confusion: Floats, composition: Composition) -> float:
@@ -190,11 +166,15 @@ def _sentences(
             f"The calibration set holds no {names[class_]}: nothing can be said of its share, "
             "and confidences cannot be corrected for it."
         )
-    for class_ in np.flatnonzero(composition.deviation > WIDE):
+    is_unsure = composition.deviation > WIDE
+    if composition.is_free is not None:
+        is_unsure |= composition.is_free
+    for class_ in np.flatnonzero(is_unsure & composition.is_known):
         sentences.append(
             f"The classifier cannot tell {names[class_]} from other classes: "
             "its share in this set is all but unknown."
         )
+    sentences += _applied_sentences(names, composition)
     if condition > NEAR_SINGULAR:
         sentences.append(
             "The classifier takes some classes for others so often that their shares "
@@ -212,5 +192,34 @@ def _sentences(
             "Another composition alone does not explain the scores of this set: its proteins "
             "are of another kind than those of the calibration set. No re-weighting can mend "
             "that; neither kind of confidence is to be relied on here."
+        )
+    return sentences
+
+
+def _applied_sentences(names: tuple[str, ...], composition: Composition) -> list[str]:
+    """Return what is said of an estimated composition that is applied in part."""
+    found = composition.no_shift
+    if found is None:
+        return []
+    if composition.part_applied == 0.0:
+        return [
+            "The classes are predicted as often as in the calibration set, but for chance "
+            f"(p = {found.p_value:.2g}): confidences are not moved, their intervals carry what "
+            "is not known of the composition."
+        ]
+    sentences = []
+    if composition.part_applied < MOST_PART:
+        sentences.append(
+            f"{composition.part_applied:.0%} of the estimated difference from the calibration "
+            "set is more than chance gives: so much of it is corrected for."
+        )
+    held = composition.fit_weight < HELD * composition.applied_weight
+    for class_ in np.flatnonzero(held).tolist():
+        assert composition.class_number is not None
+        sentences.append(
+            f"{names[class_]} rests on {composition.class_number[class_]:.1f} families of the "
+            "calibration set, too few to be counted "
+            f"{composition.applied_weight[class_]:.3g} times each: they are counted "
+            f"{composition.fit_weight[class_]:.3g} times."
         )
     return sentences

@@ -10,10 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from credence.calibrators.protocol import Need
-from credence.predictions import Floats
 from credence.shift.probabilities import TINIEST
 from credence.shift.protocol import Estimate, Estimator, Evidence
-from credence.shift.simplex import mixture_maximum, mixture_slope, on_free
+from credence.shift.simplex import (
+    conditioned,
+    mixture_maximum,
+    mixture_slope,
+    on_free,
+    undetermined,
+)
 
 
 def most_likely(evidence: Evidence) -> Estimate:
@@ -28,14 +33,12 @@ def most_likely(evidence: Evidence) -> Estimate:
     prevalence = evidence.prevalence
     ratio = np.maximum(evidence.probability, TINIEST) / prevalence
     share = mixture_maximum(ratio, evidence.mass, prevalence / prevalence.sum())
-    return Estimate(share, _unbounded(ratio, evidence.mass, share))
-
-
-def _unbounded(ratio: Floats, mass: Floats, share: Floats) -> Floats:
-    """Return the top of the likelihood's parabola at the maximum."""
-    gradient, curvature = mixture_slope(ratio, mass, ratio @ share)
+    # The likelihood's parabola at the maximum, for shares of any sign.
+    gradient, curvature = mixture_slope(ratio, evidence.mass, ratio @ share)
+    steady = conditioned(curvature)
     everywhere = np.ones(len(share), dtype=np.bool_)
-    return on_free(curvature, curvature @ share + gradient, everywhere)
+    unbounded = on_free(steady, steady @ share + gradient, everywhere)
+    return Estimate(share, unbounded, undetermined(curvature))
 
 
 ENTRY = Estimator(

@@ -19,6 +19,8 @@ so that intervals do not rest on it. See decision 0702.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from credence.calibrators.protocol import Need
@@ -26,7 +28,8 @@ from credence.predictions import Floats
 from credence.shift.expectation import most_likely
 from credence.shift.probabilities import TINIEST
 from credence.shift.protocol import Estimate, Estimator, Evidence
-from credence.shift.simplex import mixture_slope, on_free, quadratic_minimum
+from credence.shift.quadratic import solved
+from credence.shift.simplex import mixture_slope, quadratic_minimum
 
 EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
 STEADY = 1e-9  # of the noise's mean, where two classes' densities are alike
@@ -59,12 +62,11 @@ def matched(evidence: Evidence) -> Estimate:
     curvature = given_true.T @ precision @ given_true
     curvature = (curvature + curvature.T) / 2.0
     linear = given_true.T @ precision @ observed
-    everywhere = np.ones(n_classes, dtype=np.bool_)
-    unbounded = on_free(curvature, linear, everywhere)
-    if evidence.start is None:
-        curvature = curvature + np.eye(n_classes) / EM_ERROR**2
-        linear = linear + start / EM_ERROR**2
-    return Estimate(quadratic_minimum(curvature, linear), unbounded)
+    free = solved(curvature, linear)
+    if evidence.start is not None:
+        return free
+    held = curvature + np.eye(n_classes) / EM_ERROR**2
+    return replace(free, share=quadratic_minimum(held, linear + start / EM_ERROR**2))
 
 
 def _noise(evidence: Evidence, start: Floats, information: Floats) -> Floats:

@@ -99,10 +99,13 @@ class Estimate:
     unbounded : array of float, shape (n_classes,)
         The same criterion, to second order, without the bound at 0. It says how
         far a share of 0 is from being positive.
+    is_free : array of bool, shape (n_classes,)
+        Shares that the criterion leaves open: it is the same for others.
     """
 
     share: Floats
     unbounded: Floats
+    is_free: Booleans
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import numpy as np
 
 from credence.calibrators.protocol import Need
 from credence.shift.protocol import Estimate, Estimator, Evidence
-from credence.shift.simplex import on_free, quadratic_minimum
+from credence.shift.quadratic import solved
 
 
 def regularised(evidence: Evidence) -> Estimate:
@@ -39,8 +39,7 @@ def regularised(evidence: Evidence) -> Estimate:
     ridge = float(evidence.predicted_share.mean()) * noise / prevalence**2
     curvature = given_true.T @ given_true + np.diag(ridge)
     linear = given_true.T @ evidence.predicted_share + ridge * prevalence
-    everywhere = np.ones(len(linear), dtype=np.bool_)
-    return Estimate(quadratic_minimum(curvature, linear), on_free(curvature, linear, everywhere))
+    return solved(curvature, linear)
 
 
 ENTRY = Estimator(

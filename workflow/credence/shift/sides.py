@@ -8,12 +8,22 @@ import numpy as np
 from scipy import sparse
 
 from credence.calibrators.classwise import kish
-from credence.calibrators.draws import encode_clusters
+from credence.calibrators.draws import encode_clusters, keys_of
 from credence.calibrators.temperature_rows import log_scores
 from credence.predictions import Floats, Integers, Labelled, Predictions
-from credence.shift.cells import MOST_CELLS, Cells, cells_of, merged
+from credence.shift.cells import (
+    MOST_CELLS,
+    Cells,
+    Genomes,
+    Keys,
+    added,
+    cells_of,
+    genomes_at,
+    merged,
+)
 from credence.shift.probabilities import BiasCorrected, fit_bias_corrected
 
+FEWEST_GENOMES = 2
 N_SCORE_BINS = 100  # of equal width over the scale: for densities and their test
 
 
@@ -106,16 +116,40 @@ class UseSide:
         Sum of the rows' probabilities; zeros without vectors.
     cells : Cells, optional
         The rows' probabilities; None without vectors.
+    class_key : array of uint64, shape (n_classes,)
+        A key per class, of its name.
+    genomes : Genomes, optional
+        `counts`, flattened, by genome; None where every row counts by itself.
     """
 
     n_rows: int
     counts: Floats
     total_probability: Floats
     cells: Cells | None
+    class_key: Keys
+    genomes: Genomes | None = None
+
+    @property
+    def n_units(self) -> float:
+        """Effective number of what is drawn in a bootstrap: rows, or genomes."""
+        genomes = self.drawn_genomes
+        if genomes is None:
+            return float(self.n_rows)
+        return kish(np.asarray(genomes.counts.sum(axis=0), dtype=np.float64))
+
+    @property
+    def drawn_genomes(self) -> Genomes | None:
+        """The genomes, if there are two or more: of one nothing can be drawn but rows."""
+        if self.genomes is None or len(self.genomes.key) < FEWEST_GENOMES:
+            return None
+        return self.genomes
 
 
 def use_side(
-    predictions: Predictions, model: BiasCorrected | None, most_cells: int = MOST_CELLS
+    predictions: Predictions,
+    model: BiasCorrected | None,
+    most_cells: int = MOST_CELLS,
+    genome: Keys | None = None,
 ) -> UseSide:
     """Return some rows of a use-set, summed up.
 
@@ -127,16 +161,28 @@ def use_side(
         Gives probabilities of all classes.
     most_cells : int
         See :mod:`credence.shift.cells`.
+    genome : array of uint64, shape (n_samples,), optional
+        A key of each row's genome, the same in every part of the set, as
+        :func:`credence.calibrators.draws.keys_of` makes it of a name. Rows of
+        one genome are then drawn together; without it each row counts as
+        independent of the others.
     """
     n_classes = predictions.n_classes
     place = predictions.predicted_class * N_SCORE_BINS + score_bins(predictions)
-    counts = np.bincount(place, minlength=n_classes * N_SCORE_BINS).astype(np.float64)
+    n_places = n_classes * N_SCORE_BINS
+    counts = np.bincount(place, minlength=n_places).astype(np.float64)
     counts = counts.reshape(n_classes, N_SCORE_BINS)
+    class_key = keys_of(predictions.class_names)
+    genomes = None if genome is None else genomes_at(place, n_places, genome)
     if model is None:
-        return UseSide(predictions.n_samples, counts, np.zeros(n_classes), None)
+        none = np.zeros(n_classes)
+        return UseSide(predictions.n_samples, counts, none, None, class_key, genomes)
     probability = model.probabilities(predictions)
-    cells = cells_of(probability, most_cells)
-    return UseSide(predictions.n_samples, counts, probability.sum(axis=0), cells)
+    cells = cells_of(
+        probability, most_cells, class_key=class_key, row=predictions.scores, genome=genome
+    )
+    total = probability.sum(axis=0)
+    return UseSide(predictions.n_samples, counts, total, cells, class_key, genomes)
 
 
 def together(first: UseSide, second: UseSide, most_cells: int = MOST_CELLS) -> UseSide:
@@ -158,6 +204,7 @@ def together(first: UseSide, second: UseSide, most_cells: int = MOST_CELLS) -> U
         counts=first.counts + second.counts,
         total_probability=first.total_probability + second.total_probability,
         cells=cells,
+        genomes=added(first.genomes, second.genomes),
     )
 
 

@@ -6,7 +6,9 @@ import numpy as np
 
 from credence.predictions import Booleans, Floats
 
-STEADY = 1e-13  # ridge, as a part of the mean curvature: makes the answer unique
+FLAT = 1e-9  # of the greatest curvature: below it a direction cannot be told from flat
+AS_IF = 1e-8  # the curvature it is given; rounding then moves no share by 1e-7
+TAKEN_PART = 1e-3  # of a class in flat directions, above which its share is not determined
 SLACK = 1e-12  # of a multiplier, as a part of the largest gradient
 MOST_TURNS = 100  # changes of the active set, per class
 MOST_STEPS = 100
@@ -17,6 +19,9 @@ DECREMENT = 1e-14  # of the mean log-likelihood, below which the maximum is reac
 
 def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
     """Return the shares x that minimise ½ x'Hx − c'x, exactly, by active sets.
+
+    Where H is flat in a direction the shares nearest to even are taken, so that
+    the answer depends neither on the order of the classes nor on rounding.
 
     Parameters
     ----------
@@ -33,7 +38,7 @@ def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
     [1.0, 0.0]
     """
     n = len(linear)
-    steady = curvature + np.eye(n) * (STEADY * max(np.trace(curvature) / n, STEADY))
+    steady = conditioned(curvature)
     is_free = np.ones(n, dtype=np.bool_)
     x = np.full(n, 1.0 / n)
     for _ in range(MOST_TURNS * n):
@@ -56,6 +61,52 @@ def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
         is_free[int(gain.argmin())] = True
     x = np.where(is_free, np.maximum(x, 0.0), 0.0)
     return np.asarray(x / x.sum())
+
+
+def conditioned(curvature: Floats) -> Floats:
+    """Return H with a little curvature in directions in which it is flat.
+
+    With less the place of the minimum is made of rounding errors.
+
+    Parameters
+    ----------
+    curvature : array of float, shape (n, n)
+        Symmetric and not negative.
+    """
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    greatest = max(float(values[-1]), np.finfo(np.float64).tiny)
+    is_flat = values < FLAT * greatest
+    if not is_flat.any():
+        return np.asarray((curvature + curvature.T) / 2.0)
+    return np.asarray((vectors * np.where(is_flat, AS_IF * greatest, values)) @ vectors.T)
+
+
+def undetermined(curvature: Floats) -> Booleans:
+    """Return which shares the curvature says nothing of.
+
+    Parameters
+    ----------
+    curvature : array of float, shape (n, n)
+        Symmetric and not negative.
+
+    Examples
+    --------
+    >>> undetermined(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).tolist()
+    [True, True, False]
+    """
+    return np.asarray((flat_directions(curvature) ** 2).sum(axis=1) > TAKEN_PART)
+
+
+def flat_directions(curvature: Floats) -> Floats:
+    """Return unit vectors, as columns, along which H is as good as flat.
+
+    Parameters
+    ----------
+    curvature : array of float, shape (n, n)
+        Symmetric and not negative.
+    """
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    return np.asarray(vectors[:, values < FLAT * values[-1]])
 
 
 def on_free(curvature: Floats, linear: Floats, is_free: Booleans) -> Floats:
@@ -103,7 +154,8 @@ def mixture_maximum(ratio: Floats, mass: Floats, start: Floats) -> Floats:
     value = float(mass @ np.log(density))
     for _ in range(MOST_STEPS):
         gradient, curvature = mixture_slope(ratio, mass, density)
-        target = quadratic_minimum(curvature, curvature @ share + gradient)
+        steady = conditioned(curvature)
+        target = quadratic_minimum(steady, steady @ share + gradient)
         step = target - share
         rise = float(gradient @ step)
         if rise <= DECREMENT:
