@@ -47,6 +47,12 @@ def test_where_every_interval_holds_calibrations_share_no_difference_is_claimed(
     )
 
 
+def test_what_may_be_chance_is_not_called_a_difference() -> None:
+    assert lead(shift_finding(part_applied=0.0)).endswith(
+        "its classes are not known to be mixed otherwise than in calibration."
+    )
+
+
 def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
     stated = shift_finding(estimator="stated", classes=(shift_class("Portal"),))
     assert lead(stated) == (
@@ -80,14 +86,16 @@ def test_expected_numbers_stand_beside_those_of_the_uncorrected_confidences(
             0.005,
             0.41,
             "That classes are predicted more or less often than in calibration is more than "
-            "chance (p = 0.005). The scores fit this mix: the test for proteins of another kind "
-            "finds none (p = 0.41), which is no proof.",
+            "chance (p = 0.005); 0.90 of the estimated difference is corrected for, the part that "
+            "chance does not explain. The scores fit this mix: the test for proteins of another "
+            "kind finds none (p = 0.41), which is no proof.",
         ),
         (
             0.3,
             0.01,
             "That classes are predicted more or less often than in calibration may be chance "
-            "(p = 0.3). The mix does not explain the scores of this set to the last (p = 0.01): "
+            "(p = 0.3), so nothing is corrected: both confidences are the same, but for wider "
+            "intervals. The mix does not explain the scores of this set to the last (p = 0.01): "
             "at the worst place they differ by 0.03 of the set.",
         ),
         (NAN, NAN, ""),
@@ -96,7 +104,9 @@ def test_expected_numbers_stand_beside_those_of_the_uncorrected_confidences(
 def test_the_tests_are_told_for_what_they_are(
     p_no_shift: float, p_label_shift: float, said: str
 ) -> None:
-    assert fit(shift_finding(p_no_shift=p_no_shift, p_label_shift=p_label_shift)) == said
+    part = 0.9 if p_no_shift < 0.05 else 0.0
+    found = shift_finding(p_no_shift=p_no_shift, p_label_shift=p_label_shift, part_applied=part)
+    assert fit(found) == said
 
 
 def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
@@ -108,7 +118,7 @@ def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
 
 def test_tables_give_both_confidences_and_what_they_rest_on(mixed: Findings) -> None:
     shares, changes = blocks_of(mixed, Table)
-    assert shares.rows[1] == ("Tail fiber", "0.40", "0.70 (0.60–0.80)", "1.75", "30", "32")
+    assert shares.rows[1] == ("Tail fiber", "0.40", "0.70 (0.60–0.80)", "0.23", "1.75", "30", "32")
     assert changes.rows[0] == (
         *("Portal", "6.8", "0.75 → 0.50", "8.05 → –", "60 → 41"),
         *("15 (11–20)", "2.2 (0.5–6.0)"),
@@ -120,7 +130,7 @@ def test_a_class_that_calibration_lacks_has_no_ratio(mixed: Findings) -> None:
     lacking = shift_class("Collar", calibration_share=0.0, share=0.0, weight=NAN)
     found = shift_finding(classes=(lacking,), curves=())
     shares, _ = blocks_of(replace(mixed, shifts=(found,)), Table)
-    assert shares.rows[0][3] == "–"
+    assert shares.rows[0][4] == "–"
 
 
 def test_the_figure_sets_both_compositions_side_by_side(mixed: Findings) -> None:

@@ -17,6 +17,8 @@ class ShiftClass:
         The class.
     calibration_share, share, lower, upper : float
         Its share in calibration; in the use-set, with the interval's ends.
+    applied : float
+        The share that confidences are corrected for: between those two.
     weight : float
         Ratio of the shares; NaN for a class that calibration does not hold.
     n_predicted : int
@@ -43,6 +45,7 @@ class ShiftClass:
     share: float
     lower: float
     upper: float
+    applied: float
     weight: float
     n_predicted: int
     expected_predicted: float
@@ -106,6 +109,9 @@ class ShiftFinding:
         Greatest change of a share that the gathering makes, on a part of the set.
     condition : float
         Condition number of P(predicted | true); NaN where it is singular.
+    part_applied : float
+        Part of the estimated shift that is corrected for: what chance does not
+        explain. 1 for a stated composition.
     p_no_shift, gap, p_label_shift : float
         See :class:`credence.shift.diagnostics.Diagnostics`.
     right, right_lower, right_upper : float
@@ -127,6 +133,7 @@ class ShiftFinding:
     n_cells: int
     compression_error: float
     condition: float
+    part_applied: float
     p_no_shift: float
     gap: float
     p_label_shift: float

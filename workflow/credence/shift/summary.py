@@ -111,7 +111,7 @@ def summarise_shift(
     compression_error : float
         Greatest change of a share by the gathering of rows.
     """
-    use, seen = corrected.use, corrected.diagnostics
+    use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
     expected = _expected(corrected, options)
     columns = {**_shares(corrected), **_ends_by_class(expected)}
     classes = tuple(
@@ -131,6 +131,7 @@ def summarise_shift(
         n_cells=0 if use.cells is None else len(use.cells.n_rows),
         compression_error=compression_error,
         condition=seen.condition if np.isfinite(seen.condition) else float("nan"),
+        part_applied=composition.part_applied,
         p_no_shift=seen.p_no_shift,
         gap=seen.gap,
         p_label_shift=seen.p_label_shift,
@@ -188,6 +189,7 @@ def _shares(corrected: Corrected) -> dict[str, Floats]:
         "share": composition.share,
         "lower": composition.lower,
         "upper": composition.upper,
+        "applied": composition.applied_share,
         "weight": composition.weight,
         "expected_predicted": seen.expected_share * corrected.use.n_rows,
         "effective_before": seen.effective_before,

@@ -105,7 +105,7 @@ def lead(found: ShiftFinding) -> str:
     else:
         text = f"From the scores of {of(found.n_use, 'protein')} in {found.name}"
         differing = _differing(found, is_known=False)
-        if not differing:
+        if not differing or found.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."
     said = "; ".join(
@@ -174,7 +174,7 @@ def fit(found: ShiftFinding) -> str:
         verdict = "is more than chance" if found.p_no_shift < LITTLE else "may be chance"
         said.append(
             "That classes are predicted more or less often than in calibration "
-            f"{verdict} ({_p(found.p_no_shift)})."
+            f"{verdict} ({_p(found.p_no_shift)}){applied(found)}."
         )
     if not math.isnan(found.p_label_shift):
         if found.p_label_shift < LITTLE:
@@ -189,6 +189,24 @@ def fit(found: ShiftFinding) -> str:
                 f"({_p(found.p_label_shift)}), which is no proof."
             )
     return " ".join(said)
+
+
+def applied(found: ShiftFinding) -> str:
+    """Return how much of the estimated shift is corrected for, as the end of a sentence.
+
+    Parameters
+    ----------
+    found : ShiftFinding
+        The composition.
+    """
+    if found.estimator in ("none", "stated"):
+        return ""
+    if found.part_applied == 0.0:
+        return ", so nothing is corrected: both confidences are the same, but for wider intervals"
+    return (
+        f"; {share(found.part_applied)} of the estimated difference is corrected for, the part "
+        "that chance does not explain"
+    )
 
 
 def _p(value: float) -> str:
@@ -239,6 +257,7 @@ def _composition_table(found: ShiftFinding) -> Table:
         Column("class", is_number=False),
         Column("share in calibration"),
         Column("share here"),
+        Column("corrected for", explained="The share that confidences are corrected for"),
         Column("times as common", explained="Share here over share in calibration"),
         Column("predicted here", explained="Proteins of this set predicted to be of the class"),
         Column("predicted, if so mixed", explained="As many as the composition makes one expect"),
@@ -248,6 +267,7 @@ def _composition_table(found: ShiftFinding) -> Table:
             entry.class_name,
             share(entry.calibration_share),
             with_interval(entry.share, *_ends(found, entry)),
+            share(entry.applied),
             NOTHING if math.isnan(entry.weight) else f"{entry.weight:.2f}",
             count(entry.n_predicted),
             _number(entry.expected_predicted, math.nan, math.nan),
