@@ -1,4 +1,4 @@
-"""Tails of Brownian motion: two series, simulation, and MAPIE where it is installed."""
+"""Tails of Brownian motion: two series, simulation, and numbers of MAPIE."""
 
 from __future__ import annotations
 
@@ -9,7 +9,24 @@ from credence.metrics import brownian
 from credence.metrics.brownian import distance_tail, normal_tails, range_tail
 from credence.metrics.walk import DISTANCE, RANGE, observed, walk_of
 
-VALUES = [0.2, 0.5, 0.9, 1.3, 1.49, 1.5, 1.51, 2.0, 2.5, 2.99, 3.0, 3.01, 4.0]
+# Value, 1 − kolmogorov_smirnov_cdf, 1 − kuiper_cdf.
+MAPIE_LAWS = [
+    (0.2, 0.9999999999999487, 1.0),
+    (0.5, 0.9908430097102392, 0.9999999122222775),
+    (0.9, 0.7223861962720839, 0.9758461092134897),
+    (1.3, 0.3870095531270109, 0.7009759935516352),
+    (1.49, 0.2724328279476472, 0.5219308962168074),
+    (1.5, 0.26721521438306095, 0.5129407542302482),
+    (1.51, 0.26207505161846145, 0.5040224776349187),
+    (2.0, 0.09100052384636614, 0.18149433939418735),
+    (2.5, 0.024838661302977183, 0.04967273618182466),
+    (2.99, 0.005579548941965995, 0.011159080032928204),
+    (3.0, 0.005399592126516972, 0.010799168467638398),
+    (3.01, 0.005224953795073595, 0.010449893636790053),
+    (4.0, 0.00012668496727774592, 0.00025336993465507884),
+]
+MAPIE_ONE_SIDED = 0.1348399881655999
+MAPIE_TIED = 0.316227782699884
 
 
 @pytest.mark.parametrize("value", [1.2, 1.5, 2.0, 2.8, 3.0, 3.2])
@@ -42,50 +59,34 @@ def test_nothing_is_beyond_0_and_everything_is_beyond_nothing() -> None:
 
 
 class TestAgainstMapie:
-    """MAPIE is no dependency: these run where it happens to be installed."""
+    """Numbers of MAPIE 1.6.0, printed by `python -m benchmarks.mapie_tests --numbers`."""
 
-    @pytest.fixture
-    def mapie(self):  # type: ignore[no-untyped-def]
-        return pytest.importorskip(
-            "mapie.metrics.calibration", reason="mapie is not installed here: not compared"
-        )
+    @pytest.mark.parametrize(("value", "distance", "width"), MAPIE_LAWS)
+    def test_the_laws_agree(self, value: float, distance: float, width: float) -> None:
+        assert distance_tail(value) == pytest.approx(distance, abs=1e-9)
+        assert range_tail(value) == pytest.approx(width, abs=1e-9)
 
-    @pytest.mark.parametrize("value", VALUES)
-    def test_the_laws_agree(self, mapie, value: float) -> None:  # type: ignore[no-untyped-def]
-        assert 1 - mapie.kolmogorov_smirnov_cdf(value) == pytest.approx(
-            distance_tail(value), abs=1e-9
-        )
-        assert 1 - mapie.kuiper_cdf(value) == pytest.approx(range_tail(value), abs=1e-9)
-
-    def sample(self) -> tuple[np.ndarray, np.ndarray]:
-        rng = np.random.default_rng(8)
-        score = np.unique(rng.uniform(0.01, 0.99, 500))
-        right = rng.random(len(score)) < score
+    def test_the_statistics_agree_without_ties_on_a_walk_on_both_sides(self) -> None:
+        number = np.arange(1, 301)
+        score = np.sort((number * 0.6180339887498949) % 1.0 * 0.98 + 0.01)
+        right = (number * 0.7548776662466927) % 1.0 < score
         right[0], right[1] = True, False
-        return score, right
-
-    def test_the_statistics_agree_without_ties_on_a_walk_on_both_sides(self, mapie) -> None:  # type: ignore[no-untyped-def]
-        score, right = self.sample()
-        # MAPIE moves scores by 1e-8 at random to break ties, which moves its statistics as far;
-        # its walk is asked for without that.
-        path = mapie.cumulative_differences(right.astype(float), score, noise_amplitude=0.0)
-        scale = mapie.length_scale(score)
-        assert path.min() < 0 < path.max()
-        got = observed(walk_of(score, right, np.ones(len(score))))
-        assert np.abs(path).max() / scale == pytest.approx(got[DISTANCE], abs=1e-9)
-        assert (path.max() - path.min()) / scale == pytest.approx(got[RANGE], abs=1e-9)
-        assert mapie.kuiper_statistic(right.astype(float), score) == pytest.approx(
-            got[RANGE], abs=1e-6
+        got = observed(walk_of(score, right, np.ones(300)))
+        assert (got[DISTANCE], got[RANGE]) == pytest.approx(
+            (0.5427860705848166, 0.9242476961687492), abs=1e-9
         )
 
-    def test_kuiper_differs_where_the_walk_stays_on_one_side(self, mapie) -> None:  # type: ignore[no-untyped-def]
-        # C = (0, 0.05, 0.1): MAPIE leaves out C_0 = 0 and so loses the first step.
-        score, right = np.array([0.9, 0.95]), np.array([1.0, 1.0])
-        ours = observed(walk_of(score, right > 0, np.ones(2)))[RANGE]
-        assert mapie.kuiper_statistic(right, score) < 0.5 * ours
+    def test_kuiper_differs_where_the_walk_stays_on_one_side(self) -> None:
+        # C = (0, 0.05, 0.075): MAPIE leaves out C_0 = 0 and so loses the first step.
+        ours = observed(walk_of(np.array([0.9, 0.95]), np.ones(2, dtype=bool), np.ones(2)))[RANGE]
+        scale = np.sqrt(0.9 * 0.1 + 0.95 * 0.05) / 2
+        assert ours == pytest.approx(0.075 / scale)
+        # MAPIE's; its noise of 1e-8 is in it.
+        assert (0.075 - 0.05) / scale == pytest.approx(MAPIE_ONE_SIDED, abs=1e-6)
 
-    def test_statistics_differ_where_scores_are_tied(self, mapie) -> None:  # type: ignore[no-untyped-def]
-        # Half right among ties at 0.5: the walk is at 0 where ties end; within them it is not.
+    def test_statistics_differ_where_scores_are_tied(self) -> None:
+        # Half right among ties at 0.5: the walk is at 0 where ties end; within them, in an
+        # order that its noise decides, MAPIE's is not: it gave MAPIE_TIED.
         score, right = np.full(10, 0.5), np.array([1.0] * 5 + [0.0] * 5)
-        assert observed(walk_of(score, right > 0, np.ones(10)))[DISTANCE] < 1e-12
-        assert mapie.kolmogorov_smirnov_statistic(right, score) > 0.1
+        ours = observed(walk_of(score, right > 0, np.ones(10)))[DISTANCE]
+        assert ours < 1e-12 < MAPIE_TIED
