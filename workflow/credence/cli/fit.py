@@ -30,6 +30,16 @@ if TYPE_CHECKING:
 )
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @fit_options
+@click.option(
+    "--keep-masses",
+    is_flag=True,
+    help="Keep in the file what proteins can be added to, for methods that are sums.",
+)
+@click.option(
+    "--onto",
+    help="A calibration with its masses: add TABLE to it, exactly, with its method. None of "
+    "TABLE may be a relative of the proteins there. Gives no intervals.",
+)
 @out_option("The calibration, a JSON file.")
 def command(
     tables: tuple[str, ...],
@@ -44,6 +54,8 @@ def command(
     min_positives: float,
     level: float,
     draws: int,
+    keep_masses: bool,
+    onto: str | None,
     out: str,
 ) -> None:
     """Learn confidences from labelled predictions.
@@ -53,6 +65,7 @@ def command(
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
     from credence.cli.labels import with_labels
+    from credence.cli.onto import added_to, method_of, with_masses
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.problems import InputError
@@ -65,8 +78,8 @@ def command(
     )
     from credence.tables.digests import sha256_of
 
-    require_other(out, [*tables, labels, groups, clusters])
-    stage = parse_method(method, "--method")
+    require_other(out, [*tables, labels, groups, clusters, onto])
+    stage = parse_method(method if onto is None else method_of(onto), "--method")
     settings = dict(json_settings(spec_json, "--spec"))
     if scale is not None:
         settings["scale"] = scale
@@ -80,24 +93,26 @@ def command(
     chosen = calibration_set(samples, tables[0], groups, clusters, weights)
     labelled = chosen.labelled
     options = FitOptions(min_positives, level, draws)
-    calibration = stage.build(options).fit(labelled)
     predictions = labelled.predictions
     counts = _counts(chosen, weights)
     inputs = [*tables, *(path for path in (labels, groups, clusters) if path is not None)]
-    write_calibration(
-        Path(out),
-        CalibrationFile(
-            calibration=calibration,
+    digests = {name: sha256_of(Path(path)) for name, path in _names(inputs)}
+    if onto is not None:
+        file = added_to(onto, chosen, counts, digests)
+    else:
+        file = CalibrationFile(
+            calibration=stage.build(options).fit(labelled),
             method_spec=stage.text,
             class_names=predictions.class_names,
             scale=predictions.scale,
             resolution=predictions.resolution,
             counts=counts,
-            inputs={name: sha256_of(Path(path)) for name, path in _names(inputs)},
+            inputs=digests,
             settings=settings_record(stage, options),
             release=set_digest(Path(tables[0]), Path(groups)) if groups else None,
-        ),
-    )
+        )
+        file = with_masses(file, chosen) if keep_masses else file
+    write_calibration(Path(out), file)
     for notice in samples.notices():
         click.echo(f"{tables[0]}: {notice}.", err=True)
     if counts["relatives"] == RELATIVES_UNKNOWN:
@@ -106,7 +121,7 @@ def command(
             "the one of a FASTA file, credence split the other.",
             err=True,
         )
-    click.echo(f"Wrote {out}: {stage.text}, from {labelled.n_samples} proteins.", err=True)
+    click.echo(f"Wrote {out}: {file.method_spec}, from {file.counts['n']} proteins.", err=True)
 
 
 def _counts(chosen: CalibrationSet, weights: str) -> dict[str, Any]:
