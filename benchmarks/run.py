@@ -33,6 +33,7 @@ TITLES = {
     "troves": "A trove of 3,000 on 46,801",
     "large": "One and ten million rows",
     "peers": "Side by side with other libraries",
+    "splits": "Splits that no relative crosses",
 }
 INTRO = """# Benchmarks
 
@@ -126,6 +127,15 @@ def section_peers() -> str:
         text.append(f"**{title}**: fitted on one half, judged on the other.\n")
         text.append(table(header, rows))
     return "\n".join(text)
+
+
+def section_splits() -> str:
+    """Return what recipes that split proteins take, and what crosses their groups."""
+    from benchmarks.splits import page, run_all
+
+    for size in (2_000, 20_000):
+        run_all(size)
+    return page()
 
 
 def run_section(name: str) -> None:

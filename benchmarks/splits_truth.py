@@ -1,7 +1,7 @@
 """Every pair of relatives, by Smith–Waterman of all pairs: what recipes are judged by.
 
 It depends on the proteins alone, so one run judges every recipe. It is long
-(a second per six billion cells or so), so it is kept in parts and taken up where
+(a second per ten billion cells or so), so it is kept in parts and taken up where
 it was left:
 
     python -m benchmarks.splits_truth 20000
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pyopal

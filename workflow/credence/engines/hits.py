@@ -11,6 +11,7 @@ from credence.predictions import Integers, Strings
 from credence.sequences.relatives import Pairs, no_pairs
 
 PERCENT = 100.0
+LINES_AT_ONCE = 2_000_000
 
 
 def write_texts(path: Path, texts: Strings, rows: Integers) -> None:
@@ -57,3 +58,30 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
     is_first = np.ones(pairs.n_pairs, dtype=np.bool_)
     is_first[1:] = (np.diff(pairs.first) != 0) | (np.diff(pairs.second) != 0)
     return pairs.take(is_first)
+
+
+def read_candidates(path: Path, n_texts: int) -> tuple[Integers, Integers]:
+    """Return the pairs of a table of candidates, each once, sorted, the lower row first.
+
+    Parameters
+    ----------
+    path : Path
+        Tab-separated, without a header: query, target, and what is not read.
+    n_texts : int
+        Number of sequences.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    keys = [
+        _keys(part.to_numpy(dtype=np.int64), n_texts)
+        for part in pd.read_csv(
+            path, sep="\t", header=None, usecols=[0, 1], dtype=np.int32, chunksize=LINES_AT_ONCE
+        )
+    ]
+    first, second = np.divmod(np.unique(np.concatenate(keys)), n_texts)
+    return first, second
+
+
+def _keys(ends: Integers, n_texts: int) -> Integers:
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    return np.unique((low * n_texts + high)[low != high])

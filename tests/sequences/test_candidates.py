@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credence.sequences.candidates import Candidates
+from credence.sequences.canonical import distinct
+from credence.sequences.components import components
+from credence.sequences.relatives import Pairs, Thresholds, no_pairs
+from credence.sequences.smith_waterman import Library
+from credence.simulate.evolution import codes, mutated, written
+
+LOOSER = Thresholds().looser()
+LETTERS = list("ARNDCQEGHILKMFPSTWYV")
+
+
+def world(n_families: int = 12, size: int = 5) -> np.ndarray:
+    """Return sequences of families whose members are 30 to 70 % identical."""
+    rng = np.random.default_rng(5)
+    texts = []
+    for _ in range(n_families):
+        ancestor = codes("".join(rng.choice(LETTERS, 120)))
+        texts += [written(mutated(ancestor, rng.uniform(0.5, 0.8), rng)) for _ in range(size)]
+    array = np.empty(len(texts), dtype=object)
+    array[:] = texts
+    return distinct(array).texts
+
+
+def every_pair(n_texts: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.triu_indices(n_texts, 1)
+
+
+def partition(n_texts: int, pairs: Pairs) -> list[int]:
+    return components(n_texts, pairs.first, pairs.second).tolist()
+
+
+def exact(texts: np.ndarray) -> Pairs:
+    found = Library(texts).relatives()
+    return found.take(found.at(LOOSER))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_candidates_connect_what_alignments_of_all_pairs_connect(threads: int) -> None:
+    texts = world()
+    found = Candidates(texts, LOOSER, threads).connect(no_pairs(), *every_pair(len(texts)))
+    expected = partition(len(texts), exact(texts))
+    assert partition(len(texts), found) == expected
+    assert 12 <= max(expected) + 1 < 40  # some families hang together, some do not
+    assert found.at(LOOSER).all()
+
+
+def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
+    texts = world(n_families=30)
+    found = Candidates(texts, LOOSER).connect(no_pairs(), *every_pair(len(texts)))
+    assert found.n_pairs < exact(texts).n_pairs
+    assert partition(len(texts), found) == partition(len(texts), exact(texts))
+
+
+def test_every_edge_of_a_large_component_is_given_so_that_it_can_be_cut() -> None:
+    texts = world(n_families=1, size=12)
+    found = Candidates(texts, LOOSER).connect(no_pairs(), *every_pair(len(texts)))
+    keys = {(one, other) for one, other in zip(found.first, found.second, strict=True)}
+    wanted = exact(texts)
+    assert keys == {(one, other) for one, other in zip(wanted.first, wanted.second, strict=True)}
+    assert found.n_pairs == len(keys)
+
+
+def test_members_are_compared_where_their_representatives_are_no_relatives() -> None:
+    rng = np.random.default_rng(3)
+    middle = codes("".join(rng.choice(LETTERS, 200)))
+    left, right = (mutated(middle, 0.75, rng) for _ in range(2))
+    far_left, far_right = (mutated(one, 0.72, rng) for one in (left, right))
+    texts = np.empty(4, dtype=object)
+    # The representatives are the longest of each side, and the far ones.
+    texts[:] = [
+        written(far_left) + "MKWVTF",
+        written(far_right) + "MKWV",
+        *(written(one)[:190] for one in (left, right)),
+    ]
+    texts = distinct(texts).texts
+    assert len(texts) == 4
+    shares = exact(texts)
+    edges = set(zip(shares.first.tolist(), shares.second.tolist(), strict=True))
+    assert (0, 1) not in edges
+    assert (2, 3) in edges
+    nearness = np.full(2, 0.7)
+    near = Pairs(np.array([0, 1]), np.array([2, 3]), nearness, nearness, nearness)
+    found = Candidates(texts, LOOSER).connect(near, np.array([0]), np.array([1]))
+    assert partition(4, found) == [0, 0, 0, 0]
+
+
+def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
+    texts = world(n_families=1, size=3)
+    one = np.ones(1)
+    near = Pairs(np.array([0]), np.array([2]), one, one, one)
+    nothing = np.empty(0, dtype=np.int64)
+    found = Candidates(texts, LOOSER).connect(near, nothing, nothing)
+    assert partition(3, found) == [0, 1, 0]

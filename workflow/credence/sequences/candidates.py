@@ -1,0 +1,228 @@
+"""Pairs that a prefilter proposes, decided by exact alignment, as few as connect.
+
+A search engine's prefilter is quick and loses little; its own alignments take most
+of its time and are not the ones by which relatives are defined. So candidates are
+scored exactly here, and aligned in the order of their scores until no two
+components are left that a candidate could join.
+
+Near copies stand behind one representative while the prefilter runs. A member may
+have a relative that its representative has not, so where two representatives are
+alike beyond chance without being relatives, their members are compared too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyopal
+
+from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.sequences.components import components
+from credence.sequences.relatives import (
+    MOST_EXPECTED,
+    Pairs,
+    Thresholds,
+    joined,
+    no_pairs,
+    score_needed,
+)
+from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
+
+# Candidates aligned of each component in a round, and how many times as many in the next.
+FIRST_ROUND, GROWTH = 1, 2
+# Of components that hold more of all sequences than this every candidate is aligned,
+# so that they can be cut where they hang together least.
+LARGE = 0.04
+MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
+ROWS_PER_JOB = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Sequences, and pairs of them that may be relatives.
+
+    Parameters
+    ----------
+    texts : array of str
+        Distinct sequences from long to short.
+    thresholds : Thresholds
+        From where on two are joined.
+    threads : int
+        Alignments at a time; they change nothing but the time.
+    """
+
+    texts: Strings
+    thresholds: Thresholds
+    threads: int = 1
+    _library: Library = field(init=False, repr=False)
+    _aligner: Any = field(init=False, repr=False)
+    _database: Any = field(init=False, repr=False)
+    _lengths: Integers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Encode the sequences once."""
+        aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
+        set_ = object.__setattr__
+        set_(self, "_library", Library(self.texts, self.threads))
+        set_(self, "_aligner", aligner)
+        set_(self, "_database", pyopal.Database(self.texts.tolist(), aligner.alphabet))
+        lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
+        set_(self, "_lengths", lengths)
+
+    def connect(self, near: Pairs, first: Integers, second: Integers) -> Pairs:
+        """Return pairs that connect all relatives that can be met.
+
+        Parameters
+        ----------
+        near : Pairs
+            Near copies, each with the sequence that stands for it.
+        first, second : array of int
+            Candidates among the representatives, each pair once, first < second,
+            sorted by `first`.
+        """
+        score = self._scores(first, second)
+        beats = self._beats(first, second, score)
+        first, second, score = first[beats], second[beats], score[beats]
+        aligned = self._aligned_while_apart([near], first, second, score)
+        is_edge = aligned.at(self.thresholds)
+        edges = [near, aligned.take(is_edge)]
+        edges += self._members(edges, near, aligned.take(~is_edge))
+        edges.append(self._rest_of_large(edges, aligned, first, second))
+        return joined(edges)
+
+    def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:
+        """Return whether chance does not explain a score; asked in any case, to save work."""
+        most = self.thresholds.most_expected
+        lengths = self._lengths[first] * self._lengths[second]
+        needed = score_needed(1, lengths, MOST_EXPECTED if most is None else most)
+        return np.asarray(score >= needed)
+
+    def _scores(self, first: Integers, second: Integers) -> Floats:
+        """Return the exact score of each pair; pairs are sorted by `first`."""
+        ends = np.flatnonzero(np.diff(first)) + 1
+        starts = np.concatenate([[0], ends, [len(first)]]) if len(first) else np.zeros(1, int)
+        bounds = [
+            starts[at : at + ROWS_PER_JOB + 1] for at in range(0, len(starts) - 1, ROWS_PER_JOB)
+        ]
+
+        def job(bound: Integers) -> Floats:
+            scores = [np.empty(0)]
+            for start, stop in zip(bound[:-1].tolist(), bound[1:].tolist(), strict=True):
+                part = self._database.extract(second[start:stop].tolist())
+                results = self._aligner.align(
+                    self.texts[first[start]], part, mode="score", overflow="simple"
+                )
+                scores.append(np.fromiter((one.score for one in results), float, stop - start))
+            return np.concatenate(scores)
+
+        if self.threads == 1:
+            found = [job(bound) for bound in bounds]
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                found = list(pool.map(job, bounds))
+        return np.concatenate([np.empty(0), *found])
+
+    def _component(self, edges: list[Pairs]) -> Integers:
+        first = np.concatenate([part.first for part in edges])
+        second = np.concatenate([part.second for part in edges])
+        return components(len(self.texts), first, second)
+
+    def _aligned_while_apart(
+        self, edges: list[Pairs], first: Integers, second: Integers, score: Floats
+    ) -> Pairs:
+        """Return alignments of candidates, until none is left that could join two components."""
+        # The most alike first; the place in the list decides between equals.
+        alike = score / np.minimum(self._lengths[first], self._lengths[second])
+        order = np.lexsort((second, first, -alike))
+        first, second = first[order], second[order]
+        found, reaching, share = [no_pairs()], list(edges), FIRST_ROUND
+        while len(first):
+            component = self._component(reaching)
+            low, high = np.sort(np.stack([component[first], component[second]]), axis=0)
+            is_apart = low != high
+            first, second, low, high = (ends[is_apart] for ends in (first, second, low, high))
+            is_next = (_place_among_equals(low) < share) | (_place_among_equals(high) < share)
+            found.append(self._align(first[is_next], second[is_next]))
+            reaching.append(found[-1].take(found[-1].at(self.thresholds)))
+            first, second, share = first[~is_next], second[~is_next], share * GROWTH
+        return joined(found)
+
+    def _align(self, first: Integers, second: Integers) -> Pairs:
+        return self._library.align(zip(first.tolist(), second.tolist(), strict=True))
+
+    def _members(self, edges: list[Pairs], near: Pairs, alike: Pairs) -> list[Pairs]:
+        """Return edges between members of representatives that are alike, and no relatives."""
+        members = _Members(near, len(self.texts))
+        found: list[Pairs] = []
+        waiting: list[Integers] = []
+        component = self._component(edges)
+        for low, high in zip(alike.first.tolist(), alike.second.tolist(), strict=True):
+            if component[low] == component[high]:
+                continue
+            for part in members.between(low, high):
+                waiting.append(part)
+                if sum(ends.shape[1] for ends in waiting) >= MOST_AT_ONCE:
+                    found.append(self._between(waiting, [*edges, *found]))
+                    component, waiting = self._component([*edges, *found]), []
+        if waiting:
+            found.append(self._between(waiting, [*edges, *found]))
+        return found
+
+    def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
+        ends = np.concatenate(waiting, axis=1)
+        keys = np.unique(ends.min(axis=0) * len(self.texts) + ends.max(axis=0))
+        first, second = np.divmod(keys, len(self.texts))
+        score = self._scores(first, second)
+        beats = self._beats(first, second, score)
+        pairs = self._aligned_while_apart(edges, first[beats], second[beats], score[beats])
+        return pairs.take(pairs.at(self.thresholds))
+
+    def _rest_of_large(
+        self, edges: list[Pairs], aligned: Pairs, first: Integers, second: Integers
+    ) -> Pairs:
+        """Return the edges of large components that were not needed to connect them."""
+        width = len(self.texts)
+        component = self._component(edges)
+        is_large = np.bincount(component, minlength=1) > LARGE * width
+        wanted = is_large[component[first]] & (component[first] == component[second])
+        wanted &= ~np.isin(first * width + second, aligned.first * width + aligned.second)
+        pairs = self._align(first[wanted], second[wanted])
+        return pairs.take(pairs.at(self.thresholds))
+
+
+def _place_among_equals(keys: Integers) -> Integers:
+    """Return how many equal keys stand before each."""
+    order = np.argsort(keys, kind="stable")
+    sorted_ = keys[order]
+    starts = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1]))
+    run = np.repeat(starts, np.diff(np.append(starts, len(keys)))) if len(keys) else starts
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = np.arange(len(keys)) - run
+    return place
+
+
+class _Members:
+    """Which near copies each representative stands for, itself included."""
+
+    def __init__(self, near: Pairs, n_texts: int) -> None:
+        home = np.arange(n_texts)
+        home[near.second] = near.first
+        self._order = np.argsort(home, kind="stable")
+        self._starts = np.searchsorted(home[self._order], np.arange(n_texts + 1))
+
+    def between(self, one: int, other: int) -> Iterator[Integers]:
+        """Yield all pairs of a member of one and a member of the other, but for the two."""
+        mine, theirs = (
+            self._order[self._starts[row] : self._starts[row + 1]] for row in (one, other)
+        )
+        n_rows = max(MOST_AT_ONCE // len(theirs), 1)
+        for start in range(0, len(mine), n_rows):
+            part = mine[start : start + n_rows]
+            ends = np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
+            kept = ends[:, (ends[0] != one) | (ends[1] != other)]
+            if kept.shape[1]:
+                yield kept
