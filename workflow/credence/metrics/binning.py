@@ -66,7 +66,8 @@ def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:
 
 
 def _width_cells(judged: Judged, n_bins: int) -> Cells:
-    return in_cells(judged, equal_width(judged.confidence, n_bins), n_bins)
+    cell = equal_width(judged.confidence, n_bins)
+    return in_cells(judged, cell, n_bins, has_squares=True)  # the Brier score is taken apart here
 
 
 def _count_cells(judged: Judged, n_bins: int) -> Cells:

@@ -122,8 +122,8 @@ class Family:
     is_fixed: bool = True
 
 
-def in_cells(judged: Judged, cell: Integers, n_cells: int) -> Cells:
-    """Return cells with four channels: 1, confidence, outcome, squared error.
+def in_cells(judged: Judged, cell: Integers, n_cells: int, *, has_squares: bool = False) -> Cells:
+    """Return cells with the channels 1, confidence and outcome.
 
     Parameters
     ----------
@@ -133,12 +133,14 @@ def in_cells(judged: Judged, cell: Integers, n_cells: int) -> Cells:
         The cell of each.
     n_cells : int
         How many cells there are.
+    has_squares : bool
+        Whether a fourth channel has the squared error.
     """
     confidence, outcome = judged.confidence, judged.is_correct.astype(np.float64)
-    values = np.stack(
-        [np.ones(judged.n_samples), confidence, outcome, (confidence - outcome) ** 2]
-    )
-    return Cells(np.arange(judged.n_samples, dtype=np.int64), cell, n_cells, values)
+    channels = [np.ones(judged.n_samples), confidence, outcome]
+    if has_squares:
+        channels.append((confidence - outcome) ** 2)
+    return Cells(np.arange(judged.n_samples, dtype=np.int64), cell, n_cells, np.stack(channels))
 
 
 def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
