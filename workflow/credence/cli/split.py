@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from credence.splits.strict import Split
 
 AUDITS = ("none", "sample", "exhaustive")
+RECIPES = ("balanced", "phanns")
 
 
 @click.command(
@@ -37,6 +38,13 @@ AUDITS = ("none", "sample", "exhaustive")
     help="Number of groups.",
 )
 @click.option("--test-group", is_flag=True, help="Keep one group out of calibration, to judge.")
+@click.option(
+    "--recipe",
+    type=click.Choice(RECIPES),
+    default="balanced",
+    show_default=True,
+    help="phanns: CD-HIT in each class, clusters dealt in turn, for reproduction.",
+)
 @click.option(
     "--weigh",
     type=click.Choice(["proteins", "clusters"]),
@@ -101,7 +109,8 @@ def command(
     from credence.tables.contract import read_clusters
 
     require_other(options["out"], [*tables, clusters, training, relatives, proteins])
-    is_audited = options["audit"] != "none" or options["strict"] != "report"
+    _require_recipe(options, clusters, proteins)
+    is_audited = _is_audited(options)
     if is_audited and proteins is None:
         raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
     spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
@@ -131,6 +140,38 @@ def command(
     if options["summary"] is not None:
         _summarise(ids, class_, class_names, found, options)
     _tell(found, class_names, options, is_audited)
+
+
+def _is_audited(options: dict[str, Any]) -> bool:
+    """Return whether anything is aligned; what PhANNs' recipe leaks is always told."""
+    is_asked = options["audit"] != "none" or options["strict"] != "report"
+    return bool(is_asked or options["recipe"] == "phanns")
+
+
+def _require_recipe(options: dict[str, Any], clusters: str | None, proteins: str | None) -> None:
+    from credence.problems import InputError, Problem
+
+    if options["recipe"] != "phanns":
+        return
+    problems = []
+    if proteins is None:
+        problems.append(
+            Problem("--recipe", "PhANNs' recipe clusters by itself.", "Give --proteins.")
+        )
+    if clusters is not None:
+        problems.append(
+            Problem("--clusters", "PhANNs' recipe makes its own.", "Leave --clusters out.")
+        )
+    if options["strict"] != "report":
+        problems.append(
+            Problem(
+                "--strict",
+                "PhANNs' recipe is reproduced as it is, with what crosses.",
+                "Leave --strict out, or choose --recipe balanced.",
+            )
+        )
+    if problems:
+        raise InputError(problems)
 
 
 def _sequences(ids: Strings, proteins: str | None, match: str, table: str) -> Strings:
@@ -187,7 +228,11 @@ def _split(
     from credence.splits.strict import split, split_unaudited
 
     settings = _settings(options)
-    if options["audit"] == "none" and options["strict"] == "report":
+    if options["recipe"] == "phanns":
+        from credence.engines.phanns import phanns_split
+
+        return phanns_split(proteins, class_, settings, is_training, reasons)
+    if not _is_audited(options):
         return split_unaudited(proteins, cluster, class_, settings, is_training, reasons)
     return split(proteins, cluster, class_, settings, is_training, reasons)
 
@@ -195,16 +240,13 @@ def _split(
 def _write(ids: Strings, found: Split, is_training: Any, out: str) -> None:
     import numpy as np
 
-    from credence.splits.pack import NO_GROUP, TRAINING
     from credence.tables.contract import Groups, write_contract
 
     packing = found.packing
-    # A table of groups names one for every protein that is not set aside.
-    group = np.where(is_training & (packing.group == NO_GROUP), TRAINING, packing.group)
     # A cluster whose training proteins and others are in two groups is two
     # clusters: what the classifier learnt from is never counted with the rest.
     cluster = np.where(is_training, "training:" + found.cluster, found.cluster)
-    write_contract(Path(out), Groups(ids, cluster, group, packing.role, packing.reason))
+    write_contract(Path(out), Groups(ids, cluster, packing.group, packing.role, packing.reason))
 
 
 def _summarise(
@@ -214,7 +256,7 @@ def _summarise(
     from credence.findings import to_record
     from credence.tables.writing import write_json
 
-    is_audited = options["audit"] != "none" or options["strict"] != "report"
+    is_audited = _is_audited(options)
     finding = describe_split(ids, class_, class_names, found, _settings(options), is_audited)
     write_json(Path(options["summary"]), to_record(finding))
 

@@ -46,7 +46,7 @@ def describe_split(
         Whether `found.audit` means anything.
     """
     packing, audited = found.packing, found.audit
-    inside = packing.group != NO_GROUP
+    inside = (packing.group != NO_GROUP) & (packing.role != TRAINING)
     names, group = np.unique(packing.group[inside].astype(str), return_inverse=True)
     present, class_codes = np.unique(class_[inside], return_inverse=True)
     _, cluster = np.unique(found.cluster[inside].astype(str), return_inverse=True)
@@ -77,7 +77,7 @@ def describe_split(
         ),
         groups=_groups(names, packing.group, audited),
         edges=EDGES,
-        worst=_worst(ids, np.where(packing.role == TRAINING, TRAINING, packing.group), audited),
+        worst=_worst(ids, packing.group, audited),
         apart=_apart(ids, packing.role == SET_ASIDE, packing.reason),
     )
 

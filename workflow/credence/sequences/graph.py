@@ -12,8 +12,12 @@ from credence.sequences.canonical import Distinct, distinct
 from credence.sequences.components import components, representatives
 from credence.sequences.proteins import Proteins
 from credence.sequences.protocol import Clustering
-from credence.sequences.relatives import Pairs, Thresholds, contained, joined
+from credence.sequences.relatives import Pairs, Thresholds, contained, joined, no_pairs
 from credence.sequences.smith_waterman import Library, likeness
+
+# Below this number of residues prefilters of words lose relatives.
+SHORT = 60
+MOST_CELLS_OF_SHORT = 5e10  # ten seconds or so on one core
 
 
 class Finder(Protocol):
@@ -92,7 +96,9 @@ def _of_distinct(library: Library, code: Integers, other: Integers) -> tuple[Flo
     return identity[places], coverage[places]
 
 
-def draw_graph(proteins: Proteins, finder: Finder, thresholds: Thresholds) -> Graph:
+def draw_graph(
+    proteins: Proteins, finder: Finder, thresholds: Thresholds, threads: int = 1
+) -> Graph:
     """Return the graph of relatives, drawn looser than relatives are defined.
 
     Parameters
@@ -103,12 +109,41 @@ def draw_graph(proteins: Proteins, finder: Finder, thresholds: Thresholds) -> Gr
         What finds alike sequences.
     thresholds : Thresholds
         Of relatives; the margins are taken here.
+    threads : int
+        Alignments at a time, of short proteins.
     """
     found = distinct(proteins.sequences)
     if len(found.texts) == 0:
-        return Graph(proteins, found, contained(found.texts))
-    pairs = finder.among(found.texts, thresholds.looser())
-    return Graph(proteins, found, joined([pairs, contained(found.texts)]))
+        return Graph(proteins, found, no_pairs())
+    looser = thresholds.looser()
+    pairs = finder.among(found.texts, looser)
+    return Graph(proteins, found, joined([pairs, relatives_of_short(found, looser, threads)]))
+
+
+def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) -> Pairs:
+    """Return pairs of short proteins by exact alignment: search engines lose them.
+
+    The shortest come first, as many as `MOST_CELLS_OF_SHORT` allow.
+
+    Parameters
+    ----------
+    found : Distinct
+        Sequences.
+    thresholds : Thresholds
+        From where on a pair counts.
+    threads : int
+        Alignments at a time.
+    """
+    cells = np.cumsum(found.lengths[::-1]) * float(found.lengths.sum())
+    is_short = (found.lengths[::-1] < SHORT) & (cells <= MOST_CELLS_OF_SHORT)
+    rows = len(found.texts) - 1 - np.flatnonzero(is_short)
+    if len(rows) == 0:
+        return contained(found.texts, most_expected=thresholds.most_expected)
+    pairs = Library(found.texts, threads).relatives(
+        rows, most_expected=thresholds.most_expected, coverage=thresholds.coverage
+    )
+    whole = contained(found.texts, most_expected=thresholds.most_expected)
+    return joined([pairs.take(pairs.at(thresholds)), whole])
 
 
 @dataclass(frozen=True)
@@ -137,7 +172,7 @@ class GraphEngine:
         proteins : Proteins
             In any order.
         """
-        graph = draw_graph(proteins, self.finder, self.thresholds)
+        graph = draw_graph(proteins, self.finder, self.thresholds, self.threads)
         return graph.clustering(threads=self.threads)
 
 
@@ -169,29 +204,23 @@ def relatives_in(
     ours, theirs = both.code[: proteins.n_proteins], both.code[proteins.n_proteins :]
     query, target = np.unique(ours), np.unique(theirs)
     if len(query) == 0 or len(target) == 0:
-        return contained(np.empty(0, dtype=object))
+        return no_pairs()
     found = finder.between(both.texts[query], both.texts[target], thresholds.looser())
-    rows = [
-        (int(query[a]), int(target[b])) for a, b in zip(found.first, found.second, strict=True)
-    ]
-    whole = contained(both.texts)
-    rows += list(zip(whole.first.tolist(), whole.second.tolist(), strict=True))
-    rows += list(zip(whole.second.tolist(), whole.first.tolist(), strict=True))
-    is_ours, is_theirs = (
-        np.isin(np.arange(len(both.texts)), query),
-        np.isin(np.arange(len(both.texts)), target),
-    )
-    rows = sorted({(a, b) for a, b in rows if a != b and is_ours[a] and is_theirs[b]})
-    same = np.intersect1d(query, target)
-    rows = sorted({*rows, *((row, row) for row in same.tolist())})
-    ends = np.array(rows, dtype=np.int64).reshape(-1, 2)
-    return _closest(both, ends, whole, thresholds, (ours, theirs, training.ids), threads)
+    near = replace(found, first=query[found.first], second=target[found.second])
+    short = relatives_of_short(both, thresholds.looser(), threads)
+    turned = replace(short, first=short.second, second=short.first)
+    same = np.intersect1d(query, target).astype(np.int64)
+    every = joined([near, short, turned])
+    width = len(both.texts)
+    is_asked = np.isin(every.first, query) & np.isin(every.second, target)
+    keys = np.union1d((every.first * width + every.second)[is_asked], same * width + same)
+    ends = np.stack(np.divmod(keys, width), axis=1)
+    return _closest(both, ends, thresholds, (ours, theirs, training.ids), threads)
 
 
 def _closest(
     both: Distinct,
     ends: Integers,
-    whole: Pairs,
     thresholds: Thresholds,
     sides: tuple[Integers, Integers, Strings],
     threads: int,
@@ -200,15 +229,17 @@ def _closest(
     ours, theirs, names = sides
     library = Library(both.texts, threads)
     identity, coverage = likeness(library, ends[:, 0], ends[:, 1])
-    width = len(both.texts)
     low, high = ends.min(axis=1), ends.max(axis=1)
-    is_whole = np.isin(low * width + high, whole.first * width + whole.second)
+    whole = contained(both.texts, most_expected=thresholds.most_expected)
+    width = len(both.texts)
+    is_real = (low == high) | np.isin(low * width + high, whole.first * width + whole.second)
+    is_real |= library.beats_chance(low, high, thresholds.most_expected)
     lengths = both.lengths
     # One row is the longer of the two; how much of it is covered is not needed
     # unless both sides count, and then it is at most the ratio of the lengths.
     longer = np.where(low == high, 1.0, lengths[high] / lengths[low]) * coverage
     pairs = Pairs(ends[:, 0], ends[:, 1], identity, coverage, longer)
-    kept = pairs.take(pairs.at(thresholds) | is_whole)
+    kept = pairs.take(pairs.at(thresholds) & is_real)
     home: dict[int, int] = {}
     for place in sorted(range(len(theirs)), key=lambda at: str(names[at]), reverse=True):
         home[int(theirs[place])] = place

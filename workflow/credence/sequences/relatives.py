@@ -5,14 +5,22 @@ Notes
 Two proteins are relatives when their best local alignment (BLOSUM62, a gap of
 n residues costs 11 + (n − 1)) has an identity, matches over alignment columns,
 and a coverage, aligned stretch over length, at the thresholds or above, and
-when it is better than chance: at most `MOST_EXPECTED` alignments as good are
-expected between two random proteins of their lengths. Without that third
-condition a peptide would be a relative of half of all proteins. It does not
-depend on how many proteins there are, so relatives stay relatives.
+when it is better than chance: at most `Thresholds.most_expected` alignments as
+good are expected between two random proteins of their lengths. Without that
+third condition a peptide would be a relative of half of all proteins. It does
+not depend on how many proteins there are, so relatives stay relatives. With
+`most_expected` None the first two conditions are all.
 
-A protein below `SHORTEST_ALIGNED` residues cannot beat chance; it is a relative
-of those that contain it whole, and of nothing else. Identical sequences are
-always relatives.
+Identical sequences are always relatives. A protein below `SHORTEST_WHOLE`
+residues, whose every match together may score less than chance needs, is also a
+relative of those that contain it whole, unless that is chance itself: 20⁻ʳ per
+place for r residues, so from six or seven residues on.
+
+Two conditions on identity and coverage alone put no floor under a score: an
+alignment that alternates matches of 4 with mismatches of −4 has identity one
+half at any length and scores 4. Hence no bound on scores can save alignments
+when chance is not asked; a bound on the ends of alignments can
+(:meth:`credence.sequences.smith_waterman.Library.relatives`).
 """
 
 from __future__ import annotations
@@ -27,8 +35,11 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 IDENTITY, COVERAGE = 0.40, 0.80
 # By how much the graph is drawn looser than relatives are defined.
 IDENTITY_MARGIN, COVERAGE_MARGIN = 0.05, 0.10
-SHORTEST_ALIGNED = 30
 MOST_EXPECTED = 1e-6
+# From here on matches, which score 4 at least, beat chance: 120 against 92 for the
+# longest protein there is.
+SHORTEST_WHOLE = 30
+N_RESIDUES = 20
 # Karlin-Altschul parameters of BLOSUM62 with gaps of 11 and 1, as BLAST has them
 # (Altschul & Gish 1996, doi 10.1016/S0076-6879(96)66029-7).
 LAMBDA, KAPPA = 0.267, 0.041
@@ -46,11 +57,15 @@ class Thresholds:
         Least share of the shorter protein that is aligned.
     both_sides : bool
         Whether the longer one has to be covered as much.
+    most_expected : float, optional
+        Alignments as good between two random proteins of their lengths, at
+        most; None: alignments that chance explains count as well.
     """
 
     identity: float = IDENTITY
     coverage: float = COVERAGE
     both_sides: bool = False
+    most_expected: float | None = MOST_EXPECTED
 
     def looser(self) -> Thresholds:
         """Return the thresholds of the graph, below those of relatives."""
@@ -140,7 +155,7 @@ def joined(parts: list[Pairs]) -> Pairs:
     )
 
 
-def score_needed(length: int, lengths: ArrayLike) -> Floats:
+def score_needed(length: int, lengths: ArrayLike, most_expected: float = MOST_EXPECTED) -> Floats:
     """Return the least score that chance does not explain.
 
     Parameters
@@ -149,6 +164,8 @@ def score_needed(length: int, lengths: ArrayLike) -> Floats:
         Residues of one protein.
     lengths : array of int
         Residues of others.
+    most_expected : float
+        Alignments as good between two random proteins, at most.
 
     Examples
     --------
@@ -156,20 +173,30 @@ def score_needed(length: int, lengths: ArrayLike) -> Floats:
     [82.5, 87.7]
     """
     n_places = float(length) * np.asarray(lengths, dtype=np.float64)
-    return np.asarray(np.log(KAPPA * n_places / MOST_EXPECTED) / LAMBDA)
+    return np.asarray(np.log(KAPPA * n_places / most_expected) / LAMBDA)
 
 
-def contained(texts: Strings, queries: Integers | None = None) -> Pairs:
+def contained(
+    texts: Strings,
+    queries: Integers | None = None,
+    most_expected: float | None = MOST_EXPECTED,
+) -> Pairs:
     """Return short proteins with those that contain them whole.
 
     Parameters
     ----------
     texts : array of str
-        Distinct sequences.
+        Distinct sequences, from long to short. One that holds X is contained
+        in nothing, since X is identical to nothing.
     queries : array of int, optional
         Only pairs with one of these rows; default: all.
+    most_expected : float, optional
+        How often chance may put the short one into the long one, at most; None:
+        that is not asked.
     """
-    short = [row for row, text in enumerate(texts) if len(text) < SHORTEST_ALIGNED]
+    short = [
+        row for row, text in enumerate(texts) if len(text) < SHORTEST_WHOLE and "X" not in text
+    ]
     if not short:
         return no_pairs()
     wanted = None if queries is None else set(queries.tolist())
@@ -177,12 +204,17 @@ def contained(texts: Strings, queries: Integers | None = None) -> Pairs:
     joined_text = "*".join(texts) + "*"
     pairs = set()
     for row in short:
-        place = joined_text.find(texts[row])
+        text = texts[row]
+        rarity = float(N_RESIDUES) ** -len(text)
+        place = joined_text.find(text)
         while place >= 0:
             home = int(np.searchsorted(starts, place, side="right")) - 1
-            if home != row and (wanted is None or row in wanted or home in wanted):
+            n_places = len(texts[home]) - len(text) + 1
+            is_rare = most_expected is None or rarity * n_places <= most_expected
+            is_asked = wanted is None or row in wanted or home in wanted
+            if home != row and is_rare and is_asked:
                 pairs.add((home, row))
-            place = joined_text.find(texts[row], int(starts[home + 1]))
+            place = joined_text.find(text, int(starts[home + 1]))
     if not pairs:
         return no_pairs()
     rows = np.array(sorted(pairs), dtype=np.int64)

@@ -1,14 +1,17 @@
 """Who has a relative in another group: by exact alignment, not by clusters.
 
 The audit knows nothing of how clusters were made. Each protein examined is
-aligned with every protein outside its group (:mod:`credence.sequences.smith_waterman`);
+aligned with every protein apart from it (:mod:`credence.sequences.smith_waterman`);
 no prefilter stands before that, so a relative cannot be missed. All proteins
 are examined, or those of the test group and a sample of the others.
+
+Comparing is apart from judging: what was aligned once can be judged again after
+clusters have been joined or proteins set aside, since both only take pairs away.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +22,13 @@ from credence.calibrators.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.sequences.canonical import Distinct, distinct
 from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import SHORTEST_ALIGNED, Pairs, Thresholds, joined, no_pairs
+from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
 from credence.sequences.smith_waterman import Library
 
 LEVEL = 0.95
+# Of so many of the proteins examined the pairs that only chance excludes are
+# counted, which takes more alignments than the audit itself.
+MOST_COUNTED = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +47,19 @@ class Audit:
         none, or where the protein was not examined.
     pairs : Pairs
         Relatives in two groups, all that were met; rows of proteins.
+    n_counted : int
+        Proteins examined for pairs that only chance excludes.
+    n_by_chance : int
+        Their pairs in two groups that reach identity and coverage, with a score
+        that chance may explain: no relatives, as `Thresholds.most_expected` has it.
     """
 
     is_examined: Booleans
     is_crossing: Booleans
     nearest: Floats
     pairs: Pairs
+    n_counted: int = 0
+    n_by_chance: int = 0
 
     @property
     def n_examined(self) -> int:
@@ -57,6 +70,23 @@ class Audit:
     def n_crossing(self) -> int:
         """Number of proteins, of those examined, with a relative in another group."""
         return int(self.is_crossing.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What exact alignment of proteins that are apart has shown.
+
+    Parameters
+    ----------
+    is_examined : array of bool
+        Whether the protein was compared with everything apart from it.
+    pairs : Pairs
+        Pairs of proteins apart that cover enough and beat chance, at any
+        identity; at least one of the two was examined.
+    """
+
+    is_examined: Booleans
+    pairs: Pairs
 
 
 def audit(
@@ -81,26 +111,88 @@ def audit(
     threads : int
         Alignments at a time.
     """
-    is_in = group != ""
+    return judged(compare(proteins, group, thresholds, rows, threads), group, thresholds)
+
+
+def compare(
+    proteins: Proteins,
+    apart: Strings,
+    thresholds: Thresholds,
+    rows: Integers | None = None,
+    threads: int = 1,
+) -> Compared:
+    """Return what exact alignment of proteins under different names shows.
+
+    Parameters
+    ----------
+    proteins : Proteins
+        All of them.
+    apart : array of str
+        Proteins of one name are not compared: their group, or any part of it,
+        such as their cluster. Those under '' are compared with nothing.
+    thresholds : Thresholds
+        Of relatives.
+    rows : array of int, optional
+        Who is examined; default: everyone under a name.
+    threads : int
+        Alignments at a time.
+    """
+    is_in = apart != ""
     is_examined = np.zeros(proteins.n_proteins, dtype=np.bool_)
     is_examined[np.arange(proteins.n_proteins) if rows is None else rows] = True
     is_examined &= is_in
     inside = np.flatnonzero(is_in)
     found = distinct(proteins.sequences[inside])
-    names, codes = np.unique(group[inside].astype(str), return_inverse=True)
+    names, codes = np.unique(apart[inside].astype(str), return_inverse=True)
     queries = None if rows is None else np.unique(found.code[is_examined[inside]])
-    library = Library(found.texts, threads)
-    pairs = library.relatives(queries, _home(found, codes, len(names)))
-    whole = np.array([len(text) < SHORTEST_ALIGNED for text in found.texts], dtype=np.bool_)
-    # A short protein is a relative of what contains it whole, however alike.
-    if pairs.n_pairs:
-        pairs = pairs.take(
-            pairs.at(Thresholds(0.0, thresholds.coverage, thresholds.both_sides))
-            | whole[pairs.second]
-        )
-    spread = _to_proteins(pairs, found, codes)
-    spread = joined([spread, _copies(found, codes)]).renamed(inside)
-    nearest = np.full(proteins.n_proteins, np.nan)
+    library, home = Library(found.texts, threads), _home(found, codes, len(names))
+    aligned = library.relatives(queries, home, thresholds.most_expected, thresholds.coverage)
+    covering = aligned.take(aligned.at(replace(thresholds, identity=0.0)))
+    pairs = joined([_to_proteins(covering, found, codes), _copies(found, codes)])
+    return Compared(is_examined, pairs.renamed(inside))
+
+
+def with_chance_counted(
+    found: Audit, proteins: Proteins, group: Strings, thresholds: Thresholds, threads: int = 1
+) -> Audit:
+    """Return the audit with the number of pairs that only chance excludes.
+
+    Parameters
+    ----------
+    found : Audit
+        Of these groups.
+    proteins, group, thresholds, threads
+        As :func:`audit` had them.
+    """
+    if thresholds.most_expected is None:
+        return found
+    rows = sample_rows(proteins.ids, found.is_examined, MOST_COUNTED)
+    literal = compare(proteins, group, replace(thresholds, most_expected=None), rows, threads)
+    every = judged(literal, group, thresholds).pairs
+    width = proteins.n_proteins
+    keys = [
+        np.minimum(pairs.first, pairs.second) * width + np.maximum(pairs.first, pairs.second)
+        for pairs in (every, found.pairs)
+    ]
+    is_new = ~np.isin(keys[0], keys[1])
+    return replace(found, n_counted=len(rows), n_by_chance=int(is_new.sum()))
+
+
+def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
+    """Return what crosses groups, of what was compared.
+
+    Parameters
+    ----------
+    compared : Compared
+        Of names that each stay within one group.
+    group : array of str
+        The group of each protein, '' for those in none.
+    thresholds : Thresholds
+        Of relatives.
+    """
+    is_examined = compared.is_examined & (group != "")
+    spread = _crossing(compared.pairs, group)
+    nearest = np.full(len(group), np.nan)
     for one in (spread.first, spread.second):
         np.fmax.at(nearest, one, spread.identity)
     nearest[~is_examined] = np.nan
@@ -108,10 +200,16 @@ def audit(
         (spread.identity >= thresholds.identity)
         & (is_examined[spread.first] | is_examined[spread.second])
     )
-    is_crossing = np.zeros(proteins.n_proteins, dtype=np.bool_)
+    is_crossing = np.zeros(len(group), dtype=np.bool_)
     is_crossing[crossing.first] = True
     is_crossing[crossing.second] = True
     return Audit(is_examined, is_crossing & is_examined, nearest, crossing)
+
+
+def _crossing(pairs: Pairs, group: Strings) -> Pairs:
+    """Return the pairs of two groups."""
+    one, other = group[pairs.first], group[pairs.second]
+    return pairs.take(((one != other) & (one != "") & (other != "")).astype(np.bool_))
 
 
 def _home(found: Distinct, codes: Integers, n_groups: int) -> Integers:

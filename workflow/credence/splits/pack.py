@@ -27,7 +27,8 @@ class Packing:
     Parameters
     ----------
     group : array of str
-        '1', '2', … or 'test'; '' for training proteins and those set aside.
+        '1', '2', … or 'test'; 'training' for training proteins, and '' for those
+        set aside, which are in none.
     role : array of str
         training, calibration, test or set_aside (METHODS section 4).
     reason : array of str
@@ -97,7 +98,7 @@ def pack(
         reason = np.where(learnt, "", reasons)
         role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
         role[learnt] = TRAINING
-    group = np.full(len(ids), NO_GROUP, dtype=object)
+    group = np.where(learnt, TRAINING, NO_GROUP).astype(object)
     rows = np.flatnonzero(role == CALIBRATION)
     names = [str(number + 1) for number in range(n_groups)]
     if test_group:

@@ -1,10 +1,13 @@
 """Local search: move clusters between groups while that evens classes and sizes.
 
 Clusters that hold the same numbers of the same classes are one kind, so that
-all moves of a step are weighed at once. The cost is Σ over groups and classes
-of ((count − even)/even)², which spreads what cannot be even, with a little of
-|count − even|/even, the deviation of :mod:`credence.splits.balance`, and the
-same of sizes.
+all moves of a step are weighed at once. With away = (count − even)/even the
+cost is Σ |away| + away² over groups and classes: the deviation of
+:mod:`credence.splits.balance`, and squares, which spread what cannot be even.
+The sizes of groups count as one more class; beyond `FREE` of the mean size they
+cost `CROWDED` times more, which keeps them within 0.95 to 1.05 of it wherever
+clusters allow (measured: without it 0.82 to 1.18 on 20,000 proteins in heavy-tailed
+families, at a mean deviation lower by 0.001).
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers
 
-ABSOLUTE = 0.01  # of the absolute deviations beside the squares, in the cost
+FREE = 0.04
+CROWDED = 400.0
 LEAST_GAIN = 1e-12
 MOST_STEPS = 20_000
 MOST_KINDS_SWAPPED = 300
@@ -82,7 +86,8 @@ class _State:
     def cost(self, held: Floats) -> Floats:
         """Return the cost of groups that hold so much."""
         away = held * self.scale - 1.0
-        return np.asarray((ABSOLUTE * np.abs(away) + away**2).sum(axis=-1))
+        crowded = np.maximum(np.abs(away[..., -1]) - FREE, 0.0)
+        return np.asarray((np.abs(away) + away**2).sum(axis=-1) + CROWDED * crowded**2)
 
     def changes(self) -> Floats:
         """Return what each move of a kind (axis 0) from (1) to (2) would change."""

@@ -129,15 +129,15 @@ def split(
 
 
 def _audited(proteins: Proteins, packing: Packing, settings: SplitSettings, number: int) -> Audit:
-    group = np.where(packing.role == TRAINING, TRAINING, packing.group)
+    group = packing.group
     rows = None
     if settings.n_sampled is not None:
         is_test = packing.group == TEST
-        others = (packing.group != NO_GROUP) & ~is_test
+        others = (packing.group != NO_GROUP) & ~is_test & (packing.role != TRAINING)
         sampled = sample_rows(proteins.ids, others, settings.n_sampled, number)
         rows = np.union1d(sampled, np.flatnonzero(is_test))
     elif (packing.role == TRAINING).any():
-        rows = np.flatnonzero(packing.group != NO_GROUP)
+        rows = np.flatnonzero((packing.group != NO_GROUP) & (packing.role != TRAINING))
     return audit(proteins, group, settings.thresholds, rows, settings.threads)
 
 
