@@ -231,6 +231,7 @@ def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
         "lower": "0",
         "upper": "1",
         "weight": "",
+        "applied_share": "0",
     }
 
 

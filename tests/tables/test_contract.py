@@ -73,6 +73,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
         Composition(
             texts("HTJ", "Other"), np.array([0.1, 0.9]), np.array([0.3, NAN]),
             np.array([0.2, NAN]), np.array([1 / 3, NAN]), np.array([3.0, NAN]),
+            np.array([0.25, NAN]),
         ),
     ),
 ]  # fmt: skip

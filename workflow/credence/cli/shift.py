@@ -293,7 +293,7 @@ def _write_table(out: str, found: ShiftFinding, spreadsheet_safe: bool) -> None:
         values = [getattr(entry, field) for entry in found.classes]
         return np.array(values, dtype=object if field == "class_name" else np.float64)
 
-    fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight")
+    fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
     write_contract(
         Path(out),
         Composition(*(column(field) for field in fields)),

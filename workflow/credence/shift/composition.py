@@ -80,14 +80,16 @@ class Composition:
         return 1.0 if self.no_shift is None else self.no_shift.reality
 
     @property
-    def applied_share(self) -> Floats:
-        """Composition that confidences are corrected for.
+    def moved_share(self) -> Floats:
+        """Composition so far from calibration's as chance does not explain.
 
-        From the calibration set's shares so far towards the mean of the draws:
-        an estimated share of 0 is not taken for none.
+        On the way to the mean of the draws: an estimated share of 0 is not taken
+        for none.
         """
-        if self.no_shift is None or self.part_applied == 0.0:
-            return self.share if self.no_shift is None else self.calibration_share
+        if self.no_shift is None:
+            return self.share
+        if self.part_applied == 0.0:
+            return self.calibration_share
         mean = np.maximum(self.share, self.least)
         if self.draws.shape[1] > 0:
             mean = self.draws.mean(axis=1)
@@ -101,23 +103,31 @@ class Composition:
         return ratio_of(np.maximum(self.share, self.least), self.calibration_share)
 
     @property
-    def applied_weight(self) -> Floats:
-        """Ratio w of the applied composition."""
-        return ratio_of(self.applied_share, self.calibration_share)
+    def moved_weight(self) -> Floats:
+        """Ratio w of the moved composition."""
+        return ratio_of(self.moved_share, self.calibration_share)
 
     @property
     def fit_weight(self) -> Floats:
-        """The w to fit with: that of the applied composition.
+        """The w to fit with: that of the moved composition, where it can be carried.
 
         A class of few clusters cannot carry a large weight: it gets
         1 + (w − 1) n/(n + 2), n its number of clusters.
         """
-        weight = self.applied_weight
+        weight = self.moved_weight
         if self.class_number is None or self.part_applied == 0.0:
             return weight
         part = self.class_number / (self.class_number + HELD_CLUSTERS)
         held = 1.0 + (weight - 1.0) * part
         return np.where(weight > 1.0, held, weight)
+
+    @property
+    def applied_share(self) -> Floats:
+        """Composition that the fit weights stand for."""
+        if self.no_shift is None or self.part_applied == 0.0:
+            return self.moved_share
+        applied = np.nan_to_num(self.fit_weight) * self.calibration_share
+        return np.asarray(applied / applied.sum())
 
     @property
     def weight_draws(self) -> Floats:

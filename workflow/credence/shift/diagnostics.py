@@ -213,13 +213,13 @@ def _applied_sentences(names: tuple[str, ...], composition: Composition) -> list
             f"{composition.part_applied:.0%} of the estimated difference from the calibration "
             "set is more than chance gives: so much of it is corrected for."
         )
-    held = composition.fit_weight < HELD * composition.applied_weight
+    held = composition.fit_weight < HELD * composition.moved_weight
     for class_ in np.flatnonzero(held).tolist():
         assert composition.class_number is not None
         sentences.append(
             f"{names[class_]} rests on {composition.class_number[class_]:.1f} families of the "
             "calibration set, too few to be counted "
-            f"{composition.applied_weight[class_]:.3g} times each: they are counted "
+            f"{composition.moved_weight[class_]:.3g} times each: they are counted "
             f"{composition.fit_weight[class_]:.3g} times."
         )
     return sentences

@@ -73,6 +73,7 @@ COMPOSITION_COLUMNS = (
     _share("lower"),
     _share("upper"),
     Column("weight", Kind.NUMBER, may_be_empty=True, low=0.0),
+    _share("applied_share", is_optional=True),
 )
 
 
@@ -174,6 +175,9 @@ class Composition:
         Shares of the classes, and the interval of the use-set's.
     weight : array of float
         Ratio of the shares.
+    applied_share : array of float
+        Shares that confidences are corrected for: so far towards the use-set's
+        as chance does not explain. NaN in a table that does not have them.
     """
 
     class_: Strings
@@ -182,6 +186,7 @@ class Composition:
     lower: Floats
     upper: Floats
     weight: Floats
+    applied_share: Floats
 
 
 TABLES: dict[type[Any], tuple[Column, ...]] = {
