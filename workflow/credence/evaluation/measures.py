@@ -308,6 +308,7 @@ def floors(
     n_effective = effective_numbers(judged, block, n_classes)
     found: dict[str, Floats] = {}
     outcome = (chance < judged.confidence[:, None]).astype(np.float64)
+    true_class = None if judged.probabilities is None else _drawn_classes(judged, chance)
     for name, own in placed.items():
         metrics = [
             metric
@@ -318,7 +319,8 @@ def floors(
             continue
         sums = total_sums(own, judged.weight)
         if metrics[0].needs_vector:
-            simulated = _vector_sums(own, judged, sums, chance)
+            assert true_class is not None
+            simulated = _vector_sums(own, judged, sums, true_class)
         else:
             simulated = outcome_sums(own, judged.weight, sums, outcome)
         for metric in metrics:
@@ -326,25 +328,35 @@ def floors(
     return found
 
 
-def _vector_sums(placed: Placed, judged: Judged, own: BlockSums, chance: Floats) -> BlockSums:
-    """Return the sums had true classes been drawn from the vectors."""
+def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
+    """Return true classes drawn from the vectors, shape (n_draws, n_samples)."""
     assert judged.probabilities is not None
     cumulative = np.cumsum(judged.probabilities, axis=1)
+    last = cumulative.shape[1] - 1
+    drawn = np.zeros((chance.shape[1], judged.n_samples), dtype=np.int64)
+    for draw in range(len(drawn)):
+        place = chance[:, draw] * cumulative[:, -1]
+        for class_ in range(last):  # beyond which of the vector's steps the number lies
+            drawn[draw] += place >= cumulative[:, class_]
+    return drawn
+
+
+def _vector_sums(
+    placed: Placed, judged: Judged, own: BlockSums, true_class: Integers
+) -> BlockSums:
+    """Return the sums had the true classes been those drawn."""
+    assert judged.probabilities is not None
     # Position of each protein's own class among all entries, −1 where it does not count.
     n_samples, n_classes = judged.probabilities.shape
     n_bins = placed.n_cells // n_classes
     where = np.full((n_samples, n_classes), -1, dtype=np.int64)
     where[placed.row, placed.position // n_bins] = placed.position
     everyone = np.arange(n_samples)
-    outcome = np.zeros((chance.shape[1], placed.n_cells))
-    for draw in range(chance.shape[1]):
-        passed = chance[:, draw : draw + 1] * cumulative[:, -1:] >= cumulative
-        drawn_class = np.minimum(passed.sum(axis=1), n_classes - 1)
-        position = where[everyone, drawn_class]
+    outcome = np.zeros((len(true_class), placed.n_cells))
+    for draw, classes in enumerate(true_class):
+        position = where[everyone, classes]
         counted = position >= 0
-        outcome[draw] = np.bincount(
-            position[counted], weights=judged.weight[counted], minlength=placed.n_cells
-        )
+        outcome[draw] = sum_by(position[counted], judged.weight[counted], placed.n_cells)
     shape = (2, *outcome.shape)
     everything = np.concatenate([np.broadcast_to(own.everything[:2], shape), outcome[None]])
     return BlockSums(own.classes, everything)

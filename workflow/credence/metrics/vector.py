@@ -1,7 +1,11 @@
 """Calibration error of whole probability vectors: SCE, ACE, TACE.
 
 They are defined where a method gives a probability for every class, over all
-proteins; no other method is given one.
+proteins; no other method is given one. Each is a mean over *classes* of how a
+class's probability errs on all proteins, most of which are predicted another. Among
+the proteins predicted one class only that class's own probability says something
+of the prediction, and its calibration error there is ECE: so these three are not
+given per predicted class.
 """
 
 from __future__ import annotations
@@ -90,7 +94,8 @@ SCE = Metric(
     title="static calibration error",
     summary="The mean over classes of the calibration error of each class's probability, over "
     f"all proteins, in {N_BINS} bins of equal width. Only for methods that give a probability "
-    "for every class.",
+    "for every class, and only over all: of the proteins predicted one class, the error of that "
+    "class's probability is the ECE.",
     reference=NIXON,
     family=_family("sce", by_count=False, least=-1.0),
     finish=mean_gap_of_classes,
