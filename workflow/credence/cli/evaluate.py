@@ -11,9 +11,11 @@ import click
 
 from credence.cli.shared import fit_options, out_option, set_options, table_options
 
+LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
+
 if TYPE_CHECKING:
     from credence.calibrators.auto import AutoCalibration
-    from credence.findings import InputFile, MethodChoices, MethodFinding, Notice
+    from credence.findings import InputFile, MethodChoices, MethodFinding, Notice, Setting
     from credence.tables.calibration_file import CalibrationFile
 
 
@@ -112,7 +114,11 @@ def command(
     )
     findings = Findings(
         provenance=Provenance(
-            run="", title="", credence_version=__version__, inputs=_inputs(summary, attached)
+            run="",
+            title="",
+            credence_version=__version__,
+            inputs=_inputs(summary, attached),
+            versions=_versions(),
         ),
         methods=tuple(_method_finding(name) for name in files),
         chosen=chosen,
@@ -232,6 +238,17 @@ def _choices(name: str, calibration: AutoCalibration) -> MethodChoices:
         ),
         tuple(SkippedCandidate(*entry) for entry in calibration.skipped.items()),
     )
+
+
+def _versions() -> tuple[Setting, ...]:
+    """Return the versions of Python and of the libraries that compute."""
+    import platform
+    from importlib.metadata import version
+
+    from credence.findings import Setting
+
+    libraries = tuple(Setting(name, version(name)) for name in LIBRARIES)
+    return (Setting("Python", platform.python_version()), *libraries)
 
 
 def _inputs(summary: str | None, attached: Sequence[str]) -> tuple[InputFile, ...]:

@@ -74,6 +74,8 @@ class Provenance:
         What was read.
     settings : tuple of Setting
         Every setting that can change a number.
+    versions : tuple of Setting
+        Python and the libraries that computed the numbers.
     """
 
     run: str
@@ -82,6 +84,7 @@ class Provenance:
     is_simulated: bool = False
     inputs: tuple[InputFile, ...] = ()
     settings: tuple[Setting, ...] = ()
+    versions: tuple[Setting, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ from credence.report.plots import LinesPlot
 from credence.report.wording import NOTHING, count, of, share, slug
 
 MOST_SHOWN = 0.005  # shares below are left blank, so that mistakes stand out
+MOST_COLUMNS = 15  # classes up to which a whole matrix can be read
+N_LISTED = 3  # true classes listed for each predicted one, beyond that
+MOST_FIGURES = 12  # classes of which figures are shown, those with the most proteins
 
 
 def section(findings: Findings) -> Section | None:
@@ -32,20 +35,24 @@ def section(findings: Findings) -> Section | None:
     results = findings.results
     if not results.given_predicted:
         return None
-    blocks: list[Block] = [
-        Paragraph(
-            "Read down a column: of the proteins predicted to be in that class, which share is "
-            "truly in each. The diagonal is the class-only confidence."
-        ),
-        _shares(findings, results.given_predicted, "Reverse confusion matrix"),
-        Folded(
-            "Confusion matrix and counts",
-            (
-                _shares(findings, results.given_true, "Confusion matrix: shares of each row"),
-                _counts(findings),
+    blocks: list[Block] = []
+    if len(results.class_names) > MOST_COLUMNS:
+        blocks.append(_listed(findings))
+    else:
+        blocks += [
+            Paragraph(
+                "Read down a column: of the proteins predicted to be in that class, which share "
+                "is truly in each. The diagonal is the class-only confidence."
             ),
-        ),
-    ]
+            _shares(findings, results.given_predicted, "Reverse confusion matrix"),
+            Folded(
+                "Confusion matrix and counts",
+                (
+                    _shares(findings, results.given_true, "Confusion matrix: shares of each row"),
+                    _counts(findings),
+                ),
+            ),
+        ]
     if results.halves:
         blocks.append(_halves(findings))
     if results.counting:
@@ -82,6 +89,42 @@ def _counts(findings: Findings) -> Table:
     return Table("Proteins by true and predicted class", _columns(findings), rows)
 
 
+def _listed(findings: Findings) -> Table:
+    """Return the likeliest true classes of each predicted one, where a matrix is too wide."""
+    names = findings.results.class_names
+    rows = []
+    for number, name in enumerate(names):
+        column = [(row[number], k) for k, row in enumerate(findings.results.given_predicted)]
+        others = sorted(
+            ((-value, k) for value, k in column if k != number and value >= MOST_SHOWN),
+        )[:N_LISTED]
+        own = column[number][0]
+        said = "; ".join(f"{names[k]} {share(-value)}" for value, k in others)
+        rows.append((name, NOTHING if math.isnan(own) else share(own), said or NOTHING))
+    columns = (
+        Column("predicted class", is_number=False),
+        Column("truly in it"),
+        Column("else most often", is_number=False),
+    )
+    caption = (
+        "What predictions of each class truly are, as shares of them. The whole matrix of "
+        f"{count(len(names))} classes is in findings.json."
+    )
+    return Table(caption, columns, tuple(rows))
+
+
+def _figured(findings: Findings) -> set[str]:
+    """Return the classes of which figures are shown."""
+    ordered = sorted(findings.results.classes, key=lambda entry: -entry.n_predicted)
+    return {entry.class_name for entry in ordered[:MOST_FIGURES]}
+
+
+def _only_some(findings: Findings) -> str:
+    if len(findings.results.classes) <= MOST_FIGURES:
+        return ""
+    return f" Figures are of the {count(MOST_FIGURES)} classes with the most proteins."
+
+
 def _halves(findings: Findings) -> Folded:
     rows = tuple(
         (
@@ -101,10 +144,13 @@ def _halves(findings: Findings) -> Folded:
     caption = (
         "Histograms of the share right over the score, from two halves that share no family. How "
         "far they lie apart is how far a histogram of half this size can be trusted."
+        + _only_some(findings)
     )
+    figured = _figured(findings)
     figures = tuple(
         _halves_figure(entry, number)
         for number, entry in enumerate(findings.results.halves, start=1)
+        if entry.class_name in figured
     )
     return Folded(
         "How noisy is a histogram of this size?",
@@ -135,9 +181,11 @@ def _halves_figure(entry: Halves, number: int) -> Figure:
 
 
 def _counting(findings: Findings) -> Folded:
+    figured = _figured(findings)
     figures = tuple(
         _counting_figure(entry, number)
         for number, entry in enumerate(findings.results.counting, start=1)
+        if entry.class_name in figured
     )
     return Folded(
         "Why only proteins predicted to be in a class are counted for it",
@@ -145,7 +193,7 @@ def _counting(findings: Findings) -> Folded:
             Paragraph(
                 "A score for a class means more where it is the best score of its protein. "
                 "Counting all proteins with that score, whatever they are predicted to be, mixes "
-                "in those that another class won."
+                "in those that another class won." + _only_some(findings)
             ),
             FigureRow(figures),
         ),

@@ -7,8 +7,6 @@ from credence.report.blocks import Block, Column, Definitions, Folded, Paragraph
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import NOTHING, count, of, share
 
-SHOWN_OF_DIGEST = 16
-
 
 def section(findings: Findings) -> Section:
     """Return what a reader has to know of the run before its numbers.
@@ -50,12 +48,29 @@ def section(findings: Findings) -> Section:
                     "over whole families",
                 ),
                 ("Held-out numbers", f"{results.n_folds} folds of whole families"),
-                ("Version", f"credence {provenance.credence_version}"),
+                *_release(findings),
+                ("Version", _versions(findings)),
             )
         )
     )
     blocks.append(Folded("Inputs and settings", _details(findings)))
     return Section("overview", "What was calibrated", tuple(blocks))
+
+
+def _versions(findings: Findings) -> str:
+    provenance = findings.provenance
+    own = f"credence {provenance.credence_version}"
+    return ", ".join([own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)])
+
+
+def _release(findings: Findings) -> tuple[tuple[str, str], ...]:
+    if findings.releases is None or not findings.releases.releases:
+        return ()
+    last = findings.releases.releases[-1]
+    n = len(findings.releases.releases)
+    said = last.name if n == 1 else f"{last.name}, the last of {count(n)}"
+    digest = f"; SHA-256 {last.digest}" if last.digest else ""
+    return (("Release", said + digest),)
 
 
 def _others(findings: Findings) -> list[str]:
@@ -70,7 +85,7 @@ def _details(findings: Findings) -> tuple[Table, ...]:
                 entry.role,
                 entry.name,
                 NOTHING if entry.n_records is None else count(entry.n_records),
-                entry.sha256[:SHOWN_OF_DIGEST],
+                entry.sha256,
             )
             for entry in findings.provenance.inputs
         )
@@ -78,7 +93,7 @@ def _details(findings: Findings) -> tuple[Table, ...]:
             Column("input", is_number=False),
             Column("file", is_number=False),
             Column("records"),
-            Column("SHA-256 (begins with)", is_number=False),
+            Column("SHA-256", is_number=False),
         )
         tables.append(Table("Files that this run read", columns, rows))
     settings = [("run", entry.name, entry.value) for entry in findings.provenance.settings]
