@@ -37,5 +37,5 @@ def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
         "120 proteins in 50 clusters of related sequences and 3 classes"
     )
     assert "5-fold cross-fitting" in second
-    assert "200 bootstrap draws" in second
+    assert "200 draws of a Bayesian bootstrap over clusters" in second
     assert "It was compared with class_only." in second

@@ -119,8 +119,8 @@ def _judging(findings: Findings) -> str:
         f"{results.n_folds}-fold cross-fitting that leaves out whole clusters, stratified by "
         f"predicted class; their intervals are quantiles of {count(results.n_draws)} draws of a "
         "Bayesian bootstrap over clusters, widened for how few clusters bear the number and for "
-        f"how alike relatives are.{others} Tests of calibration turn clusters over together (random signs), "
-        "with Holm's correction over classes."
+        f"how alike relatives are.{others} Tests of calibration turn clusters over together "
+        "(random signs), with Holm's correction over classes."
     )
 
 
