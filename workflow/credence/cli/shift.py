@@ -327,5 +327,5 @@ def _tell(out: str, found: ShiftFinding) -> None:
         f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration.",
         err=True,
     )
-    for sentence in found.sentences:
+    for sentence in (*found.remarks, *found.sentences):
         click.echo(sentence, err=True)

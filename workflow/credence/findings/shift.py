@@ -119,7 +119,9 @@ class ShiftFinding:
     classes : tuple of ShiftClass
         One per class.
     sentences : tuple of str
-        What a reader has to know.
+        What a reader has to know before believing it.
+    remarks : tuple of str
+        How much of an estimated composition is corrected for.
     curves : tuple of ShiftCurve
         One per class that was predicted in calibration, where class and score
         give the confidence.
@@ -142,6 +144,7 @@ class ShiftFinding:
     right_upper: float
     classes: tuple[ShiftClass, ...]
     sentences: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     curves: tuple[ShiftCurve, ...] = ()
 
 

@@ -43,7 +43,9 @@ class Diagnostics:
         and score, and the p-value of the test that it is chance: that the
         composition alone has changed.
     sentences : tuple of str
-        What a reader has to know.
+        What a reader has to know before believing it.
+    remarks : tuple of str
+        How much of an estimated composition is applied.
     """
 
     condition: float
@@ -55,6 +57,7 @@ class Diagnostics:
     gap: float
     p_label_shift: float
     sentences: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def diagnose(
@@ -106,6 +109,7 @@ def diagnose(
         gap,
         p_label,
         tuple(_sentences(side, composition, condition, gap, p_label)),
+        tuple(_remarks(labelled.predictions.class_names, composition)),
     )
 
 
@@ -174,7 +178,6 @@ def _sentences(
             f"The classifier cannot tell {names[class_]} from other classes: "
             "its share in this set is all but unknown."
         )
-    sentences += _applied_sentences(names, composition)
     if condition > NEAR_SINGULAR:
         sentences.append(
             "The classifier takes some classes for others so often that their shares "
@@ -196,7 +199,7 @@ def _sentences(
     return sentences
 
 
-def _applied_sentences(names: tuple[str, ...], composition: Composition) -> list[str]:
+def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
     """Return what is said of an estimated composition that is applied in part."""
     found = composition.no_shift
     if found is None:

@@ -140,6 +140,7 @@ def summarise_shift(
         right_upper=float(expected.total[2, 0]),
         classes=classes,
         sentences=seen.sentences,
+        remarks=seen.remarks,
     )
 
 

@@ -70,11 +70,11 @@ def _blocks(
         Paragraph(lead(found), is_lead=True),
         Paragraph(f"{expected(found, use_set)} {fit(found)}".strip()),
     ]
-    if found.sentences:
-        kind = f"composition of {found.name}"
-        blocks.append(
-            NoticeList(tuple(Notice(kind, text, is_warning=True) for text in found.sentences))
-        )
+    kind = f"composition of {found.name}"
+    notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
+    notices += [Notice(kind, text) for text in found.remarks]
+    if notices:
+        blocks.append(NoticeList(tuple(notices)))
     blocks += [
         FigureRow((_figure(found, name),)),
         _composition_table(found),
@@ -174,7 +174,7 @@ def fit(found: ShiftFinding) -> str:
         verdict = "is more than chance" if found.p_no_shift < LITTLE else "may be chance"
         said.append(
             "That classes are predicted more or less often than in calibration "
-            f"{verdict} ({_p(found.p_no_shift)}){applied(found)}."
+            f"{verdict} ({_p(found.p_no_shift)})."
         )
     if not math.isnan(found.p_label_shift):
         if found.p_label_shift < LITTLE:
@@ -189,24 +189,6 @@ def fit(found: ShiftFinding) -> str:
                 f"({_p(found.p_label_shift)}), which is no proof."
             )
     return " ".join(said)
-
-
-def applied(found: ShiftFinding) -> str:
-    """Return how much of the estimated shift is corrected for, as the end of a sentence.
-
-    Parameters
-    ----------
-    found : ShiftFinding
-        The composition.
-    """
-    if found.estimator in ("none", "stated"):
-        return ""
-    if found.part_applied == 0.0:
-        return ", so nothing is corrected: both confidences are the same, but for wider intervals"
-    return (
-        f"; {share(found.part_applied)} of the estimated difference is corrected for, the part "
-        "that chance does not explain"
-    )
 
 
 def _p(value: float) -> str:
