@@ -122,3 +122,18 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
     assert back.what_if == what_if
     assert repr(back.shifts) == repr((shift,))
     assert math.isnan(back.shifts[0].classes[0].score_after)
+
+
+def test_damaged_findings_are_refused_and_an_absent_default_is_taken() -> None:
+    record = findings().to_record()
+    del record["use_sets"]
+    assert Findings.from_record(record).use_sets == ()
+    del record["results"]["scale"]
+    with pytest.raises(InputError) as refusal:
+        Findings.from_record(record, "findings.json")
+    assert str(refusal.value) == (
+        "findings.json: it is damaged: 'scale' is missing or of another kind. "
+        "Evaluate again with this version of credence."
+    )
+    with pytest.raises(InputError):
+        Findings.from_record(record | {"results": 3}, "findings.json")

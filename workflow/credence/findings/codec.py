@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import types
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
@@ -61,7 +61,10 @@ def _read(kind: Any, record: Any) -> Any:
         return tuple(_read(inner, entry) for entry in record)
     if is_dataclass(kind):
         hints = get_type_hints(kind)
-        return kind(**{name: _read(hints[name], record[name]) for name in hints})  # type: ignore[operator]
+        # A field with a default may be absent: an older file of the same schema has none.
+        needed = {entry.name for entry in fields(kind) if entry.default is MISSING}
+        given = {name: record[name] for name in hints if name in needed or name in record}
+        return kind(**{name: _read(hints[name], value) for name, value in given.items()})  # type: ignore[operator]
     if kind is float:
         return math.nan if record is None else float(record)
     return record

@@ -258,4 +258,11 @@ class Findings:
                 f"its schema is {record.get('schema')!r}, and this version reads {SCHEMA!r}.",
                 "Evaluate again with this version of credence.",
             )
-        return from_record(cls, record)
+        try:
+            return from_record(cls, record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise refuse(
+                where,
+                f"it is damaged: {error} is missing or of another kind.",
+                "Evaluate again with this version of credence.",
+            ) from error
