@@ -177,3 +177,36 @@ def test_the_kernel_draws_at_a_score_are_its_refits(sets: SimpleNamespace) -> No
         weight = sample.weight * cluster_weights(sample.cluster_key, draw)[sample.cluster]
         curve = method.fit_curve(replace(sample, weight=weight))
         assert drawn[draw] == pytest.approx(curve.value(np.array([8.0]))[0], abs=1e-6)
+
+
+def test_relatives_that_join_a_family_lighten_it_and_that_is_said(sets: SimpleNamespace) -> None:
+    def one_each(labelled: Labelled) -> Labelled:
+        _, codes, size = np.unique(
+            labelled.cluster.astype(str), return_inverse=True, return_counts=True
+        )
+        return labelled.reweighted(1.0 / size[codes])
+
+    before = sets.draw(9, 200, "old")
+    joining = sets.draw(10, 10, "new")
+    joining = replace(joining, cluster=before.cluster[:10].copy())
+    n_lighter = int(np.isin(before.cluster, before.cluster[:10]).sum())
+    step = step_of(one_each(before), one_each(sets.joined(before, joining)), "class_only")
+    assert step.n_lightened == n_lighter
+    assert (
+        f"{n_lighter} old proteins weigh less than before: each family counts one, and relatives "
+        "joined theirs."
+    ) in step.sentences
+
+
+@pytest.mark.parametrize("method", ["cstswa", "platt -> kernel"])
+def test_methods_of_every_kind_can_be_compared(sets: SimpleNamespace, method: str) -> None:
+    before = sets.draw(11, 150, "old")
+    after = sets.joined(before, sets.draw(12, 60, "new", prevalence=(0.1, 0.1, 0.7, 0.1)))
+    step = step_of(before, after, method)
+    told = [entry for entry in step.classes if entry.change is not None]
+    assert len(told) == 4
+    for entry in told:
+        assert entry.change is not None
+        assert np.isfinite([entry.change.before, entry.change.fixed, entry.change.after]).all()
+        assert np.isnan(entry.change.total_lower)
+        assert bool(entry.grid) == (method == "platt -> kernel")

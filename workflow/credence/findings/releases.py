@@ -283,6 +283,8 @@ class Step:
     n_compared, n_moved : int
         Proteins whose confidence was compared, and those moved by half a
         point or more.
+    n_lightened : int
+        Old proteins that weigh less now, since relatives joined their families.
     moved : tuple of Moved
         Those that moved most.
     drift : Drift, optional
@@ -300,6 +302,7 @@ class Step:
     metrics: tuple[MetricChange, ...] = ()
     n_compared: int = 0
     n_moved: int = 0
+    n_lightened: int = 0
     moved: tuple[Moved, ...] = ()
     drift: Drift | None = None
     sentences: tuple[str, ...] = ()

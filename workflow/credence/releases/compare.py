@@ -93,6 +93,7 @@ def compare(
         known = OldSet(before, older.calibration, held_out, how.calibrator)
         trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
         drift = drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs)
+    n_lightened = 0 if sets is None else _n_lightened(sets)
     step = Step(
         older=older.state,
         newer=newer.state,
@@ -101,6 +102,7 @@ def compare(
         level=how.options.level,
         classes=class_changes(older, newer, how, sets),
         metrics=metrics,
+        n_lightened=n_lightened,
         drift=drift,
     )
     if proteins is not None:
@@ -153,6 +155,13 @@ def _with_proteins(step: Step, proteins: ProteinChanges) -> Step:
     )
     n_moved = int((difference[known] >= HALF_A_POINT).sum())
     return replace(step, n_compared=int(known.sum()), n_moved=n_moved, moved=moved)
+
+
+def _n_lightened(sets: ThreeSets) -> int:
+    """Return how many old proteins weigh less in the newer release."""
+    now = dict(zip(sets.after.predictions.ids, sets.after.weight.tolist(), strict=True))
+    old = zip(sets.before.predictions.ids, sets.before.weight.tolist(), strict=True)
+    return sum(now.get(name, weight) < weight for name, weight in old)
 
 
 def _fold(labelled: Labelled) -> Integers:

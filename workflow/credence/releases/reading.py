@@ -233,20 +233,33 @@ def side_of(source: Source) -> Side:
     source : Source
         From :func:`read_pair`.
     """
-    record = source.file.calibration.to_record()
-    classes = record.get("classes", {})
-    counts = {name: entry["counts"] for name, entry in classes.items() if "counts" in entry}
+    counts = counts_in(source.file.calibration.to_record())
     labelled = test = None
     if source.has_proteins:
         labelled, test = _proteins(source)
-        if not counts:
-            counts = _counted(labelled)
+        counts = _counted(labelled)
     return Side(_state(source, labelled), source.file.calibration, counts, labelled, test)
 
 
-def _counted(labelled: Labelled) -> dict[str, dict[str, int]]:
-    """Return the counts that a method without curves does not write."""
-    found = {}
+def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
+    """Return the counts of each class that a calibration's record holds.
+
+    Parameters
+    ----------
+    record : mapping
+        From `to_record`; a method of several parts has the counts in one of them.
+    """
+    classes = record.get("classes", {})
+    found = {name: entry["counts"] for name, entry in classes.items() if "counts" in entry}
+    for part in (record.get("first"), *record.get("members", {}).values()):
+        if not found and isinstance(part, Mapping):
+            found = counts_in(part)
+    return found
+
+
+def _counted(labelled: Labelled) -> dict[str, Mapping[str, int]]:
+    """Return the counts of each class among the proteins themselves."""
+    found: dict[str, Mapping[str, int]] = {}
     for class_, name in enumerate(labelled.predictions.class_names):
         held = labelled.predictions.predicted_class == class_
         found[name] = {

@@ -176,6 +176,11 @@ def step_sentences(step: Step) -> tuple[str, ...]:
         )
     elif not touched:
         parts.append(f"{step.newer.name} changes nothing: no protein was added.")
+    if step.n_lightened:
+        parts.append(
+            f"{step.n_lightened:,} old proteins weigh less than before: each family counts one, "
+            "and relatives joined theirs."
+        )
     if step.n_compared:
         parts.append(
             f"Of {step.n_compared:,} proteins, {step.n_moved:,} have a confidence that moved by "

@@ -30,7 +30,7 @@ class Side:
 
     state: ReleaseState
     calibration: Calibration
-    counts: Mapping[str, Mapping[str, float]]
+    counts: Mapping[str, Mapping[str, int]]
     labelled: Labelled | None = None
     test: Labelled | None = None
 
