@@ -168,3 +168,20 @@ def test_without_scripts_the_section_stands_and_the_sliders_are_not_there(
     assert page.locator('[data-widget="what-if"]').is_hidden()
     assert page.locator("#figure-shift-1-sea-water svg").is_visible()
     assert "mixed otherwise than in calibration" in page.locator("#shift .lead").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_there_is_no_serious_finding_of_accessibility(
+    open_page: Any, mixed_page: str, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened = open_page(mixed_page, color_scheme=scheme, bypass_csp=True)
+    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    found = Axe().run(opened.page, "#shift").response["violations"]
+    serious = [
+        (entry["id"], [node["html"][:150] for node in entry["nodes"]][:3])
+        for entry in found
+        if entry["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
