@@ -93,7 +93,7 @@ def pack(
     """
     learnt = np.zeros(len(ids), dtype=np.bool_) if is_training is None else is_training
     if reasons is None:
-        role, reason = _set_aside(ids, cluster, learnt)
+        role, reason = _roles(ids, cluster, learnt)
     else:
         reason = np.where(learnt, "", reasons)
         role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
@@ -111,7 +111,20 @@ def pack(
     return Packing(group, role, reason, scarce)
 
 
-def _set_aside(ids: Strings, cluster: Strings, learnt: Booleans) -> tuple[Strings, Strings]:
+def related_to_training(ids: Strings, cluster: Strings, learnt: Booleans) -> Strings:
+    """Return why each protein is set aside that shares its cluster with training.
+
+    Parameters
+    ----------
+    ids, cluster : array of str
+        Names, and the cluster of each.
+    learnt : array of bool
+        Whether the classifier learnt from the protein.
+    """
+    return _roles(ids, cluster, learnt)[1]
+
+
+def _roles(ids: Strings, cluster: Strings, learnt: Booleans) -> tuple[Strings, Strings]:
     """Return role and reason: training, set aside for a relative there, or calibration."""
     role = np.full(len(ids), CALIBRATION, dtype=object)
     reason = np.full(len(ids), "", dtype=object)

@@ -1,8 +1,15 @@
-"""Splits that no relative crosses: pack, audit, and join or set aside until so."""
+"""Splits that no relative crosses: cut, pack, audit, and join or set aside until so.
+
+Clusters larger than a group are cut first (:mod:`credence.splits.cut`), and again
+where joining has made one. An exhaustive audit aligns proteins of different
+clusters once; what it found is judged again after each round, and anew only when a
+cut has parted what was not compared. In the end no pair is unseen: those of two
+groups are of two clusters.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,12 +19,32 @@ from credence.predictions import Booleans, Integers, Strings
 from credence.sequences.components import components
 from credence.sequences.proteins import Proteins
 from credence.sequences.relatives import Pairs, Thresholds, no_pairs
-from credence.splits.audit import LEVEL, Audit, audit, level_of_round, sample_rows
+from credence.splits.audit import (
+    LEVEL,
+    Audit,
+    Compared,
+    audit,
+    compare,
+    judged,
+    level_of_round,
+    sample_rows,
+    with_chance_counted,
+)
 from credence.splits.cover import fewest
-from credence.splits.pack import NO_GROUP, SET_ASIDE, TEST, TRAINING, Packing, pack
+from credence.splits.cut import ROOM, Whole, cut_oversized
+from credence.splits.pack import (
+    NO_GROUP,
+    SET_ASIDE,
+    TEST,
+    TRAINING,
+    Packing,
+    pack,
+    related_to_training,
+)
 
 Strictness = Literal["report", "join", "set_aside"]
 STRICTNESS: tuple[Strictness, ...] = ("report", "join", "set_aside")
+Cutting = Literal["auto", "never"]
 MOST_ROUNDS = 20
 
 
@@ -41,6 +68,11 @@ class SplitSettings:
         How many proteins outside the test group an audit examines; None: all.
     threads : int
         Alignments at a time.
+    cut : {"auto", "never"}
+        Whether clusters larger than a group are cut where few proteins hold them
+        together. Where clusters are counted instead of proteins none is too large.
+    most_apart : float
+        Share of the proteins that cutting may set aside, at most.
     """
 
     n_groups: int = 12
@@ -50,6 +82,8 @@ class SplitSettings:
     strict: Strictness = "join"
     n_sampled: int | None = 300
     threads: int = 1
+    cut: Cutting = "auto"
+    most_apart: float = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +103,11 @@ class Split:
     level : float
         Confidence of a bound from the last sample, so that all keep 95 %.
     n_joined : int
-        Clusters given that were joined with another.
+        Clusters that were joined with another.
+    n_cut : int
+        Clusters larger than a group that were cut.
+    whole : tuple of Whole
+        Clusters larger than a group that were not, or not far enough.
     """
 
     packing: Packing
@@ -78,6 +116,8 @@ class Split:
     n_rounds: int
     level: float
     n_joined: int = 0
+    n_cut: int = 0
+    whole: tuple[Whole, ...] = ()
 
 
 def split(
@@ -106,39 +146,111 @@ def split(
         Why each protein is set aside from the start (see :func:`pack`).
     """
     learnt = np.zeros(proteins.n_proteins, np.bool_) if is_training is None else is_training
-    names, why = cluster, reasons
+    why = related_to_training(proteins.ids, cluster, learnt) if reasons is None else reasons
+    state = _State(proteins, class_, learnt, settings, cluster, why)
     for number in range(1, MOST_ROUNDS + 1):
-        packing = pack(
-            proteins.ids,
-            names,
-            class_,
-            settings.n_groups,
-            is_training=learnt,
-            test_group=settings.test_group,
-            reasons=why,
-            by_cluster=settings.by_cluster,
-        )
-        found = _audited(proteins, packing, settings, number)
+        found = state.round(number)
         if found.pairs.n_pairs == 0 or settings.strict == "report":
             break
-        why = _apart(proteins, packing, learnt, found.pairs, settings.strict)
-        if settings.strict == "join":
-            names = _joined(names, learnt, found.pairs)
-    n_joined = len(set(cluster)) - len(set(names))
-    return Split(packing, names, found, number, level_of_round(number), n_joined)
+        state.mend(found.pairs)
+    group = state.packing.group
+    rows = settings.thresholds, settings.threads
+    found = with_chance_counted(found, proteins, group, *rows)
+    level = level_of_round(number)
+    ends = state.n_joined, state.n_cut, state.whole
+    return Split(state.packing, state.cluster, found, number, level, *ends)
 
 
-def _audited(proteins: Proteins, packing: Packing, settings: SplitSettings, number: int) -> Audit:
-    group = packing.group
-    rows = None
-    if settings.n_sampled is not None:
-        is_test = packing.group == TEST
-        others = (packing.group != NO_GROUP) & ~is_test & (packing.role != TRAINING)
-        sampled = sample_rows(proteins.ids, others, settings.n_sampled, number)
-        rows = np.union1d(sampled, np.flatnonzero(is_test))
-    elif (packing.role == TRAINING).any():
-        rows = np.flatnonzero((packing.group != NO_GROUP) & (packing.role != TRAINING))
-    return audit(proteins, group, settings.thresholds, rows, settings.threads)
+class _State:
+    """Clusters and reasons as they stand between rounds, and what was compared."""
+
+    def __init__(
+        self,
+        proteins: Proteins,
+        class_: NDArray[Any],
+        learnt: Booleans,
+        settings: SplitSettings,
+        cluster: Strings,
+        why: Strings,
+    ) -> None:
+        self.proteins, self.class_, self.learnt, self.settings = proteins, class_, learnt, settings
+        self.cluster, self.why = cluster, why.copy()
+        self.n_joined, self.n_cut, self.whole = 0, 0, tuple[Whole, ...]()
+        self.n_apart = int(settings.most_apart * (~learnt & (why == "")).sum())
+        self.compared: Compared | None = None
+        self.frozen: Packing | None = None
+
+    def round(self, number: int) -> Audit:
+        """Return the audit of the groups of what clusters there are now."""
+        if self.frozen is None:
+            self.cluster, self.why = self._cut()
+            self.packing = self._packed()
+        else:
+            self.packing = _without(self.frozen, self.why)
+        settings, group = self.settings, self.packing.group
+        used = (group != NO_GROUP) & ~self.learnt
+        if settings.n_sampled is not None:
+            is_test = group == TEST
+            ids, n_sampled = self.proteins.ids, settings.n_sampled
+            sampled = sample_rows(ids, used & ~is_test, n_sampled, number)
+            rows: Integers = np.union1d(sampled, np.flatnonzero(is_test))
+            return audit(self.proteins, group, settings.thresholds, rows, settings.threads)
+        if self.compared is None:
+            apart = np.where(used, "+" + self.cluster, group)
+            self.compared = compare(
+                self.proteins, apart, settings.thresholds, np.flatnonzero(used), settings.threads
+            )
+        return judged(self.compared, group, settings.thresholds)
+
+    def mend(self, pairs: Pairs) -> None:
+        """Join clusters, or set proteins aside, for pairs that cross."""
+        strict = self.settings.strict
+        self.why = _apart(self.proteins, self.packing, self.learnt, pairs, strict)
+        if strict == "join":
+            before = len(set(self.cluster[~self.learnt]))
+            self.cluster = _joined(self.cluster, self.learnt, pairs)
+            self.n_joined += before - len(set(self.cluster[~self.learnt]))
+        else:
+            # Packed anew, others would cross; these groups need nothing more.
+            self.frozen = self.packing
+
+    def _cut(self) -> tuple[Strings, Strings]:
+        settings = self.settings
+        used = ~self.learnt & (self.why == "")
+        if settings.cut == "never" or settings.by_cluster:
+            return self.cluster, self.why
+        most = float(used.sum()) / settings.n_groups
+        limits = most, self.n_apart, settings.thresholds, settings.threads
+        found = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
+        self.n_apart -= int((found.reason != "").sum())
+        self.n_cut += found.n_cut
+        self.whole = found.whole
+        if found.n_cut:
+            self.compared = None
+        return found.cluster, np.where(used, found.reason, self.why).astype(object)
+
+    def _packed(self) -> Packing:
+        return pack(
+            self.proteins.ids,
+            self.cluster,
+            self.class_,
+            self.settings.n_groups,
+            is_training=self.learnt,
+            test_group=self.settings.test_group,
+            reasons=self.why,
+            by_cluster=self.settings.by_cluster,
+        )
+
+
+def _without(packing: Packing, why: Strings) -> Packing:
+    """Return the same groups without those that are set aside now."""
+    gone = (why != "") & (packing.role != TRAINING)
+    return replace(
+        packing,
+        group=np.where(gone, NO_GROUP, packing.group).astype(object),
+        role=np.where(gone, SET_ASIDE, packing.role).astype(object),
+        reason=np.where(gone, why, packing.reason).astype(object),
+    )
 
 
 def _apart(
@@ -212,4 +324,10 @@ def split_unaudited(
     )
     nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
     nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
-    return Split(packing, cluster, nothing, 0, LEVEL)
+    used = (packing.group != NO_GROUP) & (packing.role != TRAINING)
+    names, sizes = np.unique(cluster[used].astype(str), return_counts=True)
+    most = float("inf") if settings.by_cluster else ROOM * used.sum() / settings.n_groups
+    whole = tuple(
+        Whole(str(name), int(size)) for name, size in zip(names, sizes, strict=True) if size > most
+    )
+    return Split(packing, cluster, nothing, 0, LEVEL, whole=whole)
