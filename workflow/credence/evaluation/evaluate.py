@@ -19,7 +19,7 @@ from credence.evaluation.describing import (
     score_edges,
 )
 from credence.evaluation.judging import Key, Said, judge
-from credence.evaluation.notices import notices_of, notices_of_reliability
+from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
 from credence.evaluation.options import HELD_OUT, IN_SAMPLE, EvaluationOptions
 from credence.evaluation.parameters import parameters_of
 from credence.evaluation.reliability import reliability_of
@@ -130,6 +130,7 @@ def evaluate(
         notices=(
             *notices_of(labelled, in_sample, held_out, classes, options.n_folds),
             *notices_of_reliability(reliability, reference, options.level),
+            *notices_of_draws(options.n_draws, options.level),
         ),
         parameters=parameters_of(calibrations, predictions.class_names),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from credence.predictions import Floats, Labelled
 
 # With ten bins and 95 % intervals, three or more are off by chance once in 87 times.
 MOST_BINS_OFF = 2
+ROUNDING = 1e-9  # 2/(1 − 0.95) is a little more than 40 in floating point
 
 FALLBACKS = (Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED)
 
@@ -45,6 +47,26 @@ def notices_of(
         *_about_fallbacks(labelled, in_sample),
         *_about_held_out(labelled, held_out),
     )
+
+
+def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
+    """Return a warning where there are too few draws for the quantiles asked for.
+
+    Parameters
+    ----------
+    n_draws : int
+        Draws of the bootstrap; 0: no intervals, and nothing to warn of.
+    level : float
+        Coverage of the intervals.
+    """
+    least = math.ceil(2.0 / (1.0 - level) * (1.0 - ROUNDING))  # one draw beyond either end
+    if n_draws == 0 or n_draws >= least:
+        return ()
+    text = (
+        f"The intervals rest on {plural(n_draws, 'draw')}, too few to reach the ends of a "
+        f"{100 * level:g} % interval: they are too narrow. Take at least {least}, or better 200."
+    )
+    return (Notice("few draws", text, is_warning=True),)
 
 
 def notices_of_reliability(
