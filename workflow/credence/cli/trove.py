@@ -79,7 +79,9 @@ def add(
     entry = {key: value for key, value in entry.items() if value is not None}
     old = configuration.load(config)  # what is wrong before is told by its own lines
     given = [file for file in (*scores, fasta, labels, clusters) if file is not None]
-    entry["sha256"], unreadable = _digests(given)
+    digests, unreadable = _digests(given)
+    if digests:
+        entry["sha256"] = digests
     content = path.read_bytes()
     edited = with_trove(content.decode("utf-8-sig"), entry, config)
     problems = _entry_problems(edited, config, len(old.troves)) or unreadable

@@ -12,6 +12,8 @@ from credence.configuration.shift import shift_problems
 from credence.configuration.troves import trove_problems
 from credence.problems import InputError, Problem, nearest
 
+RELEASES = "releases"  # the folder beside those of the use-sets
+
 
 def meaning_problems(document: Document) -> list[Problem]:
     """Return what a schema cannot say: names that nothing bears, missing files.
@@ -49,6 +51,14 @@ def meaning_problems(document: Document) -> list[Problem]:
                 )
             )
         names[str(name)] = position
+        if isinstance(name, str) and name.lower() == RELEASES:
+            problems.append(
+                document.problem(
+                    ("use_sets", position, "name"),
+                    f"{name!r} is the folder of the releases.",
+                    "Give the use-set another name.",
+                )
+            )
     return problems
 
 
