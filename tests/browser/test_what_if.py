@@ -74,6 +74,17 @@ def test_the_others_keep_their_proportions(page: Any) -> None:
     assert shown[0] == "10.0 %"
 
 
+def test_after_a_class_was_all_the_others_come_back_as_in_calibration(page: Any) -> None:
+    _, second, third = what_if().calibration_share
+    slider(page, 0).fill("100")
+    slider(page, 0).fill("50")
+    share, far = drawn(page, what_if())
+    assert share == pytest.approx(
+        [0.5, 0.5 * second / (second + third), 0.5 * third / (second + third)]
+    )
+    assert far < TOLERANCE
+
+
 def test_presets_and_reset_draw_their_compositions(page: Any) -> None:
     buttons = page.locator(".what-if-presets button")
     assert buttons.all_inner_texts() == [

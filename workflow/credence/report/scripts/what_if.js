@@ -152,15 +152,14 @@
       }));
     };
 
-    // One class is set; the others share the rest in their proportions, or alike.
+    // One class is set; the others share the rest in their proportions, or, where nothing
+    // is left of them, in those of the calibration set.
     const move = (one, value) => {
-      const rest = share.reduce((sum, entry, other) => other === one ? sum : sum + entry, 0);
-      const others = data.share.filter((entry, other) => other !== one && entry > 0).length;
-      share = share.map((entry, other) => {
-        if (other === one) return value;
-        if (rest > 0) return entry / rest * (1 - value);
-        return data.share[other] > 0 ? (1 - value) / others : 0;
-      });
+      const besides = (shares) => shares.reduce((sum, entry, other) => other === one ? sum : sum + entry, 0);
+      const kept = besides(share) > 0 ? share : data.share;
+      const rest = besides(kept);
+      if (rest === 0) value = 1; // no other class is known
+      share = kept.map((entry, other) => other === one ? value : (rest > 0 ? entry / rest * (1 - value) : 0));
       draw();
     };
 

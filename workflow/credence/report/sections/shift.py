@@ -50,7 +50,8 @@ def section(findings: Findings) -> Section | None:
         Paragraph(
             "All of this rests on one assumption: that only the mix differs, so that proteins of "
             "a class score here as proteins of that class did in the calibration set. It can be "
-            "refuted by a test, never proved. Both confidences are in confidences.tsv."
+            "refuted by a test, never proved."
+            + (" Both confidences are in confidences.tsv." if findings.shifts else "")
         ),
     ]
     use_sets = {entry.name: entry for entry in findings.use_sets}
