@@ -74,7 +74,7 @@ def step(name: str = "htj", moved: Change | None = None) -> Step:
             class_change("Portal", None, (40, 40)),
         ),
         (MetricChange(None, "nll", "old", 0.4, 0.39, -0.02, 0.01, 100),),
-        120, 30, (Moved("p1", "HTJ", 7.0, 0.6, 0.7, True),), drift,
+        120, 30, 0, (Moved("p1", "HTJ", 7.0, 0.6, 0.7, True),), drift,
     )  # fmt: skip
     return replace(made, sentences=step_sentences(made))
 
@@ -169,13 +169,13 @@ def test_the_section_counts_every_outcome_and_names_examples(
         ("htj", "2026-09-01", "27", "20", "7", "120", "52", "0.62", "bbbbbbbb"),
     )
     assert tables[1].rows == (
-        ("exact_repeat", "7", "the set has this sequence already"),
+        ("exact repeat", "7", "the set has this sequence already"),
         ("added", "20", "it calibrates from now on"),
     )
     folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
     apart = folded["Not added: 7 proteins, and why"].blocks[0]
     assert isinstance(apart, Table) and len(apart.rows) == 5
-    assert apart.caption == ("exact_repeat: 7 proteins, the first 5; all are in attach.tsv.")
+    assert apart.caption == ("exact repeat: 7 proteins, the first 5; all are in attach.tsv.")
     said = " ".join(block.text for block in built.blocks if isinstance(block, Paragraph))
     assert "htj adds 20 proteins to calibrate with: 100 before, 120 now." in said
     assert "All is well. Proteins of that class score as the old ones did" in said
@@ -207,4 +207,4 @@ def test_every_figure_says_in_words_what_it_shows() -> None:
         figures += [figure for row in rows if isinstance(row, FigureRow) for figure in row.figures]
     assert figures
     for figure in figures:
-        assert figure.alternative.startswith("HTJ before and after: 30 → 50 right")
+        assert figure.alternative.startswith("HTJ before and after: 30\u00a0→\u00a050 right")

@@ -319,8 +319,8 @@ def class_sentence(found: DriftClass) -> str:
     if raw > LEVEL:
         power = max((entry.power for entry in found.tests if not entry.is_corrected), default=NONE)
         return (
-            f"{name}: {counted}, {right}: no sign of drift (p {_p(raw)}); five points off "
-            f"throughout would be seen {100 * power:.0f} times in 100."
+            f"{name}: {counted}, {right}: no more than chance allows (p {_p(raw)}); five points "
+            f"off throughout would be seen {100 * power:.0f} times in 100."
         )
     if math.isnan(corrected):
         return (

@@ -22,7 +22,7 @@ def outcomes_of(step: Step) -> list[Block]:
     if not outcomes:
         return []
     columns = (Column("outcome", is_number=False), Column("proteins"), Column("meaning", False))
-    rows = tuple((entry.outcome, count(entry.n), entry.meaning) for entry in outcomes)
+    rows = tuple((_words(entry), count(entry.n), entry.meaning) for entry in outcomes)
     caption = f"What became of the proteins of {step.newer.name}; each has one outcome."
     blocks: list[Block] = [Table(caption, columns, rows)]
     tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
@@ -30,6 +30,11 @@ def outcomes_of(step: Step) -> list[Block]:
         n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
         blocks.append(Folded(f"Not added: {of(n_apart, 'protein')}, and why", tables))
     return blocks
+
+
+def _words(entry: Outcome) -> str:
+    """Return the name of an outcome, as it is in attach.tsv but for the underscore."""
+    return entry.outcome.replace("_", " ")
 
 
 def _examples(entry: Outcome) -> Table:
@@ -56,7 +61,7 @@ def _examples(entry: Outcome) -> Table:
     )
     more = entry.n - len(rows)
     rest = f", the first {len(rows)}; all are in attach.tsv" if more > 0 else ""
-    return Table(f"{entry.outcome}: {of(entry.n, 'protein')}{rest}.", columns, rows)
+    return Table(f"{_words(entry)}: {of(entry.n, 'protein')}{rest}.", columns, rows)
 
 
 def drift_of(drift: Drift, step: Step) -> list[Block]:

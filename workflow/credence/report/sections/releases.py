@@ -25,10 +25,11 @@ from credence.report.release_tables import (
     outcomes_of,
     signed_points,
 )
-from credence.report.wording import NOTHING, count, of, score, share, slug
+from credence.report.wording import KEPT, NOTHING, count, of, score, share, slug
 
 TITLE = "What changed since last time?"
 STILL = 0.005  # a change of less than half a point is not drawn in the open
+ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 MOST_OPEN = 6  # figures shown without being asked for
 EXPLAINED = (
     "Re-weighting: the same classes, mixed in other shares; new evidence: all else. The dotted "
@@ -137,27 +138,27 @@ def _changes(step: Step, touched: list[ClassChange]) -> Table:
     names = list(dict.fromkeys(part.name for entry in touched for part in entry.parameters))
     columns = (
         Column("predicted class", is_number=False),
-        Column("predictions"),
-        Column("right"),
-        Column("families"),
-        *(Column(name) for name in names),
-        Column("score", explained="The median score before; the confidences are there"),
         Column("before"),
         Column("now"),
         Column("new evidence", explained="In points"),
         Column("re-weighting", explained="In points"),
+        Column("score", explained="The median score before; the confidences are there"),
+        Column("predictions"),
+        Column("right"),
+        Column("families"),
+        *(Column(name) for name in names),
     )
     rows = tuple(
         (
             entry.class_name,
+            NOTHING if entry.change is None else share(entry.change.before),
+            NOTHING if entry.change is None else share(entry.change.after),
+            *_points_of(entry.change),
+            score(entry.score, step.scale),
             _pair(entry.n_predicted),
             _pair(entry.n_correct),
             _pair(entry.n_clusters),
             *(_parameter(entry, name, step.scale) for name in names),
-            score(entry.score, step.scale),
-            NOTHING if entry.change is None else share(entry.change.before),
-            NOTHING if entry.change is None else share(entry.change.after),
-            *_points_of(entry.change),
         )
         for entry in touched
     )
@@ -170,14 +171,14 @@ def _changes(step: Step, touched: list[ClassChange]) -> Table:
 
 def _pair(pair: tuple[int, ...]) -> str:
     first, second = pair
-    return count(first) if first == second else f"{count(first)} → {count(second)}"
+    return count(first) if first == second else f"{count(first)}{ARROW}{count(second)}"
 
 
 def _parameter(entry: ClassChange, name: str, scale: float) -> str:
     for part in entry.parameters:
         if part.name == name:
             first, second = score(part.before, scale), score(part.after, scale)
-            return first if first == second else f"{first} → {second}"
+            return first if first == second else f"{first}{ARROW}{second}"
     return NOTHING
 
 
