@@ -87,6 +87,22 @@ def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> N
         assert one == two
 
 
+def test_rows_in_another_order_write_the_same_metrics(folder: Path) -> None:
+    header, *rows = (folder / "some.csv").read_text().splitlines()
+    (folder / "turned.csv").write_text("\n".join([header, *reversed(rows)]) + "\n")
+    for name in ("some", "turned"):
+        done = call(
+            folder,
+            *("evaluate", f"{name}.csv", "--calibration", "some.json", "--clusters"),
+            *("clusters.tsv", "--draws", "40", "--folds", "4", "--metrics", f"{name}_m.tsv"),
+            *("--out", f"{name}_f.json"),
+        )
+        assert done.returncode == 0, done.stderr
+    for kind in ("m.tsv", "f.json"):
+        one, two = ((folder / f"{name}_{kind}").read_bytes() for name in ("some", "turned"))
+        assert one == two
+
+
 def test_a_table_that_names_no_kind_is_refused_before_anything_is_judged(folder: Path) -> None:
     words = ("--calibration", "some.json", "--metrics", "m.txt", "--out", "x.json")
     done = call(folder, "evaluate", "some.csv", *words)

@@ -82,7 +82,13 @@ def command(
     from credence.calibrators.auto import AutoCalibration
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
-    from credence.cli.tables import as_calibrated, calibration_set, read_set, table_spec
+    from credence.cli.tables import (
+        as_calibrated,
+        calibration_set,
+        in_order_of_ids,
+        read_set,
+        table_spec,
+    )
     from credence.cli.values import json_settings, require_other
     from credence.evaluation import EvaluationOptions, evaluate
     from credence.evaluation.evaluate import metric_columns
@@ -104,6 +110,7 @@ def command(
     samples = read_set(tables, replace(as_known, class_names=stated.class_names))
     _require_matches(files, samples.predictions, tables[0])
     used = calibration_set(samples, tables[0], groups, clusters, weights)
+    used = replace(used, labelled=in_order_of_ids(used.labelled))
     quick = FitOptions(min_positives, level, 0)
     evaluation = evaluate(
         used.labelled,

@@ -70,7 +70,7 @@ def two_sets(
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
     from credence.cli.progress import Progress
-    from credence.cli.tables import calibration_set, read_set, table_spec
+    from credence.cli.tables import calibration_set, in_order_of_ids, read_set, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.evaluation.notices import plural
     from credence.evaluation.two_sets import measure_halves, summarise_draws
@@ -94,7 +94,8 @@ def two_sets(
     ]
     if missing:
         raise InputError(missing)
-    labelled = calibration_set(samples, tables[0], groups, clusters, weights).labelled
+    chosen = calibration_set(samples, tables[0], groups, clusters, weights)
+    labelled = in_order_of_ids(chosen.labelled)
     if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
         raise refuse(
             clusters or groups or tables[0],

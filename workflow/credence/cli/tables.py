@@ -244,6 +244,17 @@ def calibration_set(
     return CalibrationSet(labelled, set_aside)
 
 
+def in_order_of_ids(labelled: Labelled) -> Labelled:
+    """Return the same proteins by the order of their ids, so that sums round alike.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        Of different ids.
+    """
+    return labelled.take(np.argsort(labelled.predictions.ids.astype(str), kind="stable"))
+
+
 def one_per_cluster(cluster: Strings) -> Floats:
     """Return the weight of each protein where every cluster counts one.
 
