@@ -13,7 +13,9 @@ RELATIVES = (
     else None
 )
 PROTEINS = settings.calibration_set.proteins
-STRICT = settings.values["split"]["strict"]
+# PhANNs' recipe makes its own clusters, and is shown with what crosses.
+RECIPE = settings.values["split"]["recipe"]
+STRICT = settings.values["split"]["strict"] if RECIPE == "balanced" else "report"
 
 
 rule split:
@@ -47,7 +49,10 @@ rule split:
         both_sides=configuration.flag(
             "--both-sides", settings.values["split"]["both_sides"]
         ),
-        clusters=configuration.option("--clusters", CLUSTERS),
+        clusters=configuration.option(
+            "--clusters", CLUSTERS if RECIPE == "balanced" else None
+        ),
+        recipe=RECIPE,
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         groups=settings.values["split"]["groups"],
@@ -59,6 +64,7 @@ rule split:
         "{resources.python:q} -m credence split {input.samples:q} --format credence"
         " {params.clusters:q} {params.training:q} --match {params.match:q}"
         " --groups {params.groups:q} {params.test_group:q} --weigh {params.weigh:q}"
+        " --recipe {params.recipe:q}"
         " {params.relatives:q} {params.proteins:q} --identity {params.identity:q}"
         " --coverage {params.coverage:q} {params.both_sides:q} --audit {params.audit:q}"
         " --audit-sample {params.sample:q} --strict {params.strict:q}"

@@ -135,11 +135,8 @@ def command(
         known = read_clusters(Path(clusters))
         cluster = known.cluster[rows_of(ids, training or tables[0], known.ids, clusters)]
     found = _split(Proteins(ids, sequences), cluster, class_, is_training, reasons, options)
-    class_names = samples.predictions.class_names
     _write(ids, found, is_training, options["out"])
-    if options["summary"] is not None:
-        _summarise(ids, class_, class_names, found, options)
-    _tell(found, class_names, options, is_audited)
+    _summarise(ids, class_, samples.predictions.class_names, found, options)
 
 
 def _is_audited(options: dict[str, Any]) -> bool:
@@ -229,9 +226,10 @@ def _split(
 
     settings = _settings(options)
     if options["recipe"] == "phanns":
-        from credence.engines.phanns import phanns_split
+        from credence.engines.phanns import phanns_groups
+        from credence.splits.dealt import split_dealt
 
-        return phanns_split(proteins, class_, settings, is_training, reasons)
+        return split_dealt(proteins, phanns_groups, class_, settings, is_training, reasons)
     if not _is_audited(options):
         return split_unaudited(proteins, cluster, class_, settings, is_training, reasons)
     return split(proteins, cluster, class_, settings, is_training, reasons)
@@ -252,33 +250,22 @@ def _write(ids: Strings, found: Split, is_training: Any, out: str) -> None:
 def _summarise(
     ids: Strings, class_: Any, class_names: tuple[str, ...], found: Split, options: dict[str, Any]
 ) -> None:
+    """Tell what the split is like, and write it where a file is named."""
+    import numpy as np
+
+    from credence.cli.telling_split import told_split
     from credence.evaluation.describing_split import describe_split
     from credence.findings import to_record
     from credence.tables.writing import write_json
 
-    is_audited = _is_audited(options)
-    finding = describe_split(ids, class_, class_names, found, _settings(options), is_audited)
-    write_json(Path(options["summary"]), to_record(finding))
-
-
-def _tell(
-    found: Split, class_names: tuple[str, ...], options: dict[str, Any], is_audited: bool
-) -> None:
-    import numpy as np
-
-    for class_, count in found.packing.scarce.items():
-        click.echo(
-            f"{class_names[class_]}: {count} clusters for {options['n_groups']} groups; "
-            "some have none of it.",
-            err=True,
-        )
-    if is_audited:
-        click.echo(
-            f"Audit: {found.audit.n_crossing} of {found.audit.n_examined} proteins examined have "
-            f"a relative in another group ({found.n_rounds} rounds, {found.n_joined} clusters "
-            "joined).",
-            err=True,
-        )
+    settings = _settings(options)
+    finding = describe_split(ids, class_, class_names, found, settings, _is_audited(options))
+    if options["summary"] is not None:
+        write_json(Path(options["summary"]), to_record(finding))
+    if options["recipe"] == "phanns":
+        click.echo("PhANNs' recipe: CD-HIT in each class, clusters dealt in turn.", err=True)
+    for line in told_split(finding, settings.n_groups, options["recipe"] == "phanns"):
+        click.echo(line, err=True)
     roles, counts = np.unique(found.packing.role.astype(str), return_counts=True)
     told = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
     click.echo(f"Wrote {options['out']}: {told}.", err=True)

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.cli import run_command_line
+from credence.simulate import WorldSettings, make_world, render_files
+
+SMALL = WorldSettings(
+    n_calibration=90, n_use=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
+)
+MEND = "Mend this and run the command again.\n"
+SPLIT = ("split", "demo/calibration.csv", "--format", "phanns-labelled")
+NEEDS_CD_HIT = pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT is not installed")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("split")
+    for name, content in render_files(make_world(SMALL)).items():
+        path = folder / "demo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+@pytest.fixture
+def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(world)
+    return world
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    assert run_command_line([*words, "--out", "never.tsv"]) == 2
+    assert not Path("never.tsv").exists()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.endswith(MEND)
+    return said.err.removesuffix(MEND)
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open(newline="") as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))
+
+
+def records(path: Path) -> list[tuple[str, str]]:
+    parts = path.read_text().split(">")[1:]
+    return [(part.split("\n", 1)[0], part.split("\n", 1)[1]) for part in parts]
+
+
+def write_records(path: Path, chosen: list[tuple[str, str]]) -> None:
+    path.write_text("".join(f">{header}\n{text}" for header, text in chosen))
+
+
+def test_clusters_are_the_same_in_any_order_and_with_any_threads(inside: Path) -> None:
+    assert run_command_line(["cluster", "demo/proteins.fasta", "--out", "one.tsv"]) == 0
+    shuffled = records(Path("demo/proteins.fasta"))
+    np.random.default_rng(4).shuffle(shuffled)
+    write_records(Path("shuffled.fasta"), shuffled)
+    words = ["cluster", "shuffled.fasta", "--threads", "2", "--out", "two.tsv"]
+    assert run_command_line(words) == 0
+    one, two = (Path(name).read_text().splitlines() for name in ("one.tsv", "two.tsv"))
+    assert one != two
+    assert sorted(one) == sorted(two)
+
+
+def test_nothing_crosses_what_strict_split_has_joined(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--audit", "exhaustive"]
+    assert run_command_line([*words, "--strict", "join", "--groups", "4", "--out", "g.tsv"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(r"^\d+ clusters were joined with others, for what earlier audits", said, re.M)
+    assert (
+        "Audit: 0 of all 90 have a relative (identity ≥ 0.4 over ≥ 0.8 of the shorter one) "
+        "in another group.\n"
+    ) in said
+    assert said.endswith("Wrote g.tsv: 90 calibration.\n")
+    assert len({row["cluster"] for row in rows_of("g.tsv")}) < 90
+
+
+def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4"]
+    assert run_command_line([*words, "--audit", "--audit-sample", "40", "--out", "g.tsv"]) == 0
+    said = capsys.readouterr().err
+    lead = re.search(
+        r"^Audit: (\d+) of 40 proteins examined have a relative \(identity ≥ 0\.4 over ≥ 0\.8 of "
+        r"the shorter one\) in another group; at 95 % confidence at most (\d+\.\d\d) % of the 90 "
+        r"that 40 were sampled from\.$",
+        said,
+        re.M,
+    )
+    assert lead is not None
+    assert 0 < int(lead[1]) / 40 < float(lead[2]) / 100 < 1
+    pair = r"^  \S+ of group \d and \S+ of group \d: identity [01]\.\d\d, coverage [01]\.\d\d$"
+    assert len(re.findall(pair, said, re.M)) == 3
+    assert "To end that, give --strict join or set_aside.\n" in said
+
+
+def test_setting_aside_names_the_relative_and_its_group(inside: Path) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--audit", "exhaustive"]
+    words += ["--strict", "set_aside", "--groups", "4"]
+    assert run_command_line([*words, "--out", "apart.tsv"]) == 0
+    rows = rows_of("apart.tsv")
+    apart = [row for row in rows if row["role"] == "set_aside"]
+    assert 0 < len(apart) < len(rows) / 2
+    reason = r"relative of protein '\S+' of group \d \(identity [01]\.\d\d\)"
+    assert all(re.fullmatch(reason, row["reason"]) and row["group"] == "" for row in apart)
+
+
+@NEEDS_CD_HIT
+def test_phanns_recipe_is_reproduced_and_its_leakage_is_told(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--recipe", "phanns"]
+    words += ["--training", "demo/training.fasta", "--groups", "3"]
+    assert run_command_line([*words, "--audit", "exhaustive", "--out", "phanns.tsv"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("PhANNs' recipe: CD-HIT in each class, clusters dealt in turn.\n")
+    found = re.search(r"^Audit: (\d+) of all 90 have a relative ", said, re.M)
+    assert found is not None
+    assert int(found[1]) > 0
+    assert "To end that, leave --recipe phanns out.\n" in said
+    groups: dict[str, set[str]] = {}
+    for row in rows_of("phanns.tsv"):
+        assert row["role"] == ("training" if row["group"] == "training" else "calibration")
+        groups.setdefault(row["cluster"], set()).add(row["group"])
+    assert all(len(of) == 1 for of in groups.values())
+    # Dealt in turn: of each class's clusters the first is in group 1, the second in 2.
+    kinds = {name.split(":")[0] for name in groups if not name.startswith("training")}
+    for kind in kinds:
+        mine = [name for name in groups if name.split(":")[0] == kind]
+        mine.sort(key=lambda name: int(name.split(":")[1]))
+        assert [min(groups[name]) for name in mine] == [
+            str(place % 3 + 1) for place in range(len(mine))
+        ]
+
+
+def test_phanns_recipe_says_all_that_it_does_not_go_with(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--recipe", "phanns", "--strict", "join", "--clusters", "one.tsv"]
+    assert refused(capsys, *words) == (
+        "--recipe: PhANNs' recipe clusters by itself. Give --proteins.\n"
+        "--clusters: PhANNs' recipe makes its own. Leave --clusters out.\n"
+        "--strict: PhANNs' recipe is reproduced as it is, with what crosses. "
+        "Leave --strict out, or choose --recipe balanced.\n"
+    )
+
+
+def test_phanns_recipe_without_cd_hit_says_how_to_install_it(
+    inside: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("credence.engines.cdhit.shutil.which", lambda name: None)
+    words = [*SPLIT, "--recipe", "phanns", "--proteins", "demo/proteins.fasta"]
+    assert refused(capsys, *words) == (
+        "cd-hit: CD-HIT is not installed. Install it: conda install -c bioconda cd-hit "
+        "(Debian: sudo apt install cd-hit).\n"
+    )
+
+
+def test_rows_without_sequence_and_sequences_without_row_are_all_listed(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = records(Path("demo/proteins.fasta"))
+    names = [header.split()[0] for header, _ in kept]
+    write_records(Path("odd.fasta"), [*kept[2:], ("stranger", "MKVLAAGIVGLCAK\n")])
+    line = 1 + Path("odd.fasta").read_text().split(">stranger")[0].count("\n")
+    said = refused(capsys, *SPLIT, "--proteins", "odd.fasta", "--audit")
+    table = "demo/calibration.csv"
+    missing = [f"{name!r} has no protein in odd.fasta." for name in names[:2]]
+    told = said.splitlines()
+    assert len(told) == 3
+    for text in missing:
+        assert any(
+            re.fullmatch(
+                rf"{re.escape(table)}(, line \d+)?: {re.escape(text)} "
+                r"Add the protein there or remove this row\.",
+                one,
+            )
+            for one in told
+        )
+    assert told[-1] == (
+        f"odd.fasta, line {line}: 'stranger' has no row in {table}. "
+        "Add the row there or remove this protein."
+    )
+
+
+def test_an_audit_without_sequences_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, *SPLIT, "--audit") == (
+        "--audit: sequences are needed to align. Give --proteins.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "bad.fasta: the file is empty. Give a FASTA file of proteins.\n"),
+        (
+            ">a\nMKVLY\n>a\nMKVLYWW\n",
+            "bad.fasta, line 3: the id 'a' stands in line 1 already, with another sequence. "
+            "Give one of them another id.\n",
+        ),
+        (
+            ">a\nACGTACGTACGTAACCGGTTACGTACGTACGTAACCGGTT\n",
+            "bad.fasta, line 1: protein 'a' is DNA or RNA: it has no letter but A, C, G, T, U, N. "
+            "Translate it to protein.\n",
+        ),
+    ],
+    ids=["empty", "repeated", "DNA"],
+)
+def test_what_is_no_protein_file_is_not_clustered(
+    text: str, expected: str, inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.fasta").write_text(text)
+    assert refused(capsys, "cluster", "bad.fasta") == expected
+
+
+def test_an_unknown_engine_is_answered_with_the_nearest(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("cluster", "demo/proteins.fasta", "--engine", "mmseq")
+    assert refused(capsys, *words) == ("--engine: 'mmseq' is no engine. Did you mean 'mmseqs'?\n")
+
+
+def test_a_cluster_file_that_lacks_proteins_names_them(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_records(Path("two.fasta"), [("a", "MKVLAAGIVGLCAK\n"), ("b", "MKVLAAGIVG\n")])
+    Path("x.clstr").write_text(">Cluster 0\n0\t14aa, >a... *\n")
+    assert refused(capsys, "cluster", "two.fasta", "--clstr", "x.clstr") == (
+        "x.clstr: 'b' is in none of its clusters. Cluster all proteins.\n"
+    )
+
+
+def test_relatives_are_not_looked_for_without_a_training_set(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, "cluster", "demo/proteins.fasta", "--relatives", "r.tsv") == (
+        "--relatives: there is no training set. Give --training, or leave it out.\n"
+    )

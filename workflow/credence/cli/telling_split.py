@@ -1,0 +1,83 @@
+"""What ``credence split`` says of a split when it is done."""
+
+from __future__ import annotations
+
+from credence.findings.splits import SplitClass, SplitFinding
+
+MOST_NAMED = 3  # pairs shown; the page and the summary have more
+
+
+def told_split(found: SplitFinding, n_groups: int, is_phanns: bool = False) -> list[str]:
+    """Return the lines, the audit's last.
+
+    Parameters
+    ----------
+    found : SplitFinding
+        The split.
+    n_groups : int
+        Number of groups asked for.
+    is_phanns : bool
+        Whether PhANNs' recipe was reproduced, so that what crosses has to stay.
+    """
+    scarce = [entry for entry in found.classes if entry.n_clusters < n_groups]
+    lines = [
+        f"{entry.class_name}: {_clusters(entry)} for {n_groups} groups; some have none of it."
+        for entry in scarce
+    ]
+    n_classes = max(len(found.classes), 1)
+    uneven = sum(entry.deviation for entry in found.classes) / n_classes
+    forced = sum(entry.lower_bound for entry in found.classes) / n_classes
+    lines.append(
+        f"Groups: {found.size_low:.2f} to {found.size_high:.2f} of the mean size; of a class "
+        f"{100.0 * uneven:.1f} % would have to move to be even ({100.0 * forced:.1f} % at least, "
+        f"since clusters stay whole); the largest cluster has {100.0 * found.largest_share:.1f} %."
+    )
+    if found.is_audited:
+        lines += _audit(found)
+        if found.worst and found.strict == "report":
+            lines.append(
+                "To end that, "
+                + (
+                    "leave --recipe phanns out."
+                    if is_phanns
+                    else "give --strict join or set_aside."
+                )
+            )
+    return lines
+
+
+def _clusters(entry: SplitClass) -> str:
+    return "1 cluster" if entry.n_clusters == 1 else f"{entry.n_clusters} clusters"
+
+
+def _audit(found: SplitFinding) -> list[str]:
+    n_examined = sum(entry.n_examined for entry in found.classes)
+    n_crossing = sum(entry.n_crossing for entry in found.classes)
+    covered = "both" if found.both_sides else "the shorter one"
+    lines = []
+    if found.n_joined:
+        lines.append(
+            f"{found.n_joined} clusters were joined with others, for what earlier audits found."
+        )
+    told = (
+        f"Audit: {n_crossing} of all {n_examined}"
+        if found.is_exhaustive
+        else (f"Audit: {n_crossing} of {n_examined} proteins examined")
+    )
+    text = (
+        f"{told} have a relative (identity ≥ {found.identity:g} over ≥ {found.coverage:g} of "
+        f"{covered}) in another group"
+    )
+    if found.is_exhaustive:
+        lines.append(text + ".")
+    else:
+        lines.append(
+            text + f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of the "
+            f"{found.n_population} that {found.n_sampled} were sampled from."
+        )
+    lines += [
+        f"  {pair.first} of group {pair.first_group} and {pair.second} of group "
+        f"{pair.second_group}: identity {pair.identity:.2f}, coverage {pair.coverage:.2f}"
+        for pair in found.worst[:MOST_NAMED]
+    ]
+    return lines
