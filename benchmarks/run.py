@@ -24,7 +24,10 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
-SECTIONS = ("bandwidth", "methods", "small_classes", "annotate", "troves", "large", "peers")
+SECTIONS = (
+    *("bandwidth", "methods", "small_classes", "annotate", "troves", "large", "peers"),
+    "splits",
+)
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
     "methods": "All methods, fitted without intervals",

@@ -44,13 +44,14 @@ HEADER = [
 ]
 PAGE_INTRO = (
     "Twelve groups, {threads} threads. Crossing: proteins with a relative (identity ≥ "
-    "{identity:g} over ≥ {coverage:g} of the shorter, Smith–Waterman of all pairs) in another group; both "
-    "sides: with the longer one covered as much. Class deviation: the part of a class that would "
-    "have to move to be spread evenly, mean over classes; its bound: what the recipe's own "
-    "clusters force. Sizes: of the smallest and the largest group, over the mean. GiB: of the "
-    "largest process. Processor seconds count both cores, and change little when the machine is "
-    "busy; wall seconds do. Simulated proteins: `benchmarks/splits_world.py`. `python -m "
-    "benchmarks.splits` keeps what is done and takes up the rest.\n"
+    "{identity:g} over ≥ {coverage:g} of the shorter, Smith–Waterman of all pairs) in another "
+    "group; both sides: with the longer one covered as much. Class deviation: the part of a "
+    "class that would have to move to be spread evenly, mean over classes; its bound: what "
+    "the recipe's own clusters force. Sizes: of the smallest and the largest group, over the "
+    "mean. GiB: of the largest process. Processor seconds count both cores, and change little "
+    "when the machine is busy; wall seconds do. Simulated proteins: "
+    "`benchmarks/splits_world.py`. `python -m benchmarks.splits` keeps what is done and takes "
+    "up the rest.\n"
 )
 
 
