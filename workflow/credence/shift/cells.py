@@ -2,7 +2,9 @@
 
 A small table keeps every row, like rows as one. A larger one is put on a grid of
 square roots of probabilities, as fine as `MOST_CELLS` allows; a cell holds the
-mean of its rows and their number. Cells stand in the order of keys made of what
+mean of its rows and their number. The probabilities are to be those of classes
+that are all as frequent: on any other scale a rare class is coarse where a set
+full of it would need to be fine. Cells stand in the order of keys made of what
 is in them: neither the order of the rows nor that of the classes is seen.
 """
 
@@ -19,7 +21,7 @@ from credence.predictions import Floats, Integers
 
 Keys = NDArray[np.uint64]
 
-MOST_CELLS = 40_000
+MOST_CELLS = 80_000
 FINEST = 128  # steps of the grid for a square root from 0 to 1
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))  # of SplitMix64, as in calibrators.draws
 

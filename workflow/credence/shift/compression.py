@@ -36,7 +36,7 @@ def compression_error(
         return 0.0
     if use.cells.n_steps == 0:
         return 0.0
-    rows = side.model.probabilities(part)
+    rows = side.model.even(side.model.probabilities(part))
     every = use_side(part, side.model, most_cells=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):

@@ -65,45 +65,72 @@ def drawn_evidence(
                 use.n_units,
             )
         return
-    assert side.logs is not None and side.probability is not None
+    assert side.logs is not None
     slope, bias = np.array([side.model.slope]), side.model.bias[:, None]
     if n_draws is not None:
         slope, bias = parameter_draws(
             side.model, side.logs, labelled.true_class, labelled.weight, side.unit, weights
         )
-    mean, n_rows = use.cells.mean, use.cells.n_rows.astype(np.float64)
-    own = np.where(np.isfinite(side.model.bias), 1.0, 0.0)
+    cells = side.model.uneven(use.cells.mean)
+    n_rows = use.cells.n_rows.astype(np.float64)
+    # What gathering has changed in the mean is known, and taken back.
+    gathered = (use.total_probability - n_rows @ cells) / use.n_rows
     for draw in range(weights.shape[1]):
-        mass, probability, hard = n_rows / use.n_rows, mean, predicted / use.n_rows
-        calibrated = side.probability
         row_mass = labelled.weight * weights[side.unit, draw]
-        if n_draws is not None:
-            probability = side.model.moved(mean, slope[draw], bias[:, draw])
-            calibrated = side.model.moved(side.probability, slope[draw], bias[:, draw])
-            # Half a row that is surely of each class: a share of 0 has a width.
-            mass = np.concatenate([cell_weights(use, draw), own * half_weights(use, draw)])
-            mass /= mass.sum()
-            probability = np.concatenate([probability, np.eye(n_classes)])
-            drawn = predicted_draw(use, draw)
-            hard = drawn / drawn.sum()
-        row_mass = row_mass / row_mass.sum()
-        soft = np.empty((n_classes, n_classes))
-        for class_ in range(n_classes):
-            rows = labelled.true_class == class_
-            soft[:, class_] = row_mass[rows] @ calibrated[rows]
-        yield Evidence(
+        plain = Evidence(
             confusion[:, draw].reshape(n_classes, n_classes),
-            hard,
+            predicted / use.n_rows,
             n_calibration,
             use.n_units,
-            soft,
-            mass @ probability,
-            probability,
-            mass,
-            calibrated,
-            labelled.true_class,
-            row_mass,
+            probability=cells,
+            mass=n_rows / use.n_rows,
+            calibration_probability=side.probability,
+            calibration_true=labelled.true_class,
+            calibration_mass=row_mass / row_mass.sum(),
         )
+        if n_draws is not None:
+            plain = _moved(side, use, plain, (float(slope[draw]), bias[:, draw]), draw)
+        yield _with_means(plain, gathered)
+
+
+def _moved(
+    side: CalibrationSide,
+    use: UseSide,
+    plain: Evidence,
+    parameters: tuple[float, Floats],
+    draw: int,
+) -> Evidence:
+    """Return the evidence with refitted probabilities and a drawn use-set."""
+    assert side.model is not None and side.probability is not None
+    assert plain.probability is not None
+    probability = side.model.moved(plain.probability, *parameters)
+    # Half a row that is surely of each class: a share of 0 has a width.
+    own = np.where(np.isfinite(side.model.bias), 1.0, 0.0)
+    mass = np.concatenate([cell_weights(use, draw), own * half_weights(use, draw)])
+    drawn = predicted_draw(use, draw)
+    return replace(
+        plain,
+        predicted_share=drawn / drawn.sum(),
+        probability=np.concatenate([probability, np.eye(len(own))]),
+        mass=mass / mass.sum(),
+        calibration_probability=side.model.moved(side.probability, *parameters),
+    )
+
+
+def _with_means(found: Evidence, gathered: Floats) -> Evidence:
+    """Return the evidence with mean probabilities of both sets."""
+    assert found.calibration_probability is not None and found.calibration_true is not None
+    assert found.calibration_mass is not None
+    assert found.mass is not None and found.probability is not None
+    soft = np.empty_like(found.confusion)
+    for class_ in range(len(soft)):
+        rows = found.calibration_true == class_
+        soft[:, class_] = found.calibration_mass[rows] @ found.calibration_probability[rows]
+    return replace(
+        found,
+        soft_confusion=soft,
+        mean_probability=found.mass @ found.probability + gathered,
+    )
 
 
 def clusters_by_class(side: CalibrationSide) -> Floats:

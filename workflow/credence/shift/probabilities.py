@@ -33,10 +33,38 @@ class BiasCorrected:
         β = 1/T.
     bias : array of float, shape (n_classes,)
         b; −inf for a class that calibration does not hold.
+    share : array of float, shape (n_classes,)
+        Shares of the classes in the calibration set.
     """
 
     slope: float
     bias: Floats
+    share: Floats
+
+    def even(self, probability: Floats) -> Floats:
+        """Return what the probabilities would be if all classes were as frequent.
+
+        Parameters
+        ----------
+        probability : array of float, shape (n_rows, n_classes)
+            For the calibration set's composition.
+        """
+        is_known = self.share > 0
+        found = np.zeros_like(probability)
+        found[:, is_known] = probability[:, is_known] / self.share[is_known]
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def uneven(self, even: Floats) -> Floats:
+        """Return the probabilities for the calibration set's composition again.
+
+        Parameters
+        ----------
+        even : array of float, shape (n_rows, n_classes)
+            From :meth:`even`.
+        """
+        found = even * self.share
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return a probability for every class; each row sums to 1.
@@ -125,7 +153,7 @@ def fit_bias_corrected(
         else:
             break
         slope, bias, value = trial_slope, trial_bias, trial
-    return BiasCorrected(slope, bias)
+    return BiasCorrected(slope, bias, share)
 
 
 def slopes(logs: Floats, true_class: Integers, part: Floats, p: Floats) -> tuple[Floats, Floats]:

@@ -115,7 +115,8 @@ class UseSide:
     total_probability : array of float, shape (n_classes,)
         Sum of the rows' probabilities; zeros without vectors.
     cells : Cells, optional
-        The rows' probabilities; None without vectors.
+        The rows' probabilities if all classes were as frequent; None without
+        vectors.
     class_key : array of uint64, shape (n_classes,)
         A key per class, of its name.
     genomes : Genomes, optional
@@ -179,7 +180,11 @@ def use_side(
         return UseSide(predictions.n_samples, counts, none, None, class_key, genomes)
     probability = model.probabilities(predictions)
     cells = cells_of(
-        probability, most_cells, class_key=class_key, row=predictions.scores, genome=genome
+        model.even(probability),
+        most_cells,
+        class_key=class_key,
+        row=predictions.scores,
+        genome=genome,
     )
     total = probability.sum(axis=0)
     return UseSide(predictions.n_samples, counts, total, cells, class_key, genomes)

@@ -1,0 +1,332 @@
+"""Laws of METHODS section 6, over both registries, and what no estimator may do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credence.calibrators.draws import keys_of
+from credence.calibrators.protocol import FitOptions, Law, Method
+from credence.calibrators.registry import METHODS
+from credence.confidence import Note
+from credence.predictions import Floats, Labelled, from_scores, label
+from credence.shift.adjusted import adjust, shifted
+from credence.shift.composition import Composition, estimate_composition, fixed_composition
+from credence.shift.diagnostics import diagnose
+from credence.shift.registry import ESTIMATORS
+from credence.shift.sides import calibration_side, together, use_side
+
+NAMES = ("Portal", "Collar", "HTJ", "Other")
+SEEDS = st.integers(0, 2**16)
+EXACT = 1e-12  # METHODS section 2
+ESTIMATING = [entry for entry in ESTIMATORS if entry.estimate is not None]
+POINT = FitOptions(n_draws=0)
+FEW = FitOptions(n_draws=8)
+SCALE = 10.0
+N_BINS = 10
+QUICK = [method for method in METHODS if method.name not in ("auto", "trees")]
+every_estimator = pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
+
+
+def drawn(
+    seed: int,
+    n: int,
+    shares: Floats | None = None,
+    names: tuple[str, ...] = NAMES,
+    prefix: str = "p",
+) -> Labelled:
+    """Return labelled predictions, in families of three."""
+    rng = np.random.default_rng([seed, len(prefix)])
+    k = len(names)
+    true = rng.choice(k, n, p=np.full(k, 1 / k) if shares is None else shares)
+    logits = 1.5 * rng.normal(size=(n, k))
+    logits[np.arange(n), true] += 2.0
+    scores = np.exp(logits)
+    scores = np.round(SCALE * scores / scores.sum(axis=1, keepdims=True), 2)
+    scores += np.arange(k) * 1e-4  # no ties
+    ids = np.array([f"{prefix}{row}" for row in range(n)], dtype=object)
+    cluster = np.array([f"f{row // 3}" for row in range(n)], dtype=object)
+    return label(from_scores(ids, names, scores, SCALE, 0.01), true, cluster=cluster)
+
+
+def promising(law: Law) -> Any:
+    found = [(method, method.settings()) for method in METHODS if law in method.laws]
+    found += [
+        (method, method.conditional_laws[law])
+        for method in METHODS
+        if law in method.conditional_laws
+    ]
+    return pytest.mark.parametrize(
+        ("method", "chosen"), found, ids=[method.name for method, _ in found]
+    )
+
+
+@pytest.mark.parametrize("method", QUICK, ids=lambda method: method.name)
+@given(seed=SEEDS)
+@settings(max_examples=2, deadline=None)
+def test_the_calibration_sets_own_composition_changes_nothing(method: Method, seed: int) -> None:
+    labelled = drawn(seed, 300)
+    calibrator = method.build(method.settings(), POINT)
+    plain = calibrator.fit(labelled).confidence(labelled.predictions)
+    side = calibration_side(labelled, False)
+    for share in (None, np.bincount(labelled.true_class, minlength=4) / 300):
+        own = adjust(side, calibrator, fixed_composition(side, share), POINT)
+        moved = own.confidence(labelled.predictions)
+        np.testing.assert_allclose(moved.value, plain.value, rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(moved.note, plain.note)
+
+
+@promising(Law.TROVE)
+@given(
+    seed=SEEDS,
+    raised=st.integers(0, 3),
+    factor=st.floats(1.01, 30.0),
+    base=st.lists(st.floats(0.1, 5.0), min_size=4, max_size=4),
+)
+@settings(max_examples=12, deadline=None)
+def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
+    method: Method, chosen: Any, seed: int, raised: int, factor: float, base: list[float]
+) -> None:
+    labelled = drawn(seed, 500)
+    calibrator = method.build(chosen, POINT)
+    weight = np.array(base)
+    more = weight.copy()
+    more[raised] *= factor
+    before, after = (
+        calibrator.fit(shifted(labelled, w)).confidence(labelled.predictions)
+        for w in (weight, more)
+    )
+    plain = (before.note == Note.NONE) & (after.note == Note.NONE)
+    rise = (after.value - before.value)[plain]
+    is_own = labelled.predictions.predicted_class[plain] == raised
+    slack = EXACT + 2.0 * method.stored_within
+    assert plain.mean() > 0.5
+    assert (rise[is_own] >= -slack).all()
+    assert (rise[~is_own] <= slack).all()
+    assert np.abs(rise).max() > 1e-4
+
+
+@pytest.mark.parametrize("method", QUICK, ids=lambda method: method.name)
+def test_every_method_is_refitted_with_the_weight_of_the_true_class(method: Method) -> None:
+    labelled = drawn(3, 400)
+    share = np.array([0.4, 0.1, 0.3, 0.2])
+    side = calibration_side(labelled, False)
+    own = np.bincount(labelled.true_class, minlength=4) / 400
+    calibrator = method.build(method.settings(), POINT)
+    adjusted = adjust(side, calibrator, fixed_composition(side, share), POINT)
+    by_hand = calibrator.fit(labelled.reweighted((share / own)[labelled.true_class]))
+    np.testing.assert_array_equal(
+        adjusted.confidence(labelled.predictions).value,
+        by_hand.confidence(labelled.predictions).value,
+    )
+
+
+def weighted_ratio(counted: Floats, true: Floats, weight: Floats, class_: int) -> Floats:
+    """w_k dens(k, k) / Σ_j w_j dens(k, j), `counted` the part of each row in the density."""
+    dens = np.stack([counted[true == j].sum(axis=0) for j in range(len(weight))])
+    return np.asarray(weight[class_] * dens[class_] / (weight @ dens))
+
+
+@pytest.mark.parametrize("class_", range(4))
+@pytest.mark.parametrize(
+    "name", ["histogram", "cumulative", "cumulative_plus", "kernel", "class_only"]
+)
+def test_additive_methods_give_the_ratio_of_weighted_densities(name: str, class_: int) -> None:
+    labelled = drawn(9, 900)
+    weight = np.array([0.3, 2.0, 1.1, 0.7])
+    (method,) = (method for method in METHODS if method.name == name)
+    chosen = method.settings()
+    if name == "histogram":
+        chosen = replace(chosen, n_bins=N_BINS)
+    if name == "kernel":
+        chosen = replace(chosen, bandwidth=0.8, prior_weight=0.0)
+    predictions = labelled.predictions
+    assert predictions.top_score is not None
+    rows = np.flatnonzero(predictions.predicted_class == class_)
+    score, true = predictions.top_score[rows], labelled.true_class[rows]
+    fitted = method.build(chosen, POINT).fit(shifted(labelled, weight))
+    found = fitted.confidence(predictions)
+    value, note = found.value[rows], found.note[rows]
+    above = score[:, None] >= score
+    if name == "histogram":
+        edge = np.ceil(score / SCALE * N_BINS)
+        counted = edge[:, None] == edge
+    elif name == "kernel":
+        counted = np.exp(-(((score[:, None] - score) / 0.8) ** 2) / 2.0)
+    elif name == "class_only":
+        counted = np.ones_like(above)
+    else:
+        # The median of the positives' scores, each with its weight.
+        order = np.argsort(score)
+        mass = np.cumsum(weight[true][order])
+        theta = score[order][np.searchsorted(mass, mass[-1] / 2.0)]
+        low = np.broadcast_to((score < theta)[:, None], above.shape)
+        counted = np.where(score >= theta, above, low) if name == "cumulative_plus" else above
+    expected = weighted_ratio(counted.astype(float), true, weight, class_)
+    plain = note == Note.NONE
+    assert plain.mean() > 0.9
+    np.testing.assert_allclose(value[plain], expected[plain], atol=1e-6, rtol=0)
+
+
+def compositions(
+    own: Labelled, use: Labelled, entry: Any, options: FitOptions = FEW, **words: Any
+) -> Composition:
+    side = calibration_side(own, True)
+    return estimate_composition(
+        side, use_side(use.predictions, side.model, **words), entry, options
+    )
+
+
+def reordered(labelled: Labelled, order: np.ndarray[Any, Any]) -> Labelled:
+    """Return the same proteins with the classes in another order."""
+    known = labelled.predictions
+    names = tuple(known.class_names[class_] for class_ in order)
+    assert known.scores is not None
+    moved = from_scores(known.ids, names, known.scores[:, order], known.scale, known.resolution)
+    return label(moved, np.argsort(order)[labelled.true_class], cluster=labelled.cluster)
+
+
+@every_estimator
+@given(seed=SEEDS)
+@settings(max_examples=3, deadline=None)
+def test_neither_the_order_of_rows_nor_of_classes_moves_a_share_or_its_interval(
+    entry: Any, seed: int
+) -> None:
+    own, use = drawn(seed, 240), drawn(seed, 150, np.array([0.1, 0.6, 0.2, 0.1]), prefix="use")
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(4)
+    first = compositions(own, use, entry)
+    other = compositions(
+        reordered(own.take(rng.permutation(240)), order),
+        reordered(use.take(rng.permutation(150)), order),
+        entry,
+    )
+    for name in ("share", "lower", "upper", "applied_share", "draws"):
+        found, expected = getattr(other, name), getattr(first, name)[order]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6, err_msg=name)
+    assert first.no_shift is not None and other.no_shift is not None
+    assert first.no_shift.p_value == other.no_shift.p_value
+
+
+def without(labelled: Labelled, true: int | None = None, predicted: int | None = None) -> Labelled:
+    keep = np.ones(labelled.n_samples, dtype=bool)
+    if true is not None:
+        keep &= labelled.true_class != true
+    if predicted is not None:
+        keep &= labelled.predictions.predicted_class != predicted
+    return labelled.take(keep)
+
+
+def only_predicted(labelled: Labelled, class_: int) -> Labelled:
+    return labelled.take(labelled.predictions.predicted_class == class_)
+
+
+MANY = tuple(f"c{class_}" for class_ in range(60))
+PAIR = ("a", "b")
+CASES = {
+    "no protein of a class": (without(drawn(1, 300), true=2), drawn(2, 100, prefix="use")),
+    "a class never predicted": (without(drawn(1, 300), predicted=2), drawn(2, 100, prefix="use")),
+    "a use-set of one row": (drawn(1, 300), drawn(2, 1, prefix="use")),
+    "one class predicted": (drawn(1, 300), only_predicted(drawn(2, 200, prefix="use"), 1)),
+    "a class of one protein": (
+        without(drawn(1, 300), true=2).take(np.arange(220)),
+        drawn(2, 100, prefix="use"),
+    ),
+    "two classes": (drawn(1, 200, names=PAIR), drawn(2, 80, np.array([0.9, 0.1]), PAIR, "use")),
+    "sixty classes": (drawn(1, 500, names=MANY), drawn(2, 120, names=MANY, prefix="use")),
+    "one family in calibration": (
+        replace(drawn(1, 60), cluster=np.full(60, "f", dtype=object)),
+        drawn(2, 60, prefix="use"),
+    ),
+}
+
+
+@every_estimator
+@pytest.mark.parametrize("case", CASES)
+def test_no_case_fails_or_gives_a_share_that_is_none(entry: Any, case: str) -> None:
+    own, use = CASES[case]
+    found = compositions(own, use, entry)
+    for shares in (found.share, found.applied_share):
+        assert (shares >= 0.0).all()
+        assert shares.sum() == pytest.approx(1.0, abs=1e-12)
+    assert ((found.lower >= 0.0) & (found.upper <= 1.0)).all()
+    assert ((found.lower <= found.share) & (found.share <= found.upper)).all()
+    side = calibration_side(own, True)
+    seen = diagnose(side, use_side(use.predictions, side.model), found, FEW)
+    assert 0.0 < seen.p_no_shift <= 1.0
+    fitted = METHODS[1].build(METHODS[1].settings(), FEW)
+    value = adjust(side, fitted, found, FEW).confidence(use.predictions)
+    known = ~np.isnan(value.value)
+    assert ((value.lower <= value.value) & (value.value <= value.upper))[known].all()
+
+
+def always_sure_of_portal(labelled: Labelled) -> Labelled:
+    """Return the set with Portal and Collar both given the same row of scores."""
+    known = labelled.predictions
+    is_either = np.isin(labelled.true_class, (0, 1))[:, None]
+    assert known.scores is not None
+    scores = np.where(is_either, [9.7, 0.1, 0.1, 0.1], known.scores)
+    return label(
+        from_scores(known.ids, NAMES, scores, SCALE, 0.01),
+        labelled.true_class,
+        cluster=labelled.cluster,
+    )
+
+
+@pytest.mark.parametrize("name", ["bbse_hard", "bbse_soft", "em_matched"])
+def test_classes_whose_columns_are_the_same_are_left_open(name: str) -> None:
+    own = always_sure_of_portal(drawn(4, 400))
+    use = always_sure_of_portal(drawn(5, 200, np.array([0.2, 0.2, 0.3, 0.3]), prefix="use"))
+    (entry,) = (entry for entry in ESTIMATING if entry.name == name)
+    found = compositions(own, use, entry, FitOptions(n_draws=40))
+    width = found.upper - found.lower
+    assert (width[:2] > 0.3).all()
+    assert (width[2:] < 0.3).all()
+    assert np.isfinite(found.share).all()
+    side = calibration_side(own, True)
+    told = diagnose(side, use_side(use.predictions, side.model), found, FEW).sentences
+    for class_ in NAMES[:2]:
+        assert (
+            f"The classifier cannot tell {class_} from other classes: "
+            "its share in this set is all but unknown."
+        ) in told
+
+
+def test_genomes_widen_the_interval_where_their_proteins_are_alike() -> None:
+    own = drawn(1, 600)
+    use = drawn(2, 300, prefix="use")
+    order = np.argsort(use.true_class, kind="stable")  # genomes of one kind of protein each
+    use = use.take(order)
+    (entry,) = (entry for entry in ESTIMATING if entry.name == "bbse_hard")
+    options = FitOptions(n_draws=100)
+    genome = keys_of([f"g{row // 30}" for row in range(300)])
+    by_row = compositions(own, use, entry, options)
+    by_genome = compositions(own, use, entry, options, genome=genome)
+    alone = compositions(own, use, entry, options, genome=keys_of([f"g{i}" for i in range(300)]))
+    together_ = compositions(own, use, entry, options, genome=keys_of(["g"] * 300))
+    np.testing.assert_allclose(by_genome.share, by_row.share, atol=1e-12)
+    width, wide, same = ((one.upper - one.lower).mean() for one in (by_row, by_genome, alone))
+    assert wide > 1.5 * width
+    assert same == pytest.approx(width, rel=0.3)
+    np.testing.assert_array_equal(together_.lower, by_row.lower)  # of one genome only rows
+
+
+@every_estimator
+def test_genomes_in_pieces_are_genomes_in_one(entry: Any) -> None:
+    own, use = drawn(1, 300), drawn(2, 120, prefix="use")
+    genome = keys_of([f"g{row % 11}" for row in range(120)])
+    side = calibration_side(own, True)
+    cut = 50
+    parts = [
+        use_side(use.predictions.take(rows), side.model, genome=genome[rows])
+        for rows in (np.arange(120) < cut, np.arange(120) >= cut)
+    ]
+    pieces = estimate_composition(side, together(*parts), entry, FEW)
+    whole = compositions(own, use, entry, genome=genome)
+    np.testing.assert_allclose(pieces.lower, whole.lower, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(pieces.draws, whole.draws, rtol=0, atol=1e-9)
