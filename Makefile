@@ -1,6 +1,7 @@
 # make demo    a finished page from a simulated world: reports/demo/index.html
 # make test    every test
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
+# make example    the tracked page in reports/example, anew
 # make lint    format, lint, types, docstrings, workflow
 # make bench   speed and error beside other libraries
 # make clean   remove what can be rebuilt (not .venv, not reports/README.md)
@@ -19,7 +20,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test test-browser lint bench clean
+.PHONY: help demo example test test-browser lint bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -34,6 +35,12 @@ help:
 
 demo: .venv/.user.stamp
 	@$(BIN)/credence run --cores $(CORES)
+
+example: .venv/.user.stamp
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	cp reports/example/config.yaml "$$folder"; \
+	$(BIN)/credence run --directory "$$folder" --cores $(CORES); \
+	cp "$$folder"/reports/example/{index.html,report.json} reports/example
 
 test: .venv/.developer.stamp
 	@$(BIN)/python -m pytest -n $(CORES)
