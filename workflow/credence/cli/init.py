@@ -9,6 +9,10 @@ from typing import Any
 
 import click
 
+NO_TROVES = """\
+troves: []  # new labelled proteins that join the set later: credence trove add NAME --scores …
+
+"""
 OWN_HEAD = """\
 # Written by credence init after a look at the tables; every setting can be changed.
 #   credence check {file}
@@ -95,6 +99,7 @@ def _text(
     body = demo_text()
     start, end = body.index("calibration_set:"), body.index("\ndemo:")
     body = body[start:end]
+    body = body[: body.index("troves:")] + NO_TROVES + body[body.index("use_sets:") :]
     told = "null" if labels is None else f"{{table: {_word(labels)}}}"
     body = _set(body, "  scores: demo/calibration.csv", f"  scores: {_word(scores)}")
     body = _set(body, "  format: phanns-labelled", f"  format: {format_}")
