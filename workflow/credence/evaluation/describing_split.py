@@ -8,7 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credence.findings.splits import Apart, CrossingPair, SplitClass, SplitFinding, SplitGroup
+from credence.findings.splits import (
+    Apart,
+    CrossingPair,
+    LargeCluster,
+    SplitClass,
+    SplitFinding,
+    SplitGroup,
+)
 from credence.predictions import Booleans, Integers, Strings
 from credence.splits.audit import Audit, by_class, upper_bound
 from credence.splits.balance import deviations, lower_bounds, size_ratios
@@ -79,6 +86,16 @@ def describe_split(
         edges=EDGES,
         worst=_worst(ids, packing.group, audited),
         apart=_apart(ids, packing.role == SET_ASIDE, packing.reason),
+        most_expected=settings.thresholds.most_expected,
+        n_counted=audited.n_counted,
+        n_by_chance=audited.n_by_chance,
+        n_cut=found.n_cut,
+        cut=settings.cut,
+        cut_limit=settings.most_apart,
+        whole=tuple(
+            LargeCluster(one.cluster, one.n, one.price, one.parted) for one in found.whole
+        ),
+        weigh="clusters" if settings.by_cluster else "proteins",
     )
 
 

@@ -96,6 +96,27 @@ class Apart:
 
 
 @dataclass(frozen=True)
+class LargeCluster:
+    """A cluster larger than a group that was left whole.
+
+    Parameters
+    ----------
+    cluster : str
+        Its name.
+    n : int
+        Its proteins.
+    price, parted : int
+        Proteins that the cheapest cut would set aside, and those it would part
+        off; 0 and 0 where none was looked for.
+    """
+
+    cluster: str
+    n: int
+    price: int
+    parted: int
+
+
+@dataclass(frozen=True)
 class SplitFinding:
     """The split of a run.
 
@@ -131,6 +152,22 @@ class SplitFinding:
         The closest pairs in two groups.
     apart : tuple of Apart
         What was set aside.
+    most_expected : float, optional
+        Alignments as good as a relative's that chance gives two random proteins,
+        at most; None: chance was not asked.
+    n_counted, n_by_chance : int
+        Proteins audited for pairs that reach identity and coverage with a score
+        that chance may explain, and how many such pairs they have elsewhere.
+    n_cut : int
+        Clusters larger than a group that were cut.
+    cut : str
+        Whether such clusters are cut: auto or never.
+    cut_limit : float
+        Share of the proteins that cutting may set aside.
+    whole : tuple of LargeCluster
+        Those larger than a group that were not cut, or not far enough.
+    weigh : str
+        What is counted to balance the groups: proteins or clusters.
     """
 
     identity: float
@@ -153,3 +190,11 @@ class SplitFinding:
     edges: Numbers
     worst: tuple[CrossingPair, ...] = ()
     apart: tuple[Apart, ...] = ()
+    most_expected: float | None = 1e-6
+    n_counted: int = 0
+    n_by_chance: int = 0
+    n_cut: int = 0
+    cut: str = "auto"
+    cut_limit: float = 0.02
+    whole: tuple[LargeCluster, ...] = ()
+    weigh: str = "proteins"

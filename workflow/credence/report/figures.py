@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from credence.findings import Bins
 from credence.report import style
 from credence.report.change_figure import draw_change
+from credence.report.nearest_figure import draw_nearest
 from credence.report.plots import (
     ChangePlot,
     ComparisonPlot,
     ConfidencePlot,
     HistogramPlot,
     LinesPlot,
+    NearestPlot,
     Plot,
     ReliabilityPlot,
 )
@@ -51,6 +53,8 @@ def draw(plot: Plot) -> Figure:
             return _draw_lines(plot)
         if isinstance(plot, ChangePlot):
             return draw_change(plot)
+        if isinstance(plot, NearestPlot):
+            return draw_nearest(plot)
         return _draw_histogram(plot)
 
 

@@ -14,6 +14,7 @@ from credence.report.plots import (
     ConfidencePlot,
     HistogramPlot,
     LinesPlot,
+    NearestPlot,
     Plot,
     ReliabilityPlot,
 )
@@ -51,6 +52,8 @@ def _points(plot: Plot) -> Sequence[Point]:
         return _on_lines(plot)
     if isinstance(plot, ChangePlot):
         return _on_change(plot)
+    if isinstance(plot, NearestPlot):
+        return _on_nearest(plot)
     return _on_histogram(plot)
 
 
@@ -145,4 +148,19 @@ def _on_histogram(plot: HistogramPlot) -> tuple[Point, ...]:
             f"{plot.axis} {low:.2f} to {high:.2f}: {of(number, 'protein')}.",
         )
         for low, high, number in zip(plot.edges[:-1], plot.edges[1:], plot.counts, strict=True)
+    )
+
+
+def _on_nearest(plot: NearestPlot) -> tuple[Point, ...]:
+    bins = list(zip(plot.edges[:-1], plot.edges[1:], strict=True))
+    return tuple(
+        (
+            (low + high) / 2,
+            float(len(plot.names) - 1 - row),
+            f"Group {name}: {of(number, 'protein')} whose nearest elsewhere is "
+            f"{low:.1f} to {high:.1f} identical.",
+        )
+        for row, (name, counts) in enumerate(zip(plot.names, plot.counts, strict=True))
+        for (low, high), number in zip(bins, counts, strict=True)
+        if number
     )

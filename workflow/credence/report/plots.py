@@ -183,4 +183,37 @@ class ChangePlot:
     scale: float
 
 
-Plot = ConfidencePlot | ReliabilityPlot | LinesPlot | ComparisonPlot | HistogramPlot | ChangePlot
+@dataclass(frozen=True)
+class NearestPlot:
+    """Proteins of each group by identity of the nearest protein elsewhere.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The groups.
+    edges : tuple of float
+        Ends of the bins of identity.
+    counts : tuple of tuple of int
+        Per group, per bin.
+    n_alone : tuple of int
+        Per group, proteins that nothing elsewhere resembles.
+    threshold : float
+        From here on proteins are relatives.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[float, ...]
+    counts: tuple[tuple[int, ...], ...]
+    n_alone: tuple[int, ...]
+    threshold: float
+
+
+Plot = (
+    ConfidencePlot
+    | ReliabilityPlot
+    | LinesPlot
+    | ComparisonPlot
+    | HistogramPlot
+    | ChangePlot
+    | NearestPlot
+)

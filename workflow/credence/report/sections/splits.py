@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from credence.findings import Findings
 from credence.findings.splits import SplitFinding
-from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table
-from credence.report.wording import count
+from credence.report.blocks import (
+    Block,
+    Column,
+    Figure,
+    FigureRow,
+    Folded,
+    Paragraph,
+    Section,
+    Table,
+)
+from credence.report.plots import NearestPlot
+from credence.report.wording import count, of
+
+MOST_ROWS = 24  # of the figure; with more groups it shows all of them as one
 
 
 def section(findings: Findings) -> Section | None:
@@ -20,7 +32,11 @@ def section(findings: Findings) -> Section | None:
     if found is None:
         return None
     blocks: list[Block] = [Paragraph(_lead(found), is_lead=True), Paragraph(_meaning(found))]
-    blocks += [_classes(found), _groups(found)]
+    blocks += [Paragraph(text) for text in _large(found)]
+    blocks.append(_classes(found))
+    if found.is_audited and any(group.n_alone or sum(group.nearest) for group in found.groups):
+        blocks.append(FigureRow((_nearest(found),)))
+    blocks.append(_groups(found))
     if found.worst:
         blocks.append(_worst(found))
     if found.apart:
@@ -48,22 +64,98 @@ def _lead(found: SplitFinding) -> str:
 
 
 def _meaning(found: SplitFinding) -> str:
-    sides = "both proteins" if found.both_sides else "the shorter protein"
+    sides = "of both proteins" if found.both_sides else "of the shorter of the two"
     text = (
         f"Relatives align with identity of at least {found.identity:.2f} over at least "
-        f"{found.coverage:.2f} of {sides}, better than chance. "
-        "The audit aligns exactly and does not know the clusters. "
+        f"{found.coverage:.2f} {sides}"
     )
+    if found.most_expected is None:
+        text += ", whether chance explains the alignment or not. "
+    else:
+        text += (
+            ", with a score that chance gives less than "
+            f"{found.most_expected:g} pairs of random proteins of their lengths. "
+        )
+    if found.n_counted:
+        text += (
+            f"That last condition excludes {of(found.n_by_chance, 'pair')} in two groups of "
+            f"{of(found.n_counted, 'protein')} looked at for it. "
+        )
+    text += "The audit aligns exactly and does not know the clusters. "
     if found.both_sides:
         text += "Counting both sides leaves many proteins with a one-sided relative elsewhere. "
     if found.n_joined:
         text += (
-            f"{count(found.n_joined)} clusters were joined with others for what "
-            f"{count(found.n_rounds - 1)} earlier audits found. "
+            f"{of(found.n_joined, 'cluster was', 'clusters were')} joined with others for what "
+            f"{of(found.n_rounds - 1, 'earlier audit')} found. "
         )
+    return text + _balance(found)
+
+
+def _balance(found: SplitFinding) -> str:
+    """Return how even the groups are, and how even they could be."""
+    text = (
+        f"The largest cluster holds {100.0 * found.largest_share:.1f} % of the proteins; "
+        f"groups hold {found.size_low:.2f} to {found.size_high:.2f} of the mean group"
+    )
+    if found.weigh == "clusters":
+        text += ", since clusters are counted instead of proteins"
+    if not found.classes:
+        return text + "."
+    n_classes = len(found.classes)
+    uneven = sum(entry.deviation for entry in found.classes) / n_classes
+    forced = sum(entry.lower_bound for entry in found.classes) / n_classes
     return (
-        text + f"The largest cluster holds {100.0 * found.largest_share:.1f} % of the proteins; "
-        f"groups hold {found.size_low:.2f} to {found.size_high:.2f} of the mean group."
+        f"{text}. Over the classes, {100.0 * uneven:.1f} % would have to move to be even in the "
+        f"mean, and whole clusters force {100.0 * forced:.1f} %."
+    )
+
+
+def _large(found: SplitFinding) -> list[str]:
+    """Return what was done about clusters larger than a group."""
+    texts = []
+    if found.n_cut:
+        texts.append(
+            f"{of(found.n_cut, 'cluster', 'clusters')} larger than a group "
+            f"{'was' if found.n_cut == 1 else 'were'} cut where the fewest proteins connect the "
+            "parts; these are set aside below, and no relatives are left between the parts."
+        )
+    for one in found.whole:
+        text = f"The cluster {one.cluster} holds {count(one.n)} proteins, more than a group. "
+        if found.cut == "never":
+            text += "It was left whole, as the settings say."
+        elif one.parted:
+            text += (
+                f"It was left whole: the cheapest cut would set {count(one.price)} aside to part "
+                f"off {count(one.parted)}; a cut may take a tenth of what it parts off, and all "
+                f"cuts together {100.0 * found.cut_limit:g} % of the proteins. The group that "
+                "holds it is larger than the others, and its classes are uneven by that much."
+            )
+        else:
+            text += "It was not cut."
+        texts.append(text)
+    return texts
+
+
+def _nearest(found: SplitFinding) -> Figure:
+    groups = found.groups
+    names = tuple(group.name for group in groups)
+    counts = tuple(tuple(group.nearest) for group in groups)
+    alone = tuple(group.n_alone for group in groups)
+    if len(groups) > MOST_ROWS:
+        names, alone = ("all",), (sum(alone),)
+        counts = (tuple(sum(column) for column in zip(*counts, strict=True)),)
+    n_near = sum(map(sum, counts))
+    n_crossing = sum(entry.n_crossing for entry in found.classes)
+    return Figure(
+        "nearest",
+        "Audited proteins by the identity of the nearest protein of another group that covers "
+        "enough to count. Bars share one scale; right of the dashed line are relatives, and none "
+        "should be.",
+        f"Histograms of the identity of the nearest protein elsewhere, one per group: of "
+        f"{of(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike in "
+        f"another group, and {count(n_crossing)} a relative, at {found.identity:.2f} or above.",
+        NearestPlot(names, tuple(found.edges), counts, alone, found.identity),
     )
 
 
