@@ -322,3 +322,57 @@ def test_proteins_of_one_genome_count_together(tmp_path: Path) -> None:
         rows = rows_of(Path("composition.tsv"))
         widths.append(sum(float(row["upper"]) - float(row["lower"]) for row in rows))
     assert widths[0] > widths[1] * 1.05
+
+
+def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
+    inside: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("class_only")
+    assert shift("--calibration", "c.json", "--record", "shift.json") == 0
+    words = ["evaluate", "calibration.csv", "--format", "phanns-labelled", "--folds", "2"]
+    found = tmp_path / "findings.json"
+    assert run_command_line([*words, "--calibration", "c.json", "--out", str(found)]) == 0
+    page = tmp_path / "page" / "index.html"
+    assert (
+        run_command_line(["report", str(found), "--shift", "shift.json", "--out", str(page)]) == 0
+    )
+    assert "Does it hold for my samples?" in page.read_text()
+    record = json.loads(found.read_text())
+    record["results"]["class_names"][0] = "Another"
+    found.write_text(json.dumps(record))
+    capsys.readouterr()
+    words = ["report", str(found), "--out", str(page)]
+    assert run_command_line([*words, "--shift", "shift.json"]) == 2
+    assert told(capsys)[0] == (
+        "shift.json: its classes are not those of the findings. "
+        "Estimate the composition again: credence shift."
+    )
+    assert run_command_line([*words, "--shift", "gone.json"]) == 2
+    assert told(capsys)[0] == (
+        "gone.json: there is no such file. Estimate the composition again: credence shift."
+    )
+
+
+CONFIGURATION = """\
+run: x
+calibration_set: {scores: calibration.csv, format: phanns-labelled}
+use_sets:
+  - name: use
+    scores: use.csv
+    format: phanns
+    shift: {composition: {Portl: 0.4, Other: 0.6}}
+"""
+
+
+def test_check_tells_stated_classes_that_the_tables_do_not_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(CONFIGURATION)
+    assert run_command_line(["check", str(path)]) == 2
+    assert told(capsys)[0] == (
+        f"{path}, line 7, column 'use_sets[0].shift.composition.Portl': "
+        "there is no class 'Portl'. Did you mean 'Portal'?"
+    )
+    path.write_text(CONFIGURATION.replace("Portl", "Portal"))
+    assert run_command_line(["check", str(path)]) == 0

@@ -178,12 +178,13 @@ def _sentences(
             f"The classifier cannot tell {names[class_]} from other classes: "
             "its share in this set is all but unknown."
         )
-    if condition > NEAR_SINGULAR:
+    is_estimated = composition.least > 0.0
+    if condition > NEAR_SINGULAR and is_estimated:
         sentences.append(
             "The classifier takes some classes for others so often that their shares "
             "cannot be told apart: their intervals are wide."
         )
-    if p < LITTLE and gap > LARGE_GAP and composition.least == 0.0:  # not estimated
+    if p < LITTLE and gap > LARGE_GAP and not is_estimated:
         sentences.append(
             "The composition that was taken as known does not explain the scores of this set: "
             "either the classes are mixed otherwise, or its proteins are of another kind than "

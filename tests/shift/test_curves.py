@@ -1,0 +1,78 @@
+"""Curves of a use-set, before and after, as the calibrations themselves give them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_method
+from credence.shift.adjusted import adjust
+from credence.shift.composition import fixed_composition
+from credence.shift.curves import curves_of, score_grid
+from credence.shift.diagnostics import diagnose
+from credence.shift.sides import calibration_side, use_side
+from credence.shift.summary import Corrected, at_scores, summarise_shift
+from shift_findings import labelled_proteins
+
+OPTIONS = FitOptions(n_draws=0)
+SHARE = np.array([0.2, 0.7, 0.1])
+
+
+def corrected() -> Corrected:
+    labelled = labelled_proteins()
+    side = calibration_side(labelled, with_vectors=False)
+    use = use_side(labelled.predictions, None)
+    composition = fixed_composition(side, SHARE)
+    calibrator = parse_method("kernel", "test").build(OPTIONS)
+    return Corrected(
+        side,
+        use,
+        composition,
+        diagnose(side, use, composition, OPTIONS),
+        calibrator.fit(labelled),
+        adjust(side, calibrator, composition, OPTIONS),
+        True,
+    )
+
+
+def test_each_predicted_class_has_both_curves_on_one_grid() -> None:
+    found = corrected()
+    predictions = found.side.labelled.predictions
+    grid = score_grid(predictions)
+    assert (grid[0], grid[-1], len(grid)) == (0.0, 10.0, 101)
+    curves = curves_of(found)
+    assert [curve.class_name for curve in curves] == ["Portal", "Tail fiber"]  # no Collar
+    for class_, curve in enumerate(curves):
+        asked = at_scores(predictions, np.full(len(grid), class_), grid)
+        assert curve.score == tuple(grid)
+        np.testing.assert_array_equal(curve.before, found.plain.confidence(asked).value)
+        np.testing.assert_array_equal(curve.after, found.adjusted.confidence(asked).value)
+    # Portal is a third as common, Tail fiber more than twice: one falls, the other rises.
+    assert np.mean(curves[0].after) < np.mean(curves[0].before)
+    assert np.mean(curves[1].after) > np.mean(curves[1].before)
+
+
+def test_where_class_and_score_do_not_give_the_confidence_there_are_no_curves() -> None:
+    assert curves_of(replace(corrected(), by_score=False)) == ()
+
+
+def test_a_stated_composition_is_applied_whole() -> None:
+    found = summarise_shift("soil", "stated", "kernel", corrected(), OPTIONS, 0.0)
+    assert found.part_applied == 1.0
+    np.testing.assert_allclose([entry.applied for entry in found.classes], SHARE)
+    assert found.remarks == ()
+
+
+def test_a_stated_composition_that_does_not_fit_is_not_taken_for_other_proteins() -> None:
+    before = corrected()
+    wrong = fixed_composition(before.side, np.array([0.05, 0.94, 0.01]))
+    options = FitOptions(n_draws=120)
+    told = diagnose(before.side, before.use, wrong, options)
+    assert (
+        "The composition that was taken as known does not explain the scores of this set: "
+        "either the classes are mixed otherwise, or its proteins are of another kind than those "
+        "of the calibration set. Until that is known, its confidences are not to be relied on."
+    ) in told.sentences
+    assert not any(text.startswith("Another composition alone") for text in told.sentences)
