@@ -221,11 +221,11 @@ def intervals_of(study: Study, labelled: Labelled, names: Strings) -> list[tuple
 
 def summarise(paths: list[Path]) -> list[dict[str, object]]:
     """Return coverage, by confidences and metric, over all and over the classes together."""
-    found: dict[tuple[str, str, str], dict[str, list[tuple[float, ...]]]] = {}
+    found: dict[tuple[str, str, str], dict[str, list[tuple[str, tuple[float, ...]]]]] = {}
     for path in paths:
         with path.open(encoding="utf-8") as handle:
             for row in csv.DictReader(handle, delimiter="\t"):
-                entry = tuple(float(row[name]) for name in FIELDS[4:])
+                entry = (row["class"], tuple(float(row[name]) for name in FIELDS[4:]))
                 block = EVERYONE if row["class"] == EVERYONE else "each class"
                 key = (block, row["confidences"], row["metric"])
                 found.setdefault(key, {}).setdefault(row["resample"], []).append(entry)
@@ -233,17 +233,21 @@ def summarise(paths: list[Path]) -> list[dict[str, object]]:
     for (block, confidences, metric), by in sorted(found.items(), key=lambda item: item[0][0]):
         line: dict[str, object] = {"of": block, "confidences": confidences, "metric": metric}
         for resample in ("cluster", "row"):
-            low, value, high, target = np.array(by[resample]).T
+            low, value, high, target = np.array([entry for _, entry in by[resample]]).T
             known = ~np.isnan(low)
-            low, value, high, target = (side[known] for side in (low, value, high, target))
+            held = (low <= target) & (target <= high)
+            of = np.array([name for name, _ in by[resample]])
             line["intervals"] = int(known.sum())
-            line["truth"] = float(target.mean())
-            line["mean value"] = float(value.mean())
-            line[f"{resample} covers"] = float(((low <= target) & (target <= high)).mean())
+            line["truth"] = float(target[known].mean())
+            line["mean value"] = float(value[known].mean())
+            line[f"{resample} covers"] = float(held[known].mean())
             if resample == "cluster":
-                line["too high"] = float((target < low).mean())
-                line["too low"] = float((target > high).mean())
-            line[f"{resample} width"] = float(np.median(high - low))
+                line["worst class"] = min(
+                    float(held[known & (of == name)].mean()) for name in np.unique(of)
+                )
+                line["too high"] = float((target < low)[known].mean())
+                line["too low"] = float((target > high)[known].mean())
+            line[f"{resample} width"] = float(np.median((high - low)[known]))
         table.append(line)
     return table
 
@@ -300,8 +304,8 @@ def main() -> None:
             "Truths are of the population. That of the area is over the bins of the score that "
             "the sample fills, and that of the kernel error has the bandwidth of as many "
             "proteins. The lower end of a calibration error is 0 whenever chance can explain the "
-            "value. Such an interval can miss on one side only, and holds the truth in 97.5 % of "
-            "worlds or more: always, where the truth is 0."
+            "value. Such an interval can miss on one side only, so that those of errors hold the "
+            "truth more often than 95 %; with fewer proteins chance can explain more."
         )
         write_section(given.document, "Intervals of metrics", text, table)
 
