@@ -184,6 +184,8 @@ class Judge:
                     if np.isnan(own).any():
                         continue
                     low, high = np.quantile(own, (tail, 1.0 - tail))
+                    # Of a few proteins most draws are 0, and their mean beyond the quantile.
+                    low, high = min(low, own.mean()), max(high, own.mean())
                     found.append(
                         NoiseFloor(
                             method=key[0],
