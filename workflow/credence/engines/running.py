@@ -8,6 +8,7 @@ that mends it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -18,20 +19,29 @@ from pathlib import Path
 
 from credence.problems import InputError, refuse
 
+PREFIX = "credence-"
 LAST_LINES = 5  # of what a failed program said
 FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
 WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
 SECONDS_TO_END = 10.0
+PACKAGES = {"mmseqs": "mmseqs2"}  # of bioconda, where they are not called like the program
+SHELL, ILLEGAL = 128, "Illegal instruction"
 
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="credence-"))
+    """Yield an empty folder that is gone afterwards; a full disk is told as such."""
+    folder = Path(tempfile.gettempdir())
     try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         yield folder
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise _full_disk(folder) from None
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.name.startswith(PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_program(command: Sequence[str], folder: Path, timeout: float | None, remedy: str) -> str:
@@ -91,18 +101,29 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+def _full_disk(folder: Path, name: str = "scratch files") -> InputError:
+    where = folder.parent if folder.name.startswith(PREFIX) else folder
+    return refuse(
+        name,
+        f"the disk of {str(where)!r} is full.",
+        "Make room there, or name another folder: export TMPDIR=/path/to/folder",
+    )
+
+
 def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> InputError:
     is_full = any(words in text for words in WORDS_OF_FULL_DISK)
     if is_full or shutil.disk_usage(folder).free < FULL:
+        return _full_disk(folder, name)
+    # A script whose program was ended by a signal ends with 128 and its number.
+    if code in (-signal.SIGILL, SHELL + signal.SIGILL) or ILLEGAL in text:
         return refuse(
             name,
-            f"the disk of {str(folder.parent)!r} is full.",
-            "Make room there, or name another folder: export TMPDIR=/path/to/folder",
+            "the program needs instructions that this processor lacks (AVX2, as a rule).",
+            f"Install a build for it: conda install -c bioconda {PACKAGES.get(name, name)}, or "
+            "choose --engine exact.",
         )
     if code < 0:
         what = f"the program was ended by signal {signal.Signals(-code).name}."
-        if code == -signal.SIGILL:
-            return refuse(name, what[:-1] + ": this machine lacks what it needs (AVX2).", remedy)
         return refuse(
             name, what, "Run the command again; if memory ran out, run it with --threads 1."
         )
