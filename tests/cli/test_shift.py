@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
 from credence.cli import run_command_line
@@ -376,3 +377,15 @@ def test_check_tells_stated_classes_that_the_tables_do_not_have(
     )
     path.write_text(CONFIGURATION.replace("Portl", "Portal"))
     assert run_command_line(["check", str(path)]) == 0
+
+
+def test_every_estimator_of_the_registry_can_be_chosen() -> None:
+    from credence.cli.shift import command
+    from credence.shift.registry import NAMES
+
+    (option,) = (entry for entry in command.params if entry.name == "estimator")
+    assert isinstance(option.type, click.Choice)
+    assert set(option.type.choices) == set(NAMES)
+    comment = (Path(__file__).resolve().parents[2] / "config.yaml").read_text()
+    for name in NAMES:
+        assert f" {name}" in comment
