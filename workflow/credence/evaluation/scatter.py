@@ -129,9 +129,9 @@ def scatter_of(relatives: Relatives, losses: Floats) -> Scatter:
 
     References
     ----------
-    .. [1] MacKinnon, Nielsen & Webb 2023, doi 10.1002/jae.2940.
+    .. [1] MacKinnon, Nielsen & Webb 2023, doi 10.1002/jae.2969.
     .. [2] Kish 1965, Survey Sampling, section 5.4; Scott & Holt 1982,
-       doi 10.1080/01621459.1982.10477897.
+       Journal of the American Statistical Association 77:848–854.
     """
     of, n_codes = relatives, len(relatives.block)
 

@@ -190,8 +190,8 @@ def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
 
     References
     ----------
-    .. [1] Hall 1992, On the removal of skewness by transformation,
-       doi 10.1111/j.2517-6161.1992.tb01876.x.
+    .. [1] Hall 1992, On the removal of skewness by transformation, Journal of the
+       Royal Statistical Society B 54:221–228.
 
     Examples
     --------
