@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
     *("bandwidth", "methods", "small_classes", "annotate", "troves", "large", "peers"),
-    "splits",
+    *("splits", "use_sets", "quantifiers"),
 )
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
@@ -37,6 +37,8 @@ TITLES = {
     "large": "One and ten million rows",
     "peers": "Side by side with other libraries",
     "splits": "Splits that no relative crosses",
+    "use_sets": "Use-sets of a million and of ten million rows",
+    "quantifiers": "Compositions, side by side with QuaPy",
 }
 INTRO = """# Benchmarks
 
@@ -100,6 +102,20 @@ def section_large() -> str:
     from benchmarks.speed import large
 
     return large()
+
+
+def section_use_sets() -> str:
+    """Return seconds and memory of summing up large use-sets."""
+    from benchmarks.shift import large_use_sets
+
+    return large_use_sets()
+
+
+def section_quantifiers() -> str:
+    """Return errors of compositions under drawn shifts, beside QuaPy's."""
+    from benchmarks.shift import quantifiers
+
+    return quantifiers()
 
 
 def section_peers() -> str:

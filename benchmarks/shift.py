@@ -77,7 +77,7 @@ def one_use_set(n_rows: int) -> None:
     error = compression_error(side, first, use, estimator)
     summarise_shift("large", estimator.name, stage.text, corrected, options, error)
     rest = time.process_time() - start + prepared
-    cells = len(use.cells.n_rows)
+    cells = len(use.cells.row)
     print(f"{reading:.1f} {rest:.1f} {peak_gigabytes():.2f} {cells} {error:.1e}")
 
 

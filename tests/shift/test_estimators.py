@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from credence.calibrators.draws import keys_of
 from credence.predictions import Floats
 from credence.problems import InputError
 from credence.shift import bbse
@@ -193,27 +194,45 @@ def test_a_class_that_calibration_does_not_hold_gets_no_probability() -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
+def named(n: int) -> np.ndarray:
+    return keys_of([f"p{row}" for row in range(n)])
+
+
 @given(seed=seeds, cut=st.integers(1, 499))
 @settings(max_examples=20, deadline=None)
 def test_cells_do_not_depend_on_where_a_table_is_cut(seed: int, cut: int) -> None:
-    rows = np.random.default_rng(seed).dirichlet(np.ones(3), size=500)
-    whole = cells_of(rows, 60)
-    parts = merged(cells_of(rows[:cut], 60), cells_of(rows[cut:], 60), 60)
+    rows, name = np.random.default_rng(seed).dirichlet(np.ones(3), size=500), named(500)
+    whole = cells_of(rows, name, 60)
+    parts = merged(cells_of(rows[:cut], name[:cut], 60), cells_of(rows[cut:], name[cut:], 60), 60)
     assert whole.n_steps == parts.n_steps
     assert len(whole.n_rows) <= 60
     assert whole.n_rows.sum() == 500
     np.testing.assert_array_equal(whole.n_rows, parts.n_rows)
-    np.testing.assert_allclose(whole.total, parts.total, atol=1e-12)
+    np.testing.assert_array_equal(whole.row, parts.row)
+    np.testing.assert_array_equal(whole.at, parts.at)
+
+
+def test_the_rows_that_are_kept_stand_for_all_without_bias() -> None:
+    rows = np.random.default_rng(7).dirichlet([0.3, 0.5, 2.0], size=30_000)
+    cells = cells_of(rows, named(30_000), 200)
+    assert len(cells.row) < 12_000
+    assert (np.bincount(cells.at, minlength=len(cells.key)) > 0).all()
+    mass = cells.shared(cells.n_rows / 30_000)
+    assert mass.sum() == pytest.approx(1.0)
+    for value in (lambda r: r, lambda r: np.log(r @ [0.2, 0.1, 0.7])[:, None]):
+        noise = value(rows).std(axis=0) / np.sqrt(len(cells.row))
+        assert (np.abs(mass @ value(cells.row) - value(rows).mean(axis=0)) < 3 * noise).all()
 
 
 def test_few_rows_are_kept_as_they_are_in_an_order_of_their_own() -> None:
     rows = np.random.default_rng(3).dirichlet(np.ones(3), size=20)
     order = np.random.default_rng(4).permutation(20)
-    kept = cells_of(rows, 20)
-    np.testing.assert_array_equal(np.sort(kept.mean, axis=0), np.sort(rows, axis=0))
-    np.testing.assert_array_equal(cells_of(rows[order], 20).mean, kept.mean)
-    twice = cells_of(np.concatenate([rows, rows]), 20)
+    kept = cells_of(rows, named(20), 20)
+    np.testing.assert_array_equal(np.sort(kept.row, axis=0), np.sort(rows, axis=0))
+    np.testing.assert_array_equal(cells_of(rows[order], named(20)[order], 20).row, kept.row)
+    twice = cells_of(np.concatenate([rows, rows]), named(40), 40)
     np.testing.assert_array_equal(twice.n_rows, 2)
+    np.testing.assert_allclose(twice.shared(twice.n_rows / 40.0), 1 / 40)
 
 
 def test_vectors_are_asked_for_where_an_estimator_needs_them() -> None:

@@ -1,28 +1,33 @@
-"""Many rows of probabilities as fewer cells of like rows.
+"""Many rows of probabilities as fewer rows, each standing for others like it.
 
-A small table keeps every row, like rows as one. A larger one is put on a grid of
-square roots of probabilities, as fine as `MOST_CELLS` allows; a cell holds the
-mean of its rows and their number. The probabilities are to be those of classes
-that are all as frequent: on any other scale a rare class is coarse where a set
-full of it would need to be fine. Cells stand in the order of keys made of what
-is in them: neither the order of the rows nor that of the classes is seen.
+A small table keeps every row. A larger one is put on a grid of square roots of
+probabilities, as fine as `MOST_STRATA` allows, and of the rows at one place a
+part is kept, drawn by their names: the more there are, the smaller the part. The
+kept rows stand for the others; no mean of unlike rows is taken, whose likelihood
+would be none of theirs. The probabilities are to be those of classes that are all
+as frequent: on any other scale a rare class is coarse where a set full of it would
+need to be fine. Places stand in the order of keys made of what is there: neither
+the order of the rows nor that of the classes is seen.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from credence.calibrators.draws import MIX_FIRST, MIX_SECOND
+from credence.calibrators.draws import MIX_FIRST, MIX_SECOND, uniform
 from credence.predictions import Floats, Integers
 
 Keys = NDArray[np.uint64]
 
-MOST_CELLS = 80_000
+MOST_ROWS = 80_000  # of which every one is kept
+MOST_STRATA = 20_000  # places on the grid, beyond that
 FINEST = 128  # steps of the grid for a square root from 0 to 1
+FEWEST_KEPT = 8.0  # rows kept of a place, on average
+KEPT_OF_ROOT = 0.5  # and at least so many times the root of the number of rows there
 SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))  # of SplitMix64, as in calibrators.draws
 
 
@@ -44,46 +49,58 @@ class Genomes:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Rows of probabilities, gathered.
+    """Rows of probabilities, gathered at places of like rows.
 
     Parameters
     ----------
     n_steps : int
         Steps of the grid; 0 where every row is kept.
-    key : array of uint64, shape (n_cells,)
-        Made of the cell's place, or of the row; ascending.
     class_key : array of uint64, shape (n_classes,)
         A key per class.
-    place : array of uint8, shape (n_cells, n_classes)
+    key : array of uint64, shape (n_places,)
+        Made of the place, or of the row; ascending.
+    place : array of uint8, shape (n_places, n_classes)
         Place on the grid; zeros where every row is kept.
-    total : array of float, shape (n_cells, n_classes)
-        Sum of the rows.
-    n_rows : array of int, shape (n_cells,)
-        Their number.
+    n_rows : array of int, shape (n_places,)
+        Number of rows there.
+    row : array of float, shape (n_kept, n_classes)
+        Rows that are kept.
+    at : array of int, shape (n_kept,)
+        Place of each.
+    level : array of float, shape (n_kept,)
+        A number in (0, 1), made of the row's name.
     genomes : Genomes, optional
-        Whose rows they are, where that is known.
+        Whose rows there are at the places, where that is known.
     """
 
     n_steps: int
-    key: Keys
     class_key: Keys
+    key: Keys
     place: NDArray[np.uint8]
-    total: Floats
     n_rows: Integers
+    row: Floats
+    at: Integers
+    level: Floats
     genomes: Genomes | None = None
 
-    @property
-    def mean(self) -> Floats:
-        """Mean row of each cell."""
-        return np.asarray(self.total / self.n_rows[:, None])
+    def shared(self, weight: Floats) -> Floats:
+        """Return the weights of places, shared out among the rows kept there.
+
+        Parameters
+        ----------
+        weight : array of float, shape (n_places,)
+            Weights.
+        """
+        return np.asarray((weight / np.bincount(self.at, minlength=len(self.key)))[self.at])
 
 
 def cells_of(
     probability: Floats,
-    most_cells: int = MOST_CELLS,
+    name: Keys,
+    most_rows: int = MOST_ROWS,
     *,
     class_key: Keys | None = None,
-    row: Floats | None = None,
+    origin: Floats | None = None,
     genome: Keys | None = None,
 ) -> Cells:
     """Return the rows as cells.
@@ -92,38 +109,42 @@ def cells_of(
     ----------
     probability : array of float, shape (n_rows, n_classes)
         Rows that sum to 1.
-    most_cells : int
-        Greatest number of cells.
+    name : array of uint64, shape (n_rows,)
+        A key of each row's name.
+    most_rows : int
+        Greatest number of rows of which every one is kept.
     class_key : array of uint64, shape (n_classes,), optional
         A key per class; else its place.
-    row : array of float, shape (n_rows, n_classes), optional
+    origin : array of float, shape (n_rows, n_classes), optional
         What the probabilities were made of: like rows have like probabilities.
     genome : array of uint64, shape (n_rows,), optional
         A key of the genome that each row is of.
     """
     n_rows, n_classes = probability.shape
     keys = np.arange(n_classes, dtype=np.uint64) if class_key is None else class_key
-    bits = np.ascontiguousarray((probability if row is None else row) + 0.0).view(np.uint64)
+    bits = np.ascontiguousarray((probability if origin is None else origin) + 0.0).view(np.uint64)
     every = Cells(
         0,
-        keys_of_rows(bits, keys),
         keys,
+        keys_of_rows(bits, keys),
         np.zeros(probability.shape, dtype=np.uint8),
-        probability,
         np.ones(n_rows, dtype=np.int64),
+        probability,
+        np.arange(n_rows),
+        uniform(name, 0, "kept rows"),
         None if genome is None else genomes_at(np.arange(n_rows), n_rows, genome),
     )
-    return _within(_gathered(every), most_cells)
+    return _within(_gathered(every), most_rows)
 
 
-def merged(first: Cells, second: Cells, most_cells: int = MOST_CELLS) -> Cells:
+def merged(first: Cells, second: Cells, most_rows: int = MOST_ROWS) -> Cells:
     """Return the cells of both sets of rows.
 
     Parameters
     ----------
     first, second : Cells
         Of the same classes and the same greatest number.
-    most_cells : int
+    most_rows : int
         That number.
     """
     steps = [cells.n_steps for cells in (first, second)]
@@ -132,48 +153,77 @@ def merged(first: Cells, second: Cells, most_cells: int = MOST_CELLS) -> Cells:
         first, second = (_coarsened(cells, coarsest) for cells in (first, second))
     joined = Cells(
         first.n_steps,
-        np.concatenate([first.key, second.key]),
         first.class_key,
+        np.concatenate([first.key, second.key]),
         np.concatenate([first.place, second.place]),
-        np.concatenate([first.total, second.total]),
         np.concatenate([first.n_rows, second.n_rows]),
+        np.concatenate([first.row, second.row]),
+        np.concatenate([first.at, second.at + len(first.key)]),
+        np.concatenate([first.level, second.level]),
         stacked(first.genomes, second.genomes),
     )
-    return _within(_gathered(joined), most_cells)
+    return _within(_gathered(joined), most_rows)
 
 
-def _within(cells: Cells, most_cells: int) -> Cells:
-    while len(cells.n_rows) > most_cells and cells.n_steps != 1:
-        cells = _coarsened(cells, cells.n_steps // 2 if cells.n_steps else FINEST)
-    return cells
+def _within(cells: Cells, most_rows: int) -> Cells:
+    if cells.n_steps == 0:
+        if len(cells.row) <= most_rows:
+            return cells
+        cells = _coarsened(cells, FINEST)
+    most_places = min(MOST_STRATA, most_rows)
+    while len(cells.key) > most_places and cells.n_steps > 1:
+        cells = _coarsened(cells, cells.n_steps // 2)
+    return _thinned(cells)
 
 
 def _coarsened(cells: Cells, n_steps: int) -> Cells:
     if cells.n_steps == n_steps:
         return cells
-    if cells.n_steps == 0:
-        place = np.minimum(np.sqrt(cells.mean) * n_steps, n_steps - 1).astype(np.uint8)
+    if cells.n_steps == 0:  # at a place all rows are the same
+        _, first = np.unique(cells.at, return_index=True)
+        place = np.minimum(np.sqrt(cells.row[first]) * n_steps, n_steps - 1).astype(np.uint8)
     else:
         place = cells.place // np.uint8(cells.n_steps // n_steps)
     key = keys_of_rows(place, cells.class_key)
-    return _gathered(
-        Cells(n_steps, key, cells.class_key, place, cells.total, cells.n_rows, cells.genomes)
-    )
+    return _gathered(replace(cells, n_steps=n_steps, key=key, place=place))
 
 
 def _gathered(cells: Cells) -> Cells:
+    """Return the cells with like places as one, in the order of their keys."""
     key, first, code = np.unique(cells.key, return_index=True, return_inverse=True)
-    n_cells = len(first)
-    total = np.empty((n_cells, cells.total.shape[1]))
-    for class_ in range(cells.total.shape[1]):
-        total[:, class_] = np.bincount(code, weights=cells.total[:, class_], minlength=n_cells)
-    n_rows = np.bincount(code, weights=cells.n_rows, minlength=n_cells).astype(np.int64)
+    n_places = len(first)
+    n_rows = np.bincount(code, weights=cells.n_rows, minlength=n_places).astype(np.int64)
     genomes = cells.genomes
     if genomes is not None:
-        ones = np.ones(len(code))
-        gather = sparse.csr_array((ones, (code, np.arange(len(code)))), shape=(n_cells, len(code)))
+        shape = (n_places, len(code))
+        gather = sparse.csr_array((np.ones(len(code)), (code, np.arange(len(code)))), shape=shape)
         genomes = Genomes(genomes.key, sparse.csr_array(gather @ genomes.counts))
-    return Cells(cells.n_steps, key, cells.class_key, cells.place[first], total, n_rows, genomes)
+    at = code[cells.at].astype(np.int64)
+    order = np.lexsort((cells.level, at))
+    return Cells(
+        cells.n_steps,
+        cells.class_key,
+        key,
+        cells.place[first],
+        n_rows,
+        cells.row[order],
+        at[order],
+        cells.level[order],
+        genomes,
+    )
+
+
+def _thinned(cells: Cells) -> Cells:
+    """Return the cells with a part of the rows of each place, the first one always.
+
+    The part falls with the number of rows, so that a row that is dropped from a
+    piece of a table would be dropped from the whole.
+    """
+    n_rows = cells.n_rows.astype(np.float64)
+    part = np.maximum(FEWEST_KEPT, KEPT_OF_ROOT * np.sqrt(n_rows)) / n_rows
+    is_first = np.append(True, np.diff(cells.at) > 0)
+    kept = is_first | (cells.level < part[cells.at])
+    return replace(cells, row=cells.row[kept], at=cells.at[kept], level=cells.level[kept])
 
 
 def keys_of_rows(values: NDArray[np.uint64] | NDArray[np.uint8], class_key: Keys) -> Keys:
@@ -254,15 +304,17 @@ def _among(genomes: Genomes, key: Keys) -> sparse.csr_array:
     )
 
 
-def at_level(probability: Floats, n_steps: int) -> Cells:
+def at_level(probability: Floats, name: Keys, n_steps: int) -> Cells:
     """Return the rows gathered on a grid of so many steps.
 
     Parameters
     ----------
     probability : array of float, shape (n_rows, n_classes)
         Rows that sum to 1.
+    name : array of uint64, shape (n_rows,)
+        A key of each row's name.
     n_steps : int
         Of a :class:`Cells`; 0 keeps every row.
     """
-    every = cells_of(probability, len(probability))
-    return every if n_steps == 0 else _coarsened(every, n_steps)
+    every = cells_of(probability, name, len(probability))
+    return every if n_steps == 0 else _thinned(_coarsened(every, n_steps))

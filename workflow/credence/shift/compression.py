@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from credence.calibrators.draws import keys_of
 from credence.predictions import Predictions
 from credence.shift.cells import at_level
 from credence.shift.evidence import evidence_of
@@ -37,10 +38,11 @@ def compression_error(
     if use.cells.n_steps == 0:
         return 0.0
     rows = side.model.even(side.model.probabilities(part))
-    every = use_side(part, side.model, most_cells=part.n_samples)
+    name = keys_of(part.ids)
+    every = use_side(part, side.model, most_rows=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):
-        gathered = replace(every, cells=at_level(rows, n_steps))
+        gathered = replace(every, cells=at_level(rows, name, n_steps))
         evidence = evidence_of(side, gathered)
         shares.append(estimator.estimate(evidence.among(evidence.prevalence > 0)).share)
     return float(np.abs(shares[0] - shares[1]).max())

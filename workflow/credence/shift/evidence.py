@@ -71,10 +71,10 @@ def drawn_evidence(
         slope, bias = parameter_draws(
             side.model, side.logs, labelled.true_class, labelled.weight, side.unit, weights
         )
-    cells = side.model.uneven(use.cells.mean)
-    n_rows = use.cells.n_rows.astype(np.float64)
-    # What gathering has changed in the mean is known, and taken back.
-    gathered = (use.total_probability - n_rows @ cells) / use.n_rows
+    kept = side.model.uneven(use.cells.row)
+    mass = use.cells.shared(use.cells.n_rows / use.n_rows)
+    # What keeping a part of the rows has changed in the mean is known, and taken back.
+    gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
         row_mass = labelled.weight * weights[side.unit, draw]
         plain = Evidence(
@@ -82,8 +82,8 @@ def drawn_evidence(
             predicted / use.n_rows,
             n_calibration,
             use.n_units,
-            probability=cells,
-            mass=n_rows / use.n_rows,
+            probability=kept,
+            mass=mass,
             calibration_probability=side.probability,
             calibration_true=labelled.true_class,
             calibration_mass=row_mass / row_mass.sum(),

@@ -12,7 +12,7 @@ from credence.calibrators.draws import encode_clusters, keys_of
 from credence.calibrators.temperature_rows import log_scores
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.shift.cells import (
-    MOST_CELLS,
+    MOST_ROWS,
     Cells,
     Genomes,
     Keys,
@@ -149,7 +149,7 @@ class UseSide:
 def use_side(
     predictions: Predictions,
     model: BiasCorrected | None,
-    most_cells: int = MOST_CELLS,
+    most_rows: int = MOST_ROWS,
     genome: Keys | None = None,
 ) -> UseSide:
     """Return some rows of a use-set, summed up.
@@ -160,7 +160,7 @@ def use_side(
         What the classifier said.
     model : BiasCorrected, optional
         Gives probabilities of all classes.
-    most_cells : int
+    most_rows : int
         See :mod:`credence.shift.cells`.
     genome : array of uint64, shape (n_samples,), optional
         A key of each row's genome, the same in every part of the set, as
@@ -181,28 +181,29 @@ def use_side(
     probability = model.probabilities(predictions)
     cells = cells_of(
         model.even(probability),
-        most_cells,
+        keys_of(predictions.ids),
+        most_rows,
         class_key=class_key,
-        row=predictions.scores,
+        origin=predictions.scores,
         genome=genome,
     )
     total = probability.sum(axis=0)
     return UseSide(predictions.n_samples, counts, total, cells, class_key, genomes)
 
 
-def together(first: UseSide, second: UseSide, most_cells: int = MOST_CELLS) -> UseSide:
+def together(first: UseSide, second: UseSide, most_rows: int = MOST_ROWS) -> UseSide:
     """Return both parts of a use-set as one.
 
     Parameters
     ----------
     first, second : UseSide
         Parts of one set.
-    most_cells : int
+    most_rows : int
         See :mod:`credence.shift.cells`.
     """
     cells = None
     if first.cells is not None and second.cells is not None:
-        cells = merged(first.cells, second.cells, most_cells)
+        cells = merged(first.cells, second.cells, most_rows)
     return replace(
         first,
         n_rows=first.n_rows + second.n_rows,

@@ -128,7 +128,7 @@ def summarise_shift(
         method=method,
         level=options.level,
         n_use=use.n_rows,
-        n_cells=0 if use.cells is None else len(use.cells.n_rows),
+        n_cells=0 if use.cells is None else len(use.cells.row),
         compression_error=compression_error,
         condition=seen.condition if np.isfinite(seen.condition) else float("nan"),
         part_applied=composition.part_applied,

@@ -57,7 +57,7 @@ def genome_weights(genomes: Genomes, draw: int) -> Floats:
 
 
 def cell_weights(use: UseSide, draw: int) -> Floats:
-    """Return the weight of each cell of rows in one draw.
+    """Return the weight of each row that is kept, in one draw.
 
     Parameters
     ----------
@@ -68,8 +68,9 @@ def cell_weights(use: UseSide, draw: int) -> Floats:
     """
     assert use.cells is not None
     if use.drawn_genomes is not None and use.cells.genomes is not None:
-        return genome_weights(use.cells.genomes, draw)
-    return gamma_weights(use.cells.n_rows.astype(np.float64), use.cells.key, draw, "use rows")
+        return use.cells.shared(genome_weights(use.cells.genomes, draw))
+    n_rows = use.cells.n_rows.astype(np.float64)
+    return use.cells.shared(gamma_weights(n_rows, use.cells.key, draw, "use rows"))
 
 
 def half_weights(use: UseSide, draw: int) -> Floats:
