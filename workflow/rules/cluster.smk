@@ -34,9 +34,11 @@ rule cluster:
         engine=settings.values["clustering"]["engine"],
         identity=settings.values["clustering"]["identity"],
         coverage=settings.values["clustering"]["coverage"],
+        chance=settings.values["clustering"]["chance"] or "none",
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --engine {params.engine:q}"
         " --identity {params.identity:q} --coverage {params.coverage:q}"
+        " --chance {params.chance:q}"
         " {params.relatives:q} --threads {threads:q} --out {output.clusters:q} 2> {log:q}"

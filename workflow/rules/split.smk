@@ -42,9 +42,12 @@ rule split:
         proteins=configuration.option("--proteins", PROTEINS),
         identity=settings.values["clustering"]["identity"],
         coverage=settings.values["clustering"]["coverage"],
+        chance=settings.values["clustering"]["chance"] or "none",
         weigh=settings.values["split"]["weigh"],
         audit=settings.values["split"]["audit"] if PROTEINS else "none",
         sample=settings.values["split"]["audit_sample"],
+        cut=settings.values["split"]["cut"],
+        cut_limit=settings.values["split"]["cut_limit"],
         strict=STRICT if PROTEINS else "report",
         both_sides=configuration.flag(
             "--both-sides", settings.values["split"]["both_sides"]
@@ -66,6 +69,7 @@ rule split:
         " --groups {params.groups:q} {params.test_group:q} --weigh {params.weigh:q}"
         " --recipe {params.recipe:q}"
         " {params.relatives:q} {params.proteins:q} --identity {params.identity:q}"
+        " --chance {params.chance:q} --cut {params.cut:q} --cut-limit {params.cut_limit:q}"
         " --coverage {params.coverage:q} {params.both_sides:q} --audit {params.audit:q}"
         " --audit-sample {params.sample:q} --strict {params.strict:q}"
         " --threads {threads:q} --summary {output.summary:q}"

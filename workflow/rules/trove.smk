@@ -66,6 +66,7 @@ rule attach:
         engine=settings.values["clustering"]["engine"],
         identity=settings.values["clustering"]["identity"],
         coverage=settings.values["clustering"]["coverage"],
+        chance=settings.values["clustering"]["chance"] or "none",
         folder=lambda wildcards, output: os.path.dirname(output.summary),
         source=SOURCE,
     shell:
@@ -74,4 +75,5 @@ rule attach:
         " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
         " {params.training:q} {params.clusters:q} --engine {params.engine:q}"
         " --identity {params.identity:q} --coverage {params.coverage:q}"
+        " --chance {params.chance:q}"
         " --threads {threads:q} --out {params.folder:q} 2> {log:q}"

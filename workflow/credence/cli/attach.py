@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import match_option
+from credence.cli.shared import chance_option, match_option
 from credence.problems import refuse
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True)
 @click.option("--engine", default="mmseqs", show_default=True, help="What finds relatives.")
 @click.option("--identity", type=SHARE, default=0.4, show_default=True)
 @click.option("--coverage", type=SHARE, default=0.8, show_default=True)
+@chance_option
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--out", "out", required=True, help="Folder of the release.")
 def command(tables: tuple[str, ...], name: str, out: str, **given: Any) -> None:
@@ -176,9 +177,8 @@ def _search(
     if given["proteins"] is None:
         return NoSearch()
     finder = _finder(given["engine"], given["identity"], given["coverage"], given["threads"])
-    return SequenceSearch(
-        finder, Thresholds(given["identity"], given["coverage"]), given["threads"]
-    )
+    thresholds = Thresholds(given["identity"], given["coverage"], most_expected=given["chance"])
+    return SequenceSearch(finder, thresholds, given["threads"])
 
 
 def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]:
@@ -205,6 +205,7 @@ def _finder(name: str, identity: float, coverage: float, threads: int) -> Finder
     An engine that only clusters has none; its candidates share words, and exact
     alignment decides, as for every engine.
     """
+    from credence.engines.mmseqs import MmseqsFinder
     from credence.engines.registry import BY_NAME, PROGRAMS
     from credence.problems import nearest
     from credence.sequences.exact import ExactFinder
@@ -215,7 +216,11 @@ def _finder(name: str, identity: float, coverage: float, threads: int) -> Finder
         raise refuse("--engine", f"{name!r} is no engine.", nearest(name, known))
     options = {"threads": threads} if BY_NAME[name] in PROGRAMS else {}
     engine = BY_NAME[name].build(identity=identity, coverage=coverage, **options)
-    return engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads, 0.0)
+    if not isinstance(engine, GraphEngine):
+        return ExactFinder(threads, 0.0)
+    if isinstance(engine.finder, MmseqsFinder):  # new proteins are connected, never cut apart
+        return replace(engine.finder, all_of_large=False)
+    return engine.finder
 
 
 def _write(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import match_option, out_option
+from credence.cli.shared import chance_option, match_option, out_option
 
 if TYPE_CHECKING:
     from credence.sequences.proteins import Proteins
     from credence.sequences.protocol import ClusteringEngine
+    from credence.sequences.relatives import Thresholds
 
 
 @click.command(
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Least share of the shorter protein that is aligned.",
 )
+@chance_option
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
 @click.option("--relatives", help="Also write which proteins have a relative in training.")
@@ -49,6 +51,7 @@ def command(
     clstr: str | None,
     identity: float,
     coverage: float,
+    chance: float | None,
     threads: int,
     timeout: float | None,
     relatives: str | None,
@@ -59,6 +62,7 @@ def command(
     from credence.cli.values import require_other
     from credence.problems import refuse
     from credence.sequences.proteins import Proteins, join
+    from credence.sequences.relatives import Thresholds
     from credence.tables.contract import Clusters, write_contract
 
     if relatives is not None and training is None:
@@ -76,11 +80,14 @@ def command(
     chosen = (
         _given(Path(clstr), everything, match)
         if clstr is not None
-        else _engine(engine, identity, coverage, threads, timeout)
+        else _engine(
+            engine, Thresholds(identity, coverage, most_expected=chance), threads, timeout
+        )
     )
     found = chosen.cluster(everything)
     if relatives is not None:
-        _write_relatives(Path(relatives), parts, chosen, identity, coverage, threads)
+        thresholds = Thresholds(identity, coverage, most_expected=chance)
+        _write_relatives(Path(relatives), parts, chosen, thresholds, threads)
     write_contract(
         Path(out),
         Clusters(
@@ -104,19 +111,26 @@ def _tell(out: str, proteins: Proteins, cluster: list[str]) -> None:
 
 
 def _engine(
-    name: str, identity: float, coverage: float, threads: int, timeout: float | None
+    name: str, thresholds: Thresholds, threads: int, timeout: float | None
 ) -> ClusteringEngine:
+    from dataclasses import replace
+
     from credence.engines.registry import BY_NAME, PROGRAMS
     from credence.problems import nearest, refuse
+    from credence.sequences.graph import GraphEngine
 
     known = [entry.name for entry in BY_NAME.values() if not entry.needs_table]
     if name not in known:
         raise refuse("--engine", f"{name!r} is no engine.", nearest(name, known))
     entry = BY_NAME[name]
-    options = {"identity": identity, "coverage": coverage}
+    options: dict[str, Any] = {
+        "identity": thresholds.identity,
+        "coverage": thresholds.coverage,
+    }
     if entry in PROGRAMS:
-        return entry.build(**options, threads=threads, timeout=timeout)
-    return entry.build(**options)
+        options |= {"threads": threads, "timeout": timeout}
+    chosen = entry.build(**options)
+    return replace(chosen, thresholds=thresholds) if isinstance(chosen, GraphEngine) else chosen
 
 
 def _given(path: Path, proteins: Proteins, match: str) -> ClusteringEngine:
@@ -141,19 +155,17 @@ def _write_relatives(
     path: Path,
     parts: list[Proteins],
     engine: ClusteringEngine,
-    identity: float,
-    coverage: float,
+    thresholds: Thresholds,
     threads: int,
 ) -> None:
     """Write the closest training relative of each protein that has one."""
     from credence.sequences.exact import ExactFinder
     from credence.sequences.graph import GraphEngine, relatives_in
-    from credence.sequences.relatives import Thresholds
     from credence.tables.relatives import Relatives, write_relatives
 
     finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
     ours, training = parts
-    found = relatives_in(ours, training, finder, Thresholds(identity, coverage), threads)
+    found = relatives_in(ours, training, finder, thresholds, threads)
     write_relatives(
         path,
         Relatives(

@@ -74,6 +74,28 @@ fit_options = _together(
 )
 
 
+def _chance(context: click.Context, option: click.Parameter, value: str) -> float | None:
+    """Return the number, or None for none."""
+    if value == "none":
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < float("inf"):
+        raise click.BadParameter(f"{value!r} is neither a number above 0 nor none.")
+    return number
+
+
+chance_option = click.option(
+    "--chance",
+    default="1e-6",
+    show_default=True,
+    callback=_chance,
+    help="Pairs of random proteins that score like relatives, at most; none: not asked.",
+)
+
+
 def out_option(text: str) -> Callable[[Command], Command]:
     """Return the option ``--out`` with its help.
 

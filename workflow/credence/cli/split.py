@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import match_option, out_option, table_options
+from credence.cli.shared import chance_option, match_option, out_option, table_options
 
 if TYPE_CHECKING:
     from credence.predictions import Strings
@@ -77,7 +77,22 @@ RECIPES = ("balanced", "phanns")
 )
 @click.option("--identity", type=click.FloatRange(0.0, 1.0), default=0.4, show_default=True)
 @click.option("--coverage", type=click.FloatRange(0.0, 1.0), default=0.8, show_default=True)
+@chance_option
 @click.option("--both-sides", is_flag=True, help="Both proteins have to be covered.")
+@click.option(
+    "--cut",
+    type=click.Choice(["auto", "never"]),
+    default="auto",
+    show_default=True,
+    help="Cut clusters larger than a group where few proteins hold them together.",
+)
+@click.option(
+    "--cut-limit",
+    type=click.FloatRange(0.0, 1.0),
+    default=0.02,
+    show_default=True,
+    help="Share of the proteins that cutting may set aside.",
+)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--summary", help="Also write what the page says of the split, as JSON.")
 @out_option("The groups: id, cluster, group, role, reason.")
@@ -212,10 +227,14 @@ def _settings(options: dict[str, Any]) -> Any:
         n_groups=options["n_groups"],
         test_group=options["test_group"],
         by_cluster=options["weigh"] == "clusters",
-        thresholds=Thresholds(options["identity"], options["coverage"], options["both_sides"]),
+        thresholds=Thresholds(
+            options["identity"], options["coverage"], options["both_sides"], options["chance"]
+        ),
         strict=options["strict"],
         n_sampled=None if options["audit"] == "exhaustive" else options["audit_sample"],
         threads=options["threads"],
+        cut=options["cut"],
+        most_apart=options["cut_limit"],
     )
 
 

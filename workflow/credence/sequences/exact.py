@@ -49,7 +49,7 @@ class ExactFinder:
         thresholds : Thresholds
             From where on two are joined.
         """
-        found = self._aligned(texts, None)
+        found = self._aligned(texts, thresholds, None)
         return found.take(found.at(thresholds))
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
@@ -67,7 +67,7 @@ class ExactFinder:
         sides = [
             np.array([text in side for text in texts]) for side in (set(queries), set(targets))
         ]
-        found = self._aligned(texts, (sides[0], sides[1]))
+        found = self._aligned(texts, thresholds, (sides[0], sides[1]))
         found = found.take(found.at(thresholds))
         query = {row_of[text]: at for at, text in enumerate(queries)}
         target = {row_of[text]: at for at, text in enumerate(targets)}
@@ -84,7 +84,12 @@ class ExactFinder:
             both[:, 0], both[:, 1], chosen.identity, chosen.coverage, chosen.coverage_longer
         )
 
-    def _aligned(self, texts: Strings, sides: tuple[Booleans, Booleans] | None) -> Pairs:
+    def _aligned(
+        self,
+        texts: Strings,
+        thresholds: Thresholds,
+        sides: tuple[Booleans, Booleans] | None,
+    ) -> Pairs:
         """Return aligned pairs: of one side and the other, or of all."""
         library = Library(texts, self.threads)
         n_residues = float(sum(map(len, texts)))
@@ -94,7 +99,9 @@ class ExactFinder:
             asked = np.flatnonzero(fewer)
             n_asked = float(sum(len(texts[row]) for row in asked))
         if n_residues * n_asked <= self.most_cells:
-            return library.relatives(asked)
+            return library.relatives(
+                asked, most_expected=thresholds.most_expected, coverage=thresholds.coverage
+            )
         first, second = links(words_of(texts), LEAST_CONTAINMENT)
         if sides is not None:
             query, target = sides
