@@ -71,9 +71,12 @@ def example_of(name: str) -> str:
     return text.removeprefix("Example: ")
 
 
-# These start Snakemake or write into the home folder; tests/workflow runs them.
-NOT_HERE = {"run", "demo", "completion"}
-IN_ORDER = ["simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"]
+# These start Snakemake, need what it made, or write into the home folder.
+NOT_HERE = {"run", "demo", "completion", "compare"}
+IN_ORDER = [
+    *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
+    *("attach", "release", "init", "trove"),
+]
 
 
 def test_the_examples_of_the_help_work_one_after_the_other(inside: Path) -> None:

@@ -27,7 +27,7 @@ config_option = click.option(
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: credence trove list --config demo.yaml",
+    epilog="Example: credence trove list --config mylab.yaml",
 )
 def command() -> None:
     """Add a trove to a configuration, list the troves, withdraw one.

@@ -35,7 +35,7 @@ REMEDY = (
     "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
 )
 NEAR_IDENTITY, NEAR_COVERAGE = 0.7, 0.9
-LEAST_UNGAPPED = "20"  # relatives score 40 and more on one diagonal; chance mostly less
+LEAST_UNGAPPED = "25"  # relatives score 40 and more on one diagonal; chance mostly less
 SENSITIVITY = "5.7"
 MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
@@ -101,10 +101,13 @@ class MmseqsFinder:
         Threads of the program; they change nothing but the time.
     timeout : float, optional
         Seconds after which it is ended.
+    all_of_large : bool
+        See :meth:`credence.sequences.candidates.Candidates.connect`.
     """
 
     threads: int = 1
     timeout: float | None = None
+    all_of_large: bool = True
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds (see :class:`credence.sequences.graph.Finder`).
@@ -124,7 +127,8 @@ class MmseqsFinder:
             rest = np.setdiff1d(everything, near.second)
             write_texts(folder / "rest.fasta", texts, rest)
             first, second = self._candidates(program, folder, len(texts))
-        return Candidates(texts, thresholds, self.threads).connect(near, first, second)
+        candidates = Candidates(texts, thresholds, self.threads)
+        return candidates.connect(near, first, second, self.all_of_large)
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds.

@@ -73,7 +73,9 @@ class Candidates:
         lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
         set_(self, "_lengths", lengths)
 
-    def connect(self, near: Pairs, first: Integers, second: Integers) -> Pairs:
+    def connect(
+        self, near: Pairs, first: Integers, second: Integers, all_of_large: bool = True
+    ) -> Pairs:
         """Return pairs that connect all relatives that can be met.
 
         Parameters
@@ -83,6 +85,9 @@ class Candidates:
         first, second : array of int
             Candidates among the representatives, each pair once, first < second,
             sorted by `first`.
+        all_of_large : bool
+            Whether all pairs of large components are given, not only enough to
+            connect them: where they are to be cut.
         """
         score = self._scores(first, second)
         beats = self._beats(first, second, score)
@@ -91,7 +96,8 @@ class Candidates:
         is_edge = aligned.at(self.thresholds)
         edges = [near, aligned.take(is_edge)]
         edges += self._members(edges, near, aligned.take(~is_edge))
-        edges.append(self._rest_of_large(edges, aligned, first, second))
+        if all_of_large:
+            edges.append(self._rest_of_large(edges, aligned, first, second))
         return joined(edges)
 
     def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:

@@ -1,0 +1,238 @@
+"""Releases as Snakemake derives them: what a trove redoes, and runs that are killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 600  # seconds; a run takes fifteen on an idle machine
+CONFIGURATION = """\
+run: lab
+calibration_set:
+  scores: mine/calibration.csv
+  format: phanns-labelled
+  proteins: mine/proteins.fasta
+clustering: {engine: exact}
+split: {groups: 4, audit: none, strict: report}
+calibration: {method: class_only, compare: [class_only, histogram], draws: 20}
+evaluation: {folds: 2}
+troves:
+"""
+HTJ = "  - {name: htj, scores: mine/trove_htj.csv, fasta: mine/trove_htj.fasta}\n"
+MIXED = "  - {name: mixed, scores: mine/trove_mixed.csv, fasta: mine/trove_mixed.fasta}\n"
+AGAIN = MIXED.replace("mixed,", "again,", 1)
+WORLD = (
+    '{"n_calibration": 60, "n_use": 10, "n_training": 20, "n_training_relatives": 2, '
+    '"n_trove": 6, "n_defects": 2}'
+)
+
+
+def words(folder: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "credence", *more]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    package = folder.parent / "package" / "workflow"
+    return os.environ | {"PYTHONPATH": str(package)}
+
+
+def call(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        words(folder, *more),
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def configure(folder: Path, *troves: str) -> None:
+    (folder / "config.yaml").write_text(CONFIGURATION + "".join(troves))
+
+
+def releases(folder: Path) -> dict[str, bytes]:
+    """Return every file of the releases and of the page."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for part in ("results/lab/releases", "reports")
+        for path in sorted((folder / part).rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """Return a folder in which a run with one trove ended, and all releases of it."""
+    above = tmp_path_factory.mktemp("troves")
+    package, folder = above / "package", above / "run"
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    shutil.copytree(ROOT / "workflow", package / "workflow", ignore=ignored)
+    shutil.copytree(ROOT / "envs", package / "envs")
+    for name in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / name, package / name)
+    folder.mkdir()
+    call(folder, "simulate", "mine", "--settings", WORLD)
+    configure(folder, HTJ)
+    call(folder, "run")
+    return folder, releases(folder)
+
+
+def planned(folder: Path) -> list[str]:
+    """Return rule and wildcards of every job that a run would start now."""
+    said = call(folder, "run", "--", "--dry-run").stdout
+    jobs, rule = [], ""
+    for line in said.splitlines():
+        if match := re.match(r"(?:local)?rule (\w+):", line):
+            rule = match[1]
+            jobs.append(rule)
+        elif (match := re.match(r"    wildcards: (.+)", line)) and jobs:
+            jobs[-1] = f"{rule} {match[1]}"
+    return jobs
+
+
+def test_a_trove_more_redoes_nothing_of_the_releases_before_it(
+    lab: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, _ = lab
+    assert planned(folder) == []
+    call(
+        folder,
+        *("trove", "add", "mixed", "--scores", "mine/trove_mixed.csv"),
+        *("--fasta", "mine/trove_mixed.fasta", "--date", "2026-10-01"),
+    )
+    jobs = planned(folder)
+    configure(folder, HTJ)
+    about = {job for job in jobs if job.split()[0] in ("attach", "fit", "release")}
+    assert about == {
+        "attach release=02-mixed",
+        "fit release=02-mixed, method=class_only",
+        "fit release=02-mixed, method=histogram",
+        "release release=02-mixed",
+    }
+    names = {job.split()[0] for job in jobs}
+    assert {"evaluate", "report", "all"} <= names
+    assert not {"check", "cluster", "split"} & names
+
+
+def test_a_new_date_tells_the_record_and_fits_nothing(
+    lab: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, _ = lab
+    configure(folder, HTJ.replace("htj,", "htj, date: 2026-09-01,", 1))
+    jobs = {job.split()[0] for job in planned(folder)}
+    configure(folder, HTJ)
+    assert "release" in jobs
+    assert not {"attach", "fit", "split", "evaluate"} & jobs
+
+
+def test_troves_in_one_go_one_by_one_and_again_give_the_same_calibration(
+    lab: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, made = lab
+    configure(folder, HTJ, MIXED, AGAIN)
+    call(folder, "run")
+    stepwise = releases(folder)
+    base = "results/lab/releases"
+    for name in ("samples.parquet", "groups.tsv", "calibrations/class_only.json"):
+        assert stepwise[f"{base}/02-mixed/{name}"] == stepwise[f"{base}/03-again/{name}"]
+        assert stepwise[f"{base}/01-htj/{name}"] == made[f"{base}/01-htj/{name}"]
+    for part in ("results", "reports"):
+        shutil.rmtree(folder / part)
+    call(folder, "run", "--cores", "1")
+    at_once = releases(folder)
+    early = "calibrations/histogram.json"  # of what was the last release once
+    assert {name for name in stepwise if name not in at_once} == {f"{base}/01-htj/{early}"}
+    assert [name for name in at_once if at_once[name] != stepwise[name]] == []
+    shutil.rmtree(folder / "results")
+    shutil.rmtree(folder / "reports")
+    configure(folder, HTJ)
+    call(folder, "run")
+
+
+def killed(folder: Path, seconds: float) -> None:
+    """Start a run and kill it with everything that it started, without a warning."""
+    process = subprocess.Popen(
+        words(folder, "run"),
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    time.sleep(seconds)
+    for child in _descendants(process.pid):
+        try:
+            os.kill(child, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    """Return a process and all that it started, the process first."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue
+        for child in children:
+            found += _descendants(int(child))
+    return found
+
+
+def recalibrations_killed(folder: Path, n_kills: int, seed: int) -> None:
+    """Kill a recalibration at random points; what the next run makes has the same bytes."""
+    configure(folder, HTJ)
+    call(folder, "run")
+    before = {part: folder.parent / f"before_{part}" for part in ("results", "reports")}
+    hidden = folder.parent / "before_snakemake"
+    for part, kept in before.items():
+        shutil.copytree(folder / part, kept)
+    shutil.copytree(folder / ".snakemake", hidden)
+    configure(folder, HTJ, MIXED)
+    start = time.monotonic()
+    call(folder, "run")
+    seconds = time.monotonic() - start
+    undisturbed = releases(folder)
+    draws = np.random.default_rng(seed).uniform(0.05, 0.95, n_kills)
+    for share in draws:
+        for part, kept in before.items():
+            shutil.rmtree(folder / part)
+            shutil.copytree(kept, folder / part)
+        shutil.rmtree(folder / ".snakemake")
+        shutil.copytree(hidden, folder / ".snakemake")
+        killed(folder, share * seconds)
+        call(folder, "run")
+        again = releases(folder)
+        assert set(again) == set(undisturbed), share
+        assert [name for name in again if again[name] != undisturbed[name]] == [], share
+    for kept in (*before.values(), hidden):
+        shutil.rmtree(kept)
+
+
+def test_a_recalibration_that_was_killed_ends_in_the_same_bytes(
+    lab: tuple[Path, dict[str, bytes]],
+) -> None:
+    recalibrations_killed(lab[0], 2, seed=1)
+
+
+@pytest.mark.slow
+def test_a_recalibration_killed_at_twenty_points_ends_in_the_same_bytes(
+    lab: tuple[Path, dict[str, bytes]],
+) -> None:
+    recalibrations_killed(lab[0], 20, seed=2)
