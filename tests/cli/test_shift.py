@@ -290,6 +290,22 @@ def test_the_method_comes_from_the_calibration(
     ]
 
 
+def test_a_shift_file_of_an_older_version_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fit("kernel")
+    assert shift("--calibration", "c.json", "--record", "shift.json") == 0
+    record = json.loads((inside / "shift.json").read_text()) | {"schema": "credence/shift/1"}
+    (inside / "shift.json").write_text(json.dumps(record))
+    words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
+    capsys.readouterr()
+    assert run_command_line([*words, "--out", "both.tsv"]) == 2
+    assert told(capsys)[0] == (
+        "shift.json: its schema is not 'credence/shift/2'. "
+        "Estimate the composition again: credence shift."
+    )
+
+
 def test_a_shift_file_that_vanished_is_named(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

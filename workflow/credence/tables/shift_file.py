@@ -16,7 +16,7 @@ from credence.shift.adjusted import AdjustedCalibration, read_adjusted
 from credence.tables.json_text import nulls_to_nan, plain
 from credence.tables.writing import write_json
 
-SCHEMA = "credence/shift/1"
+SCHEMA = "credence/shift/2"
 AGAIN = "Estimate the composition again: credence shift."
 
 
