@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
     *("bandwidth", "methods", "small_classes", "annotate", "troves", "large", "peers"),
-    *("splits", "use_sets", "quantifiers"),
+    *("splits", "use_sets", "quantifiers", "attach"),
 )
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
@@ -39,6 +39,7 @@ TITLES = {
     "splits": "Splits that no relative crosses",
     "use_sets": "Use-sets of a million and of ten million rows",
     "quantifiers": "Compositions, side by side with QuaPy",
+    "attach": "Real capsid proteins attached as troves",
 }
 INTRO = """# Benchmarks
 
@@ -95,6 +96,13 @@ def section_troves() -> str:
     from benchmarks.troves import troves
 
     return troves()
+
+
+def section_attach() -> str:
+    """Return what becomes of real capsid proteins that are attached."""
+    from benchmarks.attach import attach
+
+    return attach()
 
 
 def section_large() -> str:
