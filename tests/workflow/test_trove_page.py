@@ -1,0 +1,163 @@
+"""A small world with two troves, from tables to what its page says of them."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONFIGURATION = """\
+run: small
+title: A small world with troves
+simulated: true
+calibration_set:
+  scores: demo/calibration.csv
+  format: phanns-labelled
+  proteins: demo/proteins.fasta
+training: {proteins: demo/training.fasta}
+clustering: {engine: exact}
+split: {audit: none}
+troves:
+  - {name: htj, date: 2026-09-01, scores: demo/trove_htj.csv, fasta: demo/trove_htj.fasta}
+  - {name: mixed, date: 2026-10-01, scores: demo/trove_mixed.csv, fasta: demo/trove_mixed.fasta}
+calibration: {method: kernel, compare: [kernel], draws: 20}
+evaluation: {folds: 2}
+"""
+WORLD = (
+    '{"n_calibration": 120, "n_use": 10, "n_training": 40, "n_training_relatives": 3, '
+    '"n_trove": 12, "n_defects": 3}'
+)
+# What is planted, and the outcome that has to come of it.
+OUTCOME_OF = {
+    "exact_repeat": "exact_repeat",
+    "label_conflict": "label_conflict",
+    "repeat_within": "repeat_within",
+    "relative_of_training": "training_relative",
+    "joins_family": "added",
+}
+TIMEOUT = 600  # seconds; a run takes twenty on an idle machine
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which a run with two troves ended."""
+    folder = tmp_path_factory.mktemp("troves")
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    for words in (["simulate", "demo", "--settings", WORLD], ["run"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "credence", *words],
+            cwd=folder,
+            env=os.environ,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def section(world: Path) -> dict[str, Any]:
+    """Return what the page says of releases."""
+    record = json.loads((world / "reports/small/report.json").read_text())
+    (found,) = [entry for entry in record["sections"] if entry["name"] == "releases"]
+    assert isinstance(found, dict)
+    return found
+
+
+def planted(world: Path) -> dict[str, list[str]]:
+    """Return kind → proteins of the mixed trove."""
+    with (world / "demo/trove_mixed.csv").open() as handle:
+        in_trove = {row[0] for row in csv.reader(handle)}
+    found: dict[str, list[str]] = collections.defaultdict(list)
+    with (world / "demo/truth/planted.tsv").open() as handle:
+        for row in csv.DictReader(handle, delimiter="\t"):
+            if row["id"] in in_trove:
+                found[row["kind"]].append(row["id"])
+    return found
+
+
+def tables(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return all tables, those that are folded away too."""
+    found = []
+    for block in blocks:
+        if block["kind"] == "Table":
+            found.append(block)
+        found += tables(block.get("blocks", []))
+    return found
+
+
+def test_the_page_shows_both_troves_in_time(section: dict[str, Any], world: Path) -> None:
+    assert section["title"] == "What changed since last time?"
+    timeline = section["blocks"][1]["rows"]
+    assert [row[0] for row in timeline] == ["base", "htj", "mixed"]
+    assert [row[1] for row in timeline] == ["–", "2026-09-01", "2026-10-01"]
+    assert timeline[1][2:5] == ["12", "12", "0"]
+    headings = [block["text"] for block in section["blocks"] if block["kind"] == "Heading"]
+    assert headings == ["htj → mixed, 2026-10-01", "base → htj, 2026-09-01"]
+    page = (world / "reports/small/index.html").read_text()
+    for heading in headings:
+        assert heading in page
+
+
+def test_the_page_counts_every_planted_defect(section: dict[str, Any], world: Path) -> None:
+    kinds = planted(world)
+    assert all(len(kinds[kind]) == 3 for kind in OUTCOME_OF)
+    outcomes = next(
+        table
+        for table in tables(section["blocks"])
+        if table["caption"].startswith("What became of the proteins of mixed")
+    )
+    counted = {row[0].replace(" ", "_"): int(row[1]) for row in outcomes["rows"]}
+    for kind, outcome in OUTCOME_OF.items():
+        if outcome != "added":
+            assert counted[outcome] == len(kinds[kind]), kind
+    with (world / "demo/trove_mixed.csv").open() as handle:
+        n_rows = sum(1 for _ in handle) - 1
+    assert sum(counted.values()) == n_rows
+    # Each is named, with the protein that decided it.
+    named = {
+        row[0]: row[2]
+        for table in tables(section["blocks"])
+        if table["columns"][0]["title"] == "protein" and len(table["columns"]) == 7
+        for row in table["rows"]
+    }
+    for kind in ("exact_repeat", "label_conflict", "repeat_within", "relative_of_training"):
+        for protein in kinds[kind]:
+            assert named.get(protein, "–") != "–", (kind, protein)
+
+
+def test_the_page_draws_and_tells_every_class_that_changed(
+    section: dict[str, Any], world: Path
+) -> None:
+    for name in ("01-htj", "02-mixed"):
+        step = json.loads((world / f"results/small/releases/{name}/changes.json").read_text())
+        touched = [
+            entry
+            for entry in step["classes"]
+            if any(
+                pair[0] != pair[1]
+                for pair in (entry["n_true"], entry["n_predicted"], entry["n_correct"])
+            )
+        ]
+        assert touched
+        page = (world / "reports/small/index.html").read_text()
+        for entry in touched:
+            assert f"{entry['class_name']} before and after: " in page
+        assert step["drift"]["n"] > 0
+    assert (world / "reports/small/releases/02-mixed/changes.tsv").is_file()
+
+
+def test_the_confidences_of_the_page_are_those_of_the_last_release(world: Path) -> None:
+    findings = json.loads((world / "results/small/findings.json").read_text())
+    last = json.loads((world / "results/small/releases/02-mixed/release.json").read_text())
+    assert findings["results"]["n_samples"] == last["counts"]["n_calibration"]
+    assert findings["releases"]["releases"][-1]["digest"] == last["digest"]
