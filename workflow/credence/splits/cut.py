@@ -192,6 +192,7 @@ def _explain(
         first_of[int(code[np.searchsorted(rows, row)])] = str(ids[row])
     gone = np.flatnonzero(part < 0)
     closest: dict[int, dict[int, int]] = {int(one): {} for one in gone}
+    pairs = pairs.take((part[pairs.first] < 0) | (part[pairs.second] < 0))
     for at in np.argsort(-pairs.identity, kind="stable").tolist():
         one, other = int(pairs.first[at]), int(pairs.second[at])
         for here, there in ((one, other), (other, one)):
@@ -200,7 +201,8 @@ def _explain(
     for place, row in enumerate(rows.tolist()):
         if part[code[place]] < 0:
             others = closest[int(code[place])]
-            named = " and ".join(repr(first_of[others[key]]) for key in sorted(others)[:2])
+            two = sorted(first_of[others[key]] for key in sorted(others)[:2])
+            named = " and ".join(map(repr, two))
             reason[row] = f"connects parts of a cluster larger than a group {cluster!r}: {named}"
 
 
@@ -224,7 +226,9 @@ class _Component:
                     done.append(rows)
                     continue
                 branch, price, cover = self._cheapest(rows)
-                parted = int(min(self.weight[branch].sum(), self.weight[rows].sum() - price))
+                kept = np.setdiff1d(branch, cover)
+                rest = np.setdiff1d(rows, np.union1d(branch, cover))
+                parted = int(min(self.weight[kept].sum(), self.weight[rest].sum()))
                 is_cheap = 0 < price <= min(self.n_apart, MOST_PRICE * parted)
                 if not is_cheap:
                     self.left.append((int(rows[0]), int(self.weight[rows].sum()), price, parted))
@@ -232,9 +236,7 @@ class _Component:
                     continue
                 self.gone[cover] = True
                 self.n_apart -= price
-                stays = rows[~self.gone[rows]]
-                is_branch = np.isin(stays, branch)
-                waiting += [stays[is_branch], stays[~is_branch]]
+                waiting += [kept, rest]
         for number, rows in enumerate(done):
             self.part[rows] = number
 

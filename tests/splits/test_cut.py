@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from credence.sequences.proteins import Proteins
+from credence.sequences.relatives import Pairs, Thresholds
+from credence.simulate.evolution import codes, mutated, written
+from credence.splits import cut as cutting
+from credence.splits.audit import audit
+from credence.splits.cut import Cut, Whole, cut_oversized
+from credence.splits.strict import SplitSettings, split, split_unaudited
+
+RELATIVES = Thresholds()
+N_FAMILY = 24
+
+
+def objects(values: list[str]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def random_protein(rng: np.random.Generator, length: int) -> str:
+    return "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
+
+
+def family(rng: np.random.Generator, size: int, least: float = 0.8) -> list[str]:
+    ancestor = random_protein(rng, 70)
+    return [written(mutated(codes(ancestor), rng.uniform(least, 0.95), rng)) for _ in range(size)]
+
+
+def bridged(seed: int, n_fusions: int = 1) -> Proteins:
+    """Return two families and fusions of a member of each: relatives of both, as they cover."""
+    rng = np.random.default_rng(seed)
+    one, other = family(rng, N_FAMILY), family(rng, N_FAMILY)
+    fused = [one[at] + other[at] for at in range(n_fusions)]
+    ids = [f"a{at:02d}" for at in range(N_FAMILY)] + [f"b{at:02d}" for at in range(N_FAMILY)]
+    ids += [f"fusion{at}" for at in range(n_fusions)]
+    return Proteins(objects(ids), objects([*one, *other, *fused]))
+
+
+def cut_all(proteins: Proteins, most: float, n_apart: int) -> Cut:
+    everyone = np.ones(proteins.n_proteins, dtype=bool)
+    cluster = np.full(proteins.n_proteins, "x", dtype=object)
+    return cut_oversized(proteins, cluster, everyone, most, n_apart, RELATIVES)
+
+
+def test_two_families_that_a_fusion_connects_are_parted_by_setting_it_aside() -> None:
+    proteins = bridged(1)
+    found = cut_all(proteins, most=30.0, n_apart=2)
+    gone = proteins.ids[found.reason != ""].tolist()
+    assert gone == ["fusion0"]
+    assert found.reason[-1].startswith("connects parts of a cluster larger than a group 'x': 'a")
+    assert " and 'b" in found.reason[-1]
+    assert len(set(found.cluster[:N_FAMILY])) == len(set(found.cluster[N_FAMILY:-1])) == 1
+    assert set(found.cluster[:-1]) == {"x/1", "x/2"}
+    assert (found.n_cut, found.whole) == (1, ())
+    group = np.where(found.reason == "", found.cluster, "")
+    assert audit(proteins, group, RELATIVES).pairs.n_pairs == 0
+
+
+def test_a_cut_does_not_depend_on_the_order_of_rows() -> None:
+    proteins = bridged(2, n_fusions=2)
+    order = np.random.default_rng(3).permutation(proteins.n_proteins)
+    found, turned = cut_all(proteins, 30.0, 4), cut_all(proteins.take(order), 30.0, 4)
+    assert (turned.cluster == found.cluster[order]).all()
+    assert (turned.reason == found.reason[order]).all()
+
+
+def test_a_family_without_a_weak_place_is_left_whole_with_the_price_of_a_cut() -> None:
+    rng = np.random.default_rng(4)
+    texts = family(rng, 40)
+    proteins = Proteins(objects([f"p{at:02d}" for at in range(40)]), objects(texts))
+    found = cut_all(proteins, most=10.0, n_apart=40)
+    assert (found.reason == "").all()
+    assert set(found.cluster) == {"x"}
+    (whole,) = found.whole
+    assert (whole.cluster, whole.n) == ("x", 40)
+    assert whole.price > cutting.MOST_PRICE * whole.parted
+
+
+def test_no_more_are_set_aside_than_the_limit_allows() -> None:
+    proteins = bridged(5, n_fusions=2)
+    found = cut_all(proteins, most=30.0, n_apart=1)
+    assert (found.reason == "").all()
+    assert found.whole == (Whole("x", proteins.n_proteins, 2, N_FAMILY),)
+
+
+def test_what_only_the_looser_graph_connected_parts_for_nothing() -> None:
+    rng = np.random.default_rng(6)
+    proteins = Proteins(
+        objects([f"p{at:02d}" for at in range(40)]), objects([*family(rng, 20), *family(rng, 20)])
+    )
+    found = cut_all(proteins, most=20.0, n_apart=0)
+    assert (found.reason == "").all()
+    assert len(set(found.cluster[:20])) == len(set(found.cluster[20:])) == 1
+    assert found.cluster[0] != found.cluster[-1]
+
+
+def test_a_component_too_large_to_align_is_left_and_said_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cutting, "MOST_TEXTS", 10)
+    proteins = bridged(7)
+    found = cut_all(proteins, most=30.0, n_apart=2)
+    assert found.whole == (Whole("x", proteins.n_proteins),)
+
+
+def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
+    proteins = bridged(8)
+    cluster = np.full(proteins.n_proteins, "x", dtype=object)
+    class_ = np.zeros(proteins.n_proteins, dtype=int)
+    options = SplitSettings(n_groups=2, n_sampled=None, most_apart=0.1)
+    found = split(proteins, cluster, class_, options)
+    assert (found.n_cut, found.audit.n_crossing, found.audit.n_examined) == (1, 0, 48)
+    assert sorted(np.unique(found.packing.group.astype(str), return_counts=True)[1]) == [1, 24, 24]
+    never = SplitSettings(n_groups=2, n_sampled=None, cut="never")
+    left = split(proteins, cluster, class_, never)
+    assert len(set(left.packing.group)) == 1
+    # Nobody can align without sequences: what is too large is only told.
+    alone = split_unaudited(proteins, cluster, class_, options)
+    assert alone.whole == (Whole("x", proteins.n_proteins),)
+
+
+def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:
+    proteins = bridged(9)
+    options = SplitSettings(n_groups=2, n_sampled=None, most_apart=0.1, strict="join")
+    # Clusters that know nothing: each protein its own; relatives are joined first.
+    found = split(proteins, proteins.ids, np.zeros(proteins.n_proteins, dtype=int), options)
+    assert found.audit.n_crossing == 0
+    apart = proteins.ids[found.packing.role == "set_aside"].tolist()
+    assert apart == ["fusion0"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.sets(st.tuples(st.integers(0, 4), st.integers(5, 9)), max_size=14),
+)
+def test_the_cover_between_a_branch_and_the_rest_is_the_smallest(
+    pairs: set[tuple[int, int]],
+) -> None:
+    first = np.array([one for one, _ in sorted(pairs)], dtype=np.int64)
+    second = np.array([other for _, other in sorted(pairs)], dtype=np.int64)
+    cover = set(cutting._cover(first, second, np.arange(10) < 5).tolist())
+    assert all(one in cover or other in cover for one, other in pairs)
+    smallest = next(
+        size
+        for size in range(11)
+        for chosen in combinations(range(10), size)
+        if all(one in chosen or other in chosen for one, other in pairs)
+    )
+    assert len(cover) == smallest
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.02, 0.3))
+def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: float) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(30, 1)
+    # Two or three groups that hang together, with a few pairs between them.
+    home = rng.integers(0, 3, 30)
+    is_pair = rng.random(len(first)) < np.where(home[first] == home[second], 0.6, density / 5)
+    first, second = first[is_pair], second[is_pair]
+    share = rng.uniform(0.4, 1.0, len(first))
+    pairs = Pairs(first, second, share, share.copy(), share.copy())
+    weight = rng.integers(1, 4, 30)
+    component = cutting._Component(weight, pairs, float(weight.sum()) / 3, 10)
+    component.part_all()
+    component.take_back()
+    part = component.numbered()
+    assert weight[part < 0].sum() <= 10
+    kept = (part[first] >= 0) & (part[second] >= 0)
+    assert (part[first[kept]] == part[second[kept]]).all()
+    told = {int(part[row]): size for row, size, _, _ in component.left}
+    for name in range(part.max() + 1):
+        size = int(weight[part == name].sum())
+        assert size <= cutting.ROOM * weight.sum() / 3 or told[name] == size
