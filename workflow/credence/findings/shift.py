@@ -32,8 +32,8 @@ class ShiftClass:
     confidence_before, confidence_after : float
         Confidence there, uncorrected and corrected.
     score_before, score_after : float
-        Least score of 90 % confidence; NaN where none reaches it, or where the
-        score alone does not give the confidence.
+        Least score from which on confidence is never below 90 %; NaN where there
+        is none, or where the score alone does not give the confidence.
     right, right_lower, right_upper : float
         Expected number of right predictions among those of the class.
     elsewhere, elsewhere_lower, elsewhere_upper : float

@@ -233,10 +233,28 @@ def _by_score(corrected: Corrected) -> tuple[Floats, Floats, Floats]:
         ).value
         for one in seen:
             asked = at_scores(predictions, np.full(len(grid), one), grid)
-            enough = np.flatnonzero(calibration.confidence(asked).value >= ENOUGH)
-            if len(enough):
-                needed[row, one] = grid[enough[0]]
+            needed[row, one] = least_score(grid, calibration.confidence(asked).value)
     return at_median, needed, median
+
+
+def least_score(grid: Floats, confidence: Floats) -> float:
+    """Return the least score from which on 90 % is never missed; NaN if there is none.
+
+    Parameters
+    ----------
+    grid : array of float
+        Scores, ascending.
+    confidence : array of float
+        Confidence at each.
+
+    Examples
+    --------
+    >>> least_score(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.95, 0.8, 0.92, 0.97]))
+    3.0
+    """
+    missed = np.flatnonzero(~(confidence >= ENOUGH))
+    first = 0 if len(missed) == 0 else int(missed[-1]) + 1
+    return float(grid[first]) if first < len(grid) else float("nan")
 
 
 def at_scores(

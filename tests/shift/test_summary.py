@@ -1,0 +1,84 @@
+"""Expected numbers of right predictions and of proteins of a class elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_method
+from credence.findings.shift import ShiftFinding
+from credence.predictions import Labelled
+from credence.shift.adjusted import adjust
+from credence.shift.composition import estimate_composition
+from credence.shift.diagnostics import diagnose
+from credence.shift.registry import BY_NAME
+from credence.shift.sides import calibration_side, use_side
+from credence.shift.summary import Corrected, expected_truth, summarise_shift
+from credence.simulate import WorldSettings, draw_labelled
+
+SHARES = np.array([0.25, 0.0, 0.15, 0.05, 0.1, 0.1, 0.1, 0.05, 0.05, 0.1, 0.05])
+OPTIONS = FitOptions(n_draws=40)
+
+
+def test_expected_truth_is_bayes_rule_in_every_bin() -> None:
+    # One score bin. Predicted 0: densities .6 (true 0), .1 (true 1); w = (1, 3): .6/(.6 + .3).
+    density = np.array([[[0.6], [0.1]], [[0.1], [0.2]]])
+    found = expected_truth(density, np.array([[90.0], [70.0]]), np.array([1.0, 3.0]))
+    np.testing.assert_allclose(found, [[60.0, 30.0], [10.0, 60.0]])
+
+
+def test_a_bin_that_calibration_never_saw_says_nothing() -> None:
+    found = expected_truth(np.zeros((2, 2, 1)), np.array([[5.0], [0.0]]), np.ones(2))
+    np.testing.assert_array_equal(found, 0.0)
+
+
+def summary(use: Labelled) -> ShiftFinding:
+    settings = WorldSettings(n_calibration=3000, composition="sampled", family_size="single")
+    calibration = draw_labelled(settings, np.random.default_rng(2))
+    side = calibration_side(calibration, True)
+    seen = use_side(use.predictions, side.model)
+    composition = estimate_composition(side, seen, BY_NAME["em_matched"], OPTIONS)
+    stage = parse_method("kernel", "test")
+    corrected = Corrected(
+        side,
+        seen,
+        composition,
+        diagnose(side, seen, composition, OPTIONS),
+        stage.build(FitOptions(n_draws=0)).fit(calibration),
+        adjust(side, stage.build(FitOptions(n_draws=0)), composition, OPTIONS),
+        True,
+    )
+    return summarise_shift("use", "em_matched", "kernel", corrected, OPTIONS, 0.0)
+
+
+def test_what_is_expected_of_a_use_set_is_what_is_true_of_it() -> None:
+    settings = WorldSettings(n_calibration=2000, composition="sampled", family_size="single")
+    use = draw_labelled(settings, np.random.default_rng(3), SHARES)
+    found = summary(use)
+    noise = 2.0 * np.sqrt(use.n_samples) / 2.0  # of which predictions happen to be right
+    right = float(use.is_correct.sum())
+    assert found.right_lower - noise <= right <= found.right_upper + noise
+    predicted = use.predictions.predicted_class
+    n_held = 0
+    for class_, entry in enumerate(found.classes):
+        is_elsewhere = (use.true_class == class_) & (predicted != class_)
+        own = (predicted == class_) & use.is_correct
+        assert entry.n_predicted == (predicted == class_).sum()
+        for count, name in ((is_elsewhere.sum(), "elsewhere"), (own.sum(), "right")):
+            lower, value, upper = (
+                getattr(entry, f"{name}{end}") for end in ("_lower", "", "_upper")
+            )
+            assert lower <= value <= upper
+            slack = 2.0 * np.sqrt(count + 1.0)
+            n_held += lower - slack <= count <= upper + slack
+    assert n_held >= 0.9 * 22
+    total = sum(entry.right for entry in found.classes)
+    assert found.right == pytest.approx(total)
+    everything = total + sum(entry.elsewhere for entry in found.classes)
+    assert everything == pytest.approx(use.n_samples)
+    for entry in found.classes:
+        if not np.isnan(entry.score_after):
+            assert 0.0 <= entry.score_after <= 10.0
+    raised = max(found.classes, key=lambda entry: entry.weight)
+    assert raised.confidence_after > raised.confidence_before
