@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.engines import mmseqs, running
+from credence.engines import diamond, mmseqs, running
 from credence.engines.cdhit import CdHitEngine
 from credence.engines.clstr import parse_clstr
 from credence.engines.mmseqs import MmseqsFinder, release_of
@@ -159,6 +159,38 @@ def test_an_engine_that_is_too_old_is_refused(
     assert left_behind(scratch) == []
     assert release_of("18-8cc5c") == 18
     assert release_of("of my own") is None
+
+
+def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    engine = BY_NAME["diamond"].build()
+    path = program(tmp_path, "echo diamond version 0.9.24")
+    for found, told in (
+        (None, "DIAMOND is not installed."),
+        (path, "diamond version 0.9.24 is too old."),
+    ):
+        monkeypatch.setattr(diamond.shutil, "which", lambda name, found=found: found)
+        with pytest.raises(InputError) as caught:
+            engine.cluster(PROTEINS)
+        assert str(caught.value) == (
+            f"diamond: {told} Install it: conda install -c bioconda 'diamond>=2.1' "
+            "(Debian: sudo apt install diamond-aligner), or choose --engine mmseqs."
+        )
+    assert left_behind(scratch) == []
+
+
+def test_an_absent_cd_hit_is_told_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    monkeypatch.setattr("credence.engines.cdhit.shutil.which", lambda name: None)
+    with pytest.raises(InputError) as caught:
+        CdHitEngine().cluster(PROTEINS)
+    assert str(caught.value) == (
+        "cd-hit: CD-HIT is not installed. Install it: conda install -c bioconda cd-hit "
+        "(Debian: sudo apt install cd-hit)."
+    )
+    assert left_behind(scratch) == []
 
 
 @pytest.mark.parametrize(

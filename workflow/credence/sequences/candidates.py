@@ -23,7 +23,6 @@ import pyopal
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.sequences.components import components
 from credence.sequences.relatives import (
-    MOST_EXPECTED,
     Pairs,
     Thresholds,
     joined,
@@ -39,6 +38,7 @@ FIRST_ROUND, GROWTH = 1, 2
 LARGE = 0.04
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 ROWS_PER_JOB = 64
+MOST_BY_CHANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +101,15 @@ class Candidates:
         return joined(edges)
 
     def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:
-        """Return whether chance does not explain a score; asked in any case, to save work."""
+        """Return whether chance does not explain a score.
+
+        Where the definition does not ask that, what a prefilter proposes by chance
+        is left out all the same: it would take most of the time.
+        """
+        most = self.thresholds.most_expected
         most = self.thresholds.most_expected
         lengths = self._lengths[first] * self._lengths[second]
-        needed = score_needed(1, lengths, MOST_EXPECTED if most is None else most)
+        needed = score_needed(1, lengths, MOST_BY_CHANCE if most is None else most)
         return np.asarray(score >= needed)
 
     def _scores(self, first: Integers, second: Integers) -> Floats:
