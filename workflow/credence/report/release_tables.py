@@ -7,7 +7,10 @@ import math
 from credence.findings.drift import Drift, DriftClass
 from credence.findings.releases import Outcome, Step
 from credence.report.blocks import Block, Column, Folded, Paragraph, Table
-from credence.report.wording import NOTHING, count, loss, of, score, share
+from credence.report.wording import KEPT, NOTHING, count, loss, of, score, share
+
+ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
+TOO_FEW = "too few to tell."
 
 
 def outcomes_of(step: Step) -> list[Block]:
@@ -82,7 +85,19 @@ def drift_of(drift: Drift, step: Step) -> list[Block]:
         )
     ]
     if drift.classes:
-        parts: list[Paragraph | Table] = [Paragraph(entry.sentence) for entry in drift.classes[1:]]
+        parts: list[Paragraph | Table] = [
+            Paragraph(entry.sentence)
+            for entry in drift.classes[1:]
+            if not entry.sentence.endswith(TOO_FEW)
+        ]
+        few = [
+            f"{entry.class_name} ({count(entry.n)} in "
+            f"{of(entry.n_clusters, 'family', 'families')})"
+            for entry in drift.classes[1:]
+            if entry.sentence.endswith(TOO_FEW)
+        ]
+        if few:
+            parts.append(Paragraph(f"Too few to tell: {', '.join(few)}."))
         parts.append(_drift_table(drift, step))
         if drift.truths:
             parts.append(_truth_table(drift))
@@ -95,25 +110,21 @@ def _drift_table(drift: Drift, step: Step) -> Table:
         Column("predicted class", is_number=False),
         Column("new proteins"),
         Column("families"),
-        Column("right"),
-        Column("expected", explained="Right predictions expected of the old confidences"),
-        Column("NLL before, held-out"),
-        Column("NLL on the trove"),
+        Column("right", explained="Right predictions, and those expected of the old confidences"),
+        Column("NLL", explained="On the old set, held out, and on the trove"),
         Column("difference", explained=f"With its {100 * step.level:g} % interval"),
         Column("p KS", explained="Kolmogorov–Smirnov; families, counted over classes"),
-        Column("p Spiegelhalter"),
-        Column("p KS corrected", explained="At the trove's own shares of the classes"),
-        Column("p Spiegelhalter corrected"),
+        Column("p Sp.", explained="Spiegelhalter"),
+        Column("corrected p KS", explained="At the trove's own shares of the classes"),
+        Column("corrected p Sp.", explained="Likewise"),
     )
     rows = tuple(
         (
             entry.class_name or "all",
             count(entry.n),
             count(entry.n_clusters),
-            count(entry.n_correct),
-            f"{entry.expected:,.1f}",
-            _number(entry.nll_old),
-            _number(entry.nll_trove),
+            f"{count(entry.n_correct)} of {entry.expected:,.1f}",
+            f"{_number(entry.nll_old)}{ARROW}{_number(entry.nll_trove)}",
             loss(entry.nll_trove - entry.nll_old, entry.lower, entry.upper),
             _p_value(entry, "kolmogorov_smirnov", False),
             _p_value(entry, "spiegelhalter", False),

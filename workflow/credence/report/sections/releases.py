@@ -19,17 +19,17 @@ from credence.report.blocks import (
 )
 from credence.report.plots import ChangePlot
 from credence.report.release_tables import (
+    ARROW,
     drift_of,
     metrics_of,
     moved_of,
     outcomes_of,
     signed_points,
 )
-from credence.report.wording import KEPT, NOTHING, count, of, score, share, slug
+from credence.report.wording import NOTHING, count, of, score, share, slug
 
 TITLE = "What changed since last time?"
 STILL = 0.005  # a change of less than half a point is not drawn in the open
-ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
 MOST_OPEN = 6  # figures shown without being asked for
 EXPLAINED = (
     "Re-weighting: the same classes, mixed in other shares; new evidence: all else. The dotted "
