@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from credence.calibrators.auto import AutoCalibration
     from credence.findings import InputFile, MethodChoices, MethodFinding, Notice, Setting
     from credence.tables.calibration_file import CalibrationFile
+    from credence.tables.samples import Samples
+    from credence.tables.spec import TableSpec
 
 
 @click.command(
@@ -82,13 +84,7 @@ def command(
     from credence.calibrators.auto import AutoCalibration
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
-    from credence.cli.tables import (
-        as_calibrated,
-        calibration_set,
-        in_order_of_ids,
-        read_set,
-        table_spec,
-    )
+    from credence.cli.tables import calibration_set, in_order_of_ids, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.evaluation import EvaluationOptions, evaluate
     from credence.evaluation.evaluate import metric_columns
@@ -105,10 +101,7 @@ def command(
     files = _read_all(calibrations)
     chosen = _chosen(chosen, files)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
-    known = next(iter(files.values()))
-    as_known = as_calibrated(stated, known.class_names, known.scale)
-    samples = read_set(tables, replace(as_known, class_names=stated.class_names))
-    _require_matches(files, samples.predictions, tables[0])
+    samples = _samples(tables, stated, files)
     used = calibration_set(samples, tables[0], groups, clusters, weights)
     used = replace(used, labelled=in_order_of_ids(used.labelled))
     quick = FitOptions(min_positives, level, 0)
@@ -172,19 +165,26 @@ def _read_all(paths: Sequence[str]) -> dict[str, CalibrationFile]:
     return files
 
 
-def _require_matches(files: Mapping[str, CalibrationFile], predictions: Any, where: str) -> None:
-    """Refuse calibrations that are not of this table."""
+def _samples(
+    tables: Sequence[str], stated: TableSpec, files: Mapping[str, CalibrationFile]
+) -> Samples:
+    """Return the samples; refuse calibrations that are not of their table."""
+    from credence.cli.tables import as_calibrated, read_set
     from credence.problems import InputError, Problem
     from credence.tables.calibration_file import require_match
 
+    known = next(iter(files.values()))
+    as_known = as_calibrated(stated, known.class_names, known.scale)
+    samples = read_set(tables, replace(as_known, class_names=stated.class_names))
     problems: list[Problem] = []
     for file in files.values():
         try:
-            require_match(file, predictions, where)
+            require_match(file, samples.predictions, tables[0])
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
+    return samples
 
 
 def _chosen(name: str | None, files: Mapping[str, Any]) -> str:
