@@ -66,7 +66,7 @@ def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) ->
     assert found.sentences == (
         "All of the trove are of one true class: its predictions are all right or all wrong, "
         "class by class, and that is its composition, not a fault of the old confidences.",
-        "Proteins of that class score as the old ones did, as far as can be told.",
+        "Proteins of HTJ score as the old ones did, as far as can be told.",
     )
 
 

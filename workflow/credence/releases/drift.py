@@ -27,6 +27,7 @@ from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.releases.reweighting import class_weights
 from credence.shift.adjusted import shifted
 
+NAMED = 3  # true classes that are named; more are counted
 FEW = 10  # families: fewer cannot tell anything at 5 %
 LEVEL = 0.05
 N_EXCHANGES = 999
@@ -372,7 +373,8 @@ def _sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
             "them before you rely on the trove."
         )
     elif enough:
-        words = "that class" if len(enough) == 1 else f"each of {len(enough)} classes"
+        names = [entry.class_name for entry in enough]
+        words = ", ".join(names) if len(names) <= NAMED else f"each of {len(names)} classes"
         parts.append(f"Proteins of {words} score as the old ones did, as far as can be told.")
     else:
         parts.append(
