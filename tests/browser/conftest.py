@@ -18,6 +18,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: make test
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+TIMEOUT = 120_000  # milliseconds; a busy machine draws slowly
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Containers have no user namespaces, and the pages are our own.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -81,6 +82,7 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, java_script_enabled=scripts, **options
         )
+        context.set_default_timeout(TIMEOUT)
         opened = Opened(context.new_page())
         uri = Path(path).resolve().as_uri()
         pages.append((opened, uri))

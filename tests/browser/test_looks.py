@@ -19,7 +19,17 @@ CUT_IN_PRINT = """() => [...document.querySelectorAll("main table, main figure")
   .filter((one) => one.getBoundingClientRect().width > 0)
   .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((one) => one.outerHTML.slice(0, 120))"""
+EXAMPLE = Path(__file__).parents[2] / "reports" / "example" / "index.html"
+TALLEST = 8000  # CSS pixels of a picture
+TIMEOUT = 120_000  # milliseconds; a busy machine draws slowly
 PRINTED_WIDTH = 687  # CSS pixels of 182 mm, an A4 sheet within its margins
+
+
+def picture(page: Any, path: Path, width: int) -> None:
+    """Save how the page looks, down to where there is more of the same."""
+    height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
+    clip = {"x": 0, "y": 0, "width": width, "height": height}
+    page.screenshot(path=path, full_page=True, clip=clip, timeout=TIMEOUT)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -31,7 +41,7 @@ def test_nothing_sticks_out_at_any_width(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(OVERFLOWING) == []
         if screenshots is not None:
-            page.screenshot(path=screenshots / f"{name}-{width}.png", full_page=True)
+            picture(page, screenshots / f"{name}-{width}.png", width)
 
 
 def test_no_table_and_no_figure_is_cut_in_print(
@@ -50,11 +60,9 @@ def test_no_table_and_no_figure_is_cut_in_print(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_there_is_no_serious_finding_of_accessibility(
-    scheme: str, open_page: Any, small_page: str
-) -> None:
+def test_there_is_no_serious_finding_of_accessibility(scheme: str, open_page: Any) -> None:
     # What is folded is looked at too.
-    opened = open_page(small_page, color_scheme=scheme, bypass_csp=True)
+    opened = open_page(EXAMPLE, color_scheme=scheme, bypass_csp=True)
     opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
     found = Axe().run(opened.page).response["violations"]
     serious = [
@@ -63,6 +71,23 @@ def test_there_is_no_serious_finding_of_accessibility(
         if entry["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+def test_the_page_of_a_real_run_is_whole_at_every_width_and_in_print(
+    open_page: Any, screenshots: Path | None
+) -> None:
+    page = open_page(EXAMPLE).page
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(OVERFLOWING) == []
+        if screenshots is not None:
+            picture(page, screenshots / f"example-{width}.png", width)
+    page.set_viewport_size({"width": PRINTED_WIDTH, "height": 900})
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT_IN_PRINT) == []
+    if screenshots is not None:
+        page.pdf(path=screenshots / "example.pdf", prefer_css_page_size=True)
 
 
 def test_the_index_of_runs_is_quiet_and_leads_to_the_pages(

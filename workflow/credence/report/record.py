@@ -7,6 +7,7 @@ from typing import Any
 
 from credence.findings import Findings, to_record
 from credence.report.blocks import Figure, Widget
+from credence.report.sections.notices import all_notices
 from credence.report.sections.registry import sections_of
 
 SCHEMA = "credence/report/1"
@@ -36,12 +37,11 @@ def report_record(findings: Findings) -> dict[str, Any]:
 
 def _summary(findings: Findings) -> dict[str, Any]:
     """Return what an index of runs says of this one."""
-    notices = (*findings.notices, *findings.results.notices)
     return {
         "chosen": findings.chosen,
         "n_samples": findings.results.n_samples,
         "n_classes": len(findings.results.class_names),
-        "n_warnings": sum(notice.is_warning for notice in notices),
+        "n_warnings": sum(notice.is_warning for notice in all_notices(findings)),
     }
 
 

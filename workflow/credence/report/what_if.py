@@ -28,7 +28,8 @@ def what_if_blocks(findings: Findings) -> list[Block]:
             "Move a slider to make a class more or less common; the others keep their "
             "proportions. Every curve is computed anew from the calibration proteins, in your "
             "browser. The curves have no interval: they tell what a mix would do, not how sure "
-            "that is. Each says how many families of relatives it rests on; where they are few, believe it little. "
+            "that is. Each says how many families of relatives it rests on; where they are few, "
+            "believe it little. "
             "In print, and where scripts do not run, there are no sliders."
         ),
         Paragraph(_whose(found, findings.chosen)),

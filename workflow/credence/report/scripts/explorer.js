@@ -30,6 +30,12 @@
     }
     window.addEventListener("hashchange", follow);
 
+    // The chosen method has the first colour in the drawings already.
+    const others = data.methods.map((name, number) => [name, number]).filter(([name]) => name !== data.chosen);
+    const turnOf = (number) => others.findIndex(([, other]) => other === number) + 1;
+    const lookOf = (number, looks) => looks[Math.floor(turnOf(number) / N_COLOURS) % looks.length];
+    const colourOf = (number) => `s${(turnOf(number) % N_COLOURS) + 1}`;
+
     function curveOf(entry, number) {
       const curve = entry.curves[number];
       const svg = document.querySelector(`#figure-confidence-${entry.slug} svg`);
@@ -39,11 +45,10 @@
         .filter(([score, value]) => value !== null && score >= entry.least && score <= entry.greatest);
       const path = seen.map(([score, value], at) =>
         `${at ? "L" : "M"}${place.x(score).toFixed(2)} ${place.y(value / data.unit).toFixed(2)}`).join("");
-      const look = Math.floor(number / N_COLOURS) % DASHES.length;
       svg.append(credence.figures.svgElement("path", {
-        class: `laid s${(number % N_COLOURS) + 1}`,
+        class: `laid ${colourOf(number)}`,
         "data-method": number,
-        "stroke-dasharray": DASHES[look] || "none",
+        "stroke-dasharray": lookOf(number, DASHES) || "none",
         d: path,
       }));
     }
@@ -55,14 +60,13 @@
 
     const controls = credence.element("div", { class: "controls" },
       credence.element("label", {}, "Show", choice));
-    const others = data.methods.map((name, number) => [name, number]).filter(([name]) => name !== data.chosen);
     if (others.length) {
       const set = credence.element("fieldset", {}, credence.element("legend", {}, `Lay over ${data.chosen}`));
       for (const [name, number] of others) {
         const box = credence.element("input", { type: "checkbox" });
         box.addEventListener("change", () => lay(number, box.checked));
-        const look = LOOKS[Math.floor(number / N_COLOURS) % LOOKS.length];
-        const swatch = credence.element("span", { class: `swatch s${(number % N_COLOURS) + 1} ${look}`.trim(), "aria-hidden": "true" });
+        const look = `swatch ${colourOf(number)} ${lookOf(number, LOOKS)}`.trim();
+        const swatch = credence.element("span", { class: look, "aria-hidden": "true" });
         set.append(credence.element("label", {}, box, swatch, name));
       }
       controls.append(set);

@@ -19,6 +19,7 @@ from credence.report.blocks import (
 )
 from credence.report.plots import ConfidencePlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
+from credence.report.sections.notices import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import (
     NOTHING,
@@ -68,7 +69,7 @@ def _panel(lookup: Lookup, entry: ClassCount, number: int) -> Panel:
         Paragraph(sentence(lookup, entry), is_lead=True),
         Paragraph(advice(lookup, entry)),
     ]
-    for notice in lookup.findings.results.notices:
+    for notice in all_notices(lookup.findings):
         if notice.class_name == entry.class_name and notice.is_warning:
             blocks.append(Paragraph(f"Careful: {notice.text}"))
     name = slug(entry.class_name, number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from credence.findings import Findings
 from credence.report.blocks import Block, Column, Definitions, Folded, Paragraph, Section, Table
 from credence.report.sections.lookup import Lookup
+from credence.report.sections.notices import all_notices
 from credence.report.wording import NOTHING, count, of, share
 
 
@@ -28,7 +29,7 @@ def section(findings: Findings) -> Section:
         f"predictions, over {of(len(results.class_names), 'class', 'classes')}. "
         f"From them {findings.chosen} learnt, class by class, how sure a score is."
     )
-    n_warnings = sum(notice.is_warning for notice in (*results.notices, *findings.notices))
+    n_warnings = sum(notice.is_warning for notice in all_notices(findings))
     blocks: list[Block] = [Paragraph(lead, is_lead=True)]
     if n_warnings:
         blocks.append(
