@@ -141,7 +141,7 @@ RECIPES: dict[str, tuple[str, Callable[[SplitWorld, int, int], Groups], int]] = 
     "phanns": ("PhANNs: cd-hit per class, dealt in turn", phanns, 20_000),
     "mmseqs": ("mmseqs cluster, both sides, packed by credence", mmseqs_both_sides, 20_000),
     "diamond": ("diamond cluster, packed by credence", diamond_cluster, 20_000),
-    "datasail": ("DataSAIL 1.4.0 (C1e, DIAMOND)", datasail, 20_000),
+    "datasail": ("DataSAIL 1.4.0 (C1e, DIAMOND, its defaults)", datasail, 20_000),
     "graph_part": ("GraphPart 1.0.2 (MMseqs2)", graph_part, 2_000),
 }
 
