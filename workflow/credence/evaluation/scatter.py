@@ -140,14 +140,15 @@ def scatter_of(relatives: Relatives, losses: Floats) -> Scatter:
 
     total = of.total
     mean = divide(by_block(sum_by(of.code, of.weight * losses, n_codes)), total, 0.0)
-    pull = of.weight * (losses - mean[of.block[of.code]])
+    residual = losses - mean[of.block[of.code]]
+    pull = of.weight * residual
     summed = sum_by(of.code, pull, n_codes)
     own_squares = sum_by(of.code, pull**2, n_codes)
     shown = by_block(summed**2)
     left = 1.0 - of.mass / total[of.block]
     jackknife = by_block(divide(summed**2, left**2, 0.0))
 
-    variance = divide(by_block(sum_by(of.code, pull * (pull / of.weight), n_codes)), total, 0.0)
+    variance = divide(by_block(sum_by(of.code, pull * residual, n_codes)), total, 0.0)
     has_relatives = of.n_members > 1
     pairs = np.where(has_relatives, of.mass**2 - of.squares, 0.0)
     products = divide(of.mass * (summed**2 - own_squares), pairs, 0.0)
