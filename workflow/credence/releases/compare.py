@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credence.calibrators.draws import cluster_weights, encode_clusters
 from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.confidence import Confidence
 from credence.evaluation.crossfit import cross_fit
@@ -16,7 +15,7 @@ from credence.metrics.brier import METRIC as BRIER
 from credence.metrics.nll import METRIC as NLL
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 from credence.releases.class_changes import class_changes
-from credence.releases.drift import OldSet, drift_of
+from credence.releases.drift import OldSet, drawn_means, drift_of
 from credence.releases.reweighting import ThreeSets, three_sets
 from credence.releases.sentences import step_sentences
 from credence.releases.sides import Comparison, Side
@@ -233,12 +232,8 @@ def _metric_changes(
 
 def _paired(part: Labelled, difference: Floats, options: FitOptions) -> tuple[float, float]:
     """Return the interval of a weighted mean, families drawn."""
-    codes, keys = encode_clusters(part.cluster)
-    if options.n_draws == 0 or len(keys) < 2:
+    if options.n_draws == 0 or len(np.unique(part.cluster)) < 2:
         return NONE, NONE
-    mass = np.bincount(codes, weights=part.weight)
-    summed = np.bincount(codes, weights=part.weight * difference)
-    drawn = np.stack([cluster_weights(keys, draw) for draw in range(options.n_draws)])
     tail = (1.0 - options.level) / 2.0
-    low, high = np.quantile((drawn @ summed) / (drawn @ mass), [tail, 1.0 - tail])
+    low, high = np.quantile(drawn_means(part, difference, options.n_draws), [tail, 1.0 - tail])
     return float(low), float(high)

@@ -31,7 +31,8 @@ NAMED = 3  # true classes that are named; more are counted
 FEW = 10  # families: fewer cannot tell anything at 5 %
 LEVEL = 0.05
 N_EXCHANGES = 999
-AT_ONCE = 100  # exchanges of families held in memory together
+AT_ONCE = 100  # exchanges of families held in memory together, at most
+BLOCK = 4_000_000  # numbers held at once
 NONE = float("nan")
 
 
@@ -189,19 +190,33 @@ def _difference(
     if n_draws == 0 or min(known.n_samples, new.n_samples) == 0:
         return NONE, NONE
     means = [
-        _drawn_means(part, loss, n_draws) for part, loss in ((known, loss_old), (new, loss_new))
+        drawn_means(part, loss, n_draws) for part, loss in ((known, loss_old), (new, loss_new))
     ]
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(means[1] - means[0], [tail, 1.0 - tail])
     return float(low), float(high)
 
 
-def _drawn_means(part: Labelled, loss: Floats, n_draws: int) -> Floats:
+def drawn_means(part: Labelled, loss: Floats, n_draws: int) -> Floats:
+    """Return the weighted mean of a loss in every draw of families.
+
+    Parameters
+    ----------
+    part : Labelled
+        The proteins.
+    loss : array of float
+        One each.
+    n_draws : int
+        Number of draws.
+    """
     codes, keys = encode_clusters(part.cluster)
     mass = np.bincount(codes, weights=part.weight)
     lost = np.bincount(codes, weights=part.weight * loss)
-    drawn = np.stack([cluster_weights(keys, draw) for draw in range(n_draws)])
-    return np.asarray((drawn @ lost) / (drawn @ mass))
+    means = np.empty(n_draws)
+    for draw in range(n_draws):
+        drawn = cluster_weights(keys, draw)
+        means[draw] = (drawn @ lost) / (drawn @ mass)
+    return means
 
 
 def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTruth, ...]:
@@ -263,8 +278,9 @@ def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[
         return own, NONE
     n_second = int(is_second.sum())
     n_beyond = 0
-    for start in range(0, n_exchanges, AT_ONCE):
-        draws = range(start, min(start + AT_ONCE, n_exchanges))
+    at_once = min(AT_ONCE, max(1, BLOCK // len(value)))
+    for start in range(0, n_exchanges, at_once):
+        draws = range(start, min(start + at_once, n_exchanges))
         lots = np.stack([uniform(keys, draw, "exchange of families") for draw in draws], axis=1)
         rank = lots.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
         distance = _distances(codes, is_end, size, rank < n_second)
@@ -319,10 +335,10 @@ def class_sentence(found: DriftClass) -> str:
         )
     if raw > LEVEL:
         power = max((entry.power for entry in found.tests if not entry.is_corrected), default=NONE)
-        return (
-            f"{name}: {counted}, {right}: no more than chance allows (p {_p(raw)}); five points "
-            f"off throughout would be seen {100 * power:.0f} times in 100."
-        )
+        said = f"{name}: {counted}, {right}: no more than chance allows (p {_p(raw)})"
+        if math.isnan(power):
+            return f"{said}."
+        return f"{said}; five points off throughout would be seen {100 * power:.0f} times in 100."
     if math.isnan(corrected):
         return (
             f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}); whether "
