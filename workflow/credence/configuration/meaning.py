@@ -37,6 +37,7 @@ def meaning_problems(document: Document) -> list[Problem]:
             )
     problems += _missing_files(document)
     problems += _training_problems(document)
+    problems += _recipe_problems(document)
     problems += shift_problems(document)
     problems += trove_problems(document)
     names: dict[str, int] = {}
@@ -98,6 +99,18 @@ def _training_problems(document: Document) -> Iterator[Problem]:
             ("training", "proteins"),
             "relatives of the training proteins cannot be found without sequences.",
             "Give proteins of the calibration set too.",
+        )
+
+
+def _recipe_problems(document: Document) -> Iterator[Problem]:
+    split, labelled = document.data.get("split"), document.data.get("calibration_set")
+    if not (isinstance(split, dict) and isinstance(labelled, dict)):
+        return
+    if split.get("recipe") == "phanns" and labelled.get("proteins") is None:
+        yield document.problem(
+            ("split", "recipe"),
+            "PhANNs' recipe clusters sequences, and there are none.",
+            "Give proteins of the calibration set, or write recipe: balanced.",
         )
 
 
