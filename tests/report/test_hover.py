@@ -1,0 +1,93 @@
+"""What a point says of itself: the numbers that were drawn, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from credence.findings import Findings
+from credence.report.curves import UNIT, curve_data
+from credence.report.hover import MOST_POINTS, points_of
+from credence.report.plots import ComparisonPlot, ConfidencePlot, HistogramPlot, ReliabilityPlot
+from credence.report.sections.lookup import Lookup
+
+
+def confidence_plot(findings: Findings) -> ConfidencePlot:
+    results, entry = findings.results, findings.results.classes[0]
+    curve = next(c for c in results.curves if (c.method, c.class_name) == ("kernel", "Portal"))
+    return ConfidencePlot(
+        (curve,), results.histograms[0], entry.share, entry.score_min, entry.score_max, 10.0
+    )
+
+
+def test_a_curve_tells_confidence_interval_and_the_proteins_of_the_bin(small: Findings) -> None:
+    points = points_of(confidence_plot(small))
+    assert points[0] == (
+        2.5,
+        0.3,
+        "Score 2.5: 0.30 (0.22–0.34). 0 proteins with scores of 0 to 2.5.",
+    )
+    at_seven = next(point for point in points if point[0] == 7.0)
+    # kernel at 7: 0.1 + 0.08 · 7 = 0.66, minus 0.08, plus 0.04; the bin from 5 to 7.5
+    assert at_seven == (
+        7.0,
+        0.66,
+        "Score 7: 0.66 (0.58–0.70). 20 proteins with scores of 5 to 7.5, 14 right.",
+    )
+    assert max(x for x, _, _ in points) == 10.0
+
+
+def test_a_fine_curve_has_no_more_points_than_a_pointer_can_tell_apart(small: Findings) -> None:
+    plot = confidence_plot(small)
+    n = 1000
+    fine = replace(
+        plot.curves[0],
+        score=tuple(10.0 * k / n for k in range(n)),
+        **dict.fromkeys(("value", "lower", "upper", "support"), (0.5,) * n),
+    )
+    assert 50 < len(points_of(replace(plot, curves=(fine,)))) <= MOST_POINTS
+
+
+def test_bins_tell_proteins_and_families_and_empty_ones_are_silent(small: Findings) -> None:
+    bins = small.results.reliability[0].bins
+    points = points_of(ReliabilityPlot(("held out", "in-sample"), (bins, bins)))
+    assert len(points) == 6
+    assert points[0][2] == (
+        "held out, confidence 0.38: right 0.40 (0.15–0.70), 10 proteins in 5 families."
+    )
+
+
+def test_comparisons_and_histograms_tell_their_numbers() -> None:
+    nan = float("nan")
+    plot = ComparisonPlot(
+        "NLL",
+        ("all", "A"),
+        ("m", "n"),
+        ((0.2, 0.3), (nan, 0.4)),
+        ((nan,) * 2,) * 2,
+        ((nan,) * 2,) * 2,
+    )
+    assert [text for _, _, text in points_of(plot)] == [
+        "all, m: 0.200.",
+        "A, m: 0.300.",
+        "A, n: 0.400.",
+    ]
+    bars = points_of(HistogramPlot("confidence", (0.0, 0.5, 1.0), (3, 1)))
+    assert bars == (
+        (0.25, 3.0, "confidence 0.00 to 0.50: 3 proteins."),
+        (0.75, 1.0, "confidence 0.50 to 1.00: 1 protein."),
+    )
+
+
+def test_curves_for_scripts_are_those_found_to_four_digits(small: Findings) -> None:
+    data = curve_data(Lookup(small))
+    portal = data["classes"][0]
+    found = next(
+        c for c in small.results.curves if (c.method, c.class_name) == ("kernel", "Portal")
+    )
+    drawn = portal["curves"][data["methods"].index("kernel")]
+    assert [v / UNIT for v in drawn["value"]] == pytest.approx(list(found.value), abs=0.5 / UNIT)
+    assert portal["score"] == list(found.score)
+    assert portal["needed"] == {"0.5": 5.5, "0.8": 9.35}
+    assert [entry["name"] for entry in data["classes"]] == ["Portal", "Tail fiber"]
