@@ -92,15 +92,16 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     rng = np.random.default_rng([SEED, world])
     calibration = draw_labelled(settings, rng)
     side = calibration_side(calibration, True)
-    plain = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
+    method = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
+    plain = method.fit(calibration)
     share = drawn_share(world, rng)
-    rows = measure(study, plain, side, draw_labelled(single, rng, share), "shift", share)
+    rows = measure(study, method, plain, side, draw_labelled(single, rng, share), "shift", share)
     if world % EVERY_STILL == 0:
         still = draw_labelled(single, rng)
-        rows += measure(study, plain, side, still, "none", truth().prevalence)
+        rows += measure(study, method, plain, side, still, "none", truth().prevalence)
     if world % EVERY_OTHER == 0:
         other = blunted(draw_labelled(single, rng, share))
-        rows += measure(study, plain, side, other, "another kind", share)
+        rows += measure(study, method, plain, side, other, "another kind", share)
         use = draw_labelled(families, rng)
         for kind, key in (("families", None), ("named families", keys_of(use.cluster))):
             seen = use_side(use.predictions, None, genome=key)
@@ -125,15 +126,16 @@ def blunted(use: Labelled) -> Labelled:
     return label(moved, use.true_class)
 
 
-def measure(study, plain, side, use, kind, share):  # type: ignore[no-untyped-def]
+def measure(study, method, plain, side, use, kind, share):  # type: ignore[no-untyped-def]
     began = time.process_time()
     options = FitOptions(n_draws=study.n_draws)
     summed = use_side(use.predictions, side.model)
     found = estimate_composition(side, summed, BY_NAME[study.estimator], options)
     seen = diagnose(side, summed, found, options)
     seconds = time.process_time() - began
-    before = plain.fit(side.labelled).confidence(use.predictions).value
-    after = plain.fit(shifted(side.labelled, found.fit_weight)).confidence(use.predictions).value
+    before = plain.confidence(use.predictions).value
+    corrected = method.fit(shifted(side.labelled, found.fit_weight))
+    after = corrected.confidence(use.predictions).value
     known = ~np.isnan(before) & ~np.isnan(after)
     return [
         {
@@ -293,7 +295,7 @@ def plot(paths: list[Path], to: Path) -> None:
     axes[0].axvspan(0.92, 0.98, color="0.92", zorder=0)
     axes[0].set_yticks(at, CLASS_NAMES)
     axes[0].set_xlabel("share of intervals that hold the truth")
-    axes[0].legend(loc="lower left")
+    axes[0].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     middles, shares, errors = [], [], []
     for low, high in pairwise(STEPS):
         rows = shift & (found["distance"] > low) & (found["distance"] <= high)
@@ -317,7 +319,7 @@ def plot(paths: list[Path], to: Path) -> None:
     axes[2].set_yscale("symlog", linthresh=ALLOWED)
     axes[2].set_xlabel("total variation of the shift")
     axes[2].set_ylabel(f"NLL won by correcting (linear to ±{ALLOWED})")
-    axes[2].legend()
+    axes[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     figure.tight_layout()
     figure.savefig(to, metadata={"Date": None})
     plt.close(figure)

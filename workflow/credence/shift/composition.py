@@ -3,7 +3,7 @@
 Calibration clusters and the use-set's rows or genomes are drawn, and in every
 draw the composition is estimated anew. The estimate is shown with its interval;
 confidences are corrected for a composition that lies between the calibration
-set's and the mean of the draws, by how much of the shift chance cannot explain.
+set's and the estimate, by how much of the shift chance cannot explain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from credence.shift.sides import CalibrationSide, UseSide
 from credence.shift.use_draws import HALF_ROW
 
 FEWEST_DRAWS = 2  # of which quantiles can be taken
-HELD_CLUSTERS = 2.0  # of a class, that hold its weight near 1 (decision 0704)
+HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0704)
+HALF = 0.5  # of the mean of the draws: no share is taken to be less
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,18 +84,18 @@ class Composition:
     def moved_share(self) -> Floats:
         """Composition so far from calibration's as chance does not explain.
 
-        On the way to the mean of the draws: an estimated share of 0 is not taken
-        for none.
+        On the way to the estimate, of which no share is taken to be less than
+        half the mean of its draws: an estimated share of 0 is not none.
         """
         if self.no_shift is None:
             return self.share
         if self.part_applied == 0.0:
             return self.calibration_share
-        mean = np.maximum(self.share, self.least)
+        aim = np.maximum(self.share, self.least)
         if self.draws.shape[1] > 0:
-            mean = self.draws.mean(axis=1)
-        mean = np.where(self.is_known, mean, 0.0)
-        way = mean / mean.sum() - self.calibration_share
+            aim = np.maximum(aim, HALF * self.draws.mean(axis=1))
+        aim = np.where(self.is_known, aim, 0.0)
+        way = aim / aim.sum() - self.calibration_share
         return np.asarray(self.calibration_share + self.part_applied * way)
 
     @property
@@ -112,7 +113,7 @@ class Composition:
         """The w to fit with: that of the moved composition, where it can be carried.
 
         A class of few clusters cannot carry a large weight: it gets
-        1 + (w − 1) n/(n + 2), n its number of clusters.
+        1 + (w − 1) n/(n + 4), n its number of clusters.
         """
         weight = self.moved_weight
         if self.class_number is None or self.part_applied == 0.0:

@@ -1,0 +1,127 @@
+"""The test of no shift, and what of an estimated shift is applied because of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from credence.calibrators.draws import keys_of
+from credence.calibrators.protocol import FitOptions
+from credence.predictions import Labelled
+from credence.shift.adjusted import adjust, shifted
+from credence.shift.composition import Composition, estimate_composition
+from credence.shift.diagnostics import diagnose
+from credence.shift.no_shift import NoShift, compare_predicted
+from credence.shift.registry import BY_NAME
+from credence.shift.sides import CalibrationSide, calibration_side, use_side
+from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
+
+FAMILIES = WorldSettings(n_calibration=1200, composition="sampled")
+SINGLE = replace(FAMILIES, n_calibration=600, family_size="single")
+OPTIONS = FitOptions(n_draws=30)
+
+
+@cache
+def sets(seed: int) -> tuple[CalibrationSide, Labelled]:
+    rng = np.random.default_rng(seed)
+    return calibration_side(draw_labelled(FAMILIES, rng), False), draw_labelled(SINGLE, rng)
+
+
+def test_sets_without_shift_are_rejected_as_often_as_is_said() -> None:
+    # 60 sets: 3 are expected at 5 %; 9 or more come once in 300 such tests. A bootstrap
+    # of both sides rejects 12 to 26 % here.
+    p = [
+        compare_predicted(side, use_side(use.predictions, None), 60).p_value
+        for side, use in map(sets, range(60))
+    ]
+    assert sum(value <= 0.05 for value in p) < 9
+    assert 0.35 < float(np.median(p)) < 0.7
+
+
+def test_a_shift_is_found() -> None:
+    side, _ = sets(0)
+    even = draw_labelled(SINGLE, np.random.default_rng(0), np.full(11, 1 / 11))
+    found = compare_predicted(side, use_side(even.predictions, None))
+    assert found.p_value == pytest.approx(1 / 401)
+    assert found.reality > 0.8
+
+
+def test_families_that_are_named_as_genomes_are_not_taken_for_a_shift() -> None:
+    settings = replace(FAMILIES, n_calibration=600)
+    rejected = np.zeros(2)
+    for seed in range(30):
+        side, _ = sets(seed)
+        use = draw_labelled(settings, np.random.default_rng(1000 + seed))
+        for at, genome in enumerate((None, keys_of(use.cluster))):
+            seen = use_side(use.predictions, None, genome=genome)
+            rejected[at] += compare_predicted(side, seen, 60).p_value <= 0.05
+    assert rejected[1] <= 4 < rejected[0]
+
+
+def test_what_is_real_begins_where_the_test_rejects_and_tends_to_all() -> None:
+    chance = np.arange(1.0, 101.0)
+    values = [NoShift(distance, chance).reality for distance in (0.0, 50.0, 95.0, 190.1, 9505.0)]
+    np.testing.assert_allclose(values, [0.0, 0.0, 0.0, 0.5, 0.99], atol=1e-3)
+
+
+def composition(use: Labelled, side: CalibrationSide) -> Composition:
+    seen = use_side(use.predictions, None)
+    return estimate_composition(side, seen, BY_NAME["bbse_hard"], OPTIONS)
+
+
+def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_is_not_known() -> (
+    None
+):
+    from credence.calibrators.spec import parse_method
+
+    side, use = sets(3)
+    found = composition(use, side)
+    assert found.part_applied == 0.0
+    np.testing.assert_array_equal(found.applied_share, found.calibration_share)
+    assert np.abs(found.share - found.calibration_share).max() > 0.005  # shown as it is
+    assert shifted(side.labelled, found.fit_weight) is side.labelled
+    method = parse_method("histogram", "test").build(OPTIONS)
+    plain = method.fit(side.labelled).confidence(use.predictions)
+    moved = adjust(side, method, found, OPTIONS).confidence(use.predictions)
+    np.testing.assert_array_equal(moved.value, plain.value)
+    assert (moved.upper - moved.lower).mean() > (plain.upper - plain.lower).mean() + 0.005
+    seen = diagnose(side, use_side(use.predictions, None), found, OPTIONS)
+    assert (
+        "The classes are predicted as often as in the calibration set, but for chance "
+        f"(p = {seen.p_no_shift:.2g}): confidences are not moved, their intervals carry what "
+        "is not known of the composition."
+    ) in seen.remarks
+
+
+def test_a_share_estimated_as_0_is_not_applied_as_0() -> None:
+    side, _ = sets(4)
+    share = np.where(np.arange(11) == 8, 0.0, 0.1)
+    found = composition(draw_labelled(SINGLE, np.random.default_rng(2), share), side)
+    known = found.is_known
+    assert (found.share[known] == 0.0).any()
+    assert (found.applied_share[known] > 0.0).all()
+    assert found.part_applied > 0.9
+
+
+def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
+    side, _ = sets(5)
+    (place,) = (at for at, name in enumerate(CLASS_NAMES) if name == "Minor capsid")
+    share = np.where(np.arange(11) == place, 0.3, 0.07)
+    found = composition(draw_labelled(SINGLE, np.random.default_rng(3), share), side)
+    assert found.class_number is not None
+    n, w = found.class_number, found.moved_weight
+    expected = np.where(w > 1, 1 + (w - 1) * n / (n + 4), w)
+    np.testing.assert_allclose(found.fit_weight[found.is_known], expected[found.is_known])
+    assert found.fit_weight[place] < 0.5 * w[place]
+    seen = diagnose(side, use_side(composition_use(share).predictions, None), found, OPTIONS)
+    assert (
+        f"Minor capsid rests on {n[place]:.1f} families of the calibration set, too few to be "
+        f"counted {w[place]:.3g} times each: they are counted {found.fit_weight[place]:.3g} times."
+    ) in seen.remarks
+
+
+def composition_use(share: np.ndarray) -> Labelled:
+    return draw_labelled(SINGLE, np.random.default_rng(3), share)
