@@ -131,6 +131,17 @@ def test_x_is_identical_to_nothing() -> None:
     assert pairs.identity[0] == pytest.approx((length - 5) / length)
 
 
+def test_x_is_identical_to_nothing_behind_a_gap_in_either_of_the_two() -> None:
+    text = random_protein(np.random.default_rng(9), 90)
+    lacking = text[:25] + text[28:]
+    for one, other in ((text, lacking), (lacking, text)):
+        # The same stretch of three is unknown in both, near the end.
+        one, other = (f"{part[:-13]}XXX{part[-10:]}" for part in (one, other))
+        pairs = Library(distinct(objects(one, other)).texts).align([(0, 1)])
+        # 87 columns of residues without the three, and three of the gap.
+        assert pairs.identity[0] == pytest.approx(84 / 90)
+
+
 def test_very_long_proteins_are_aligned_in_linear_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smith_waterman, "MOST_CELLS", 10_000)
     rng = np.random.default_rng(8)

@@ -253,8 +253,9 @@ def _unknown_matches(query: str, target: str, one: Any) -> int:
     at_query, at_target, count = one.query_start, one.target_start, 0
     for step in one.alignment:
         count += step == "M" and query[at_query] == "X" == target[at_target]
-        at_query += step != "D"
-        at_target += step != "I"
+        # Opal's D is a residue that the target lacks, its I one that the query lacks.
+        at_query += step != "I"
+        at_target += step != "D"
     return count
 
 

@@ -314,6 +314,8 @@ def _branches(
 ) -> Iterator[Integers]:
     """Yield branches of a tree of average linkage that are worth a look."""
     n_rows = len(weight)
+    if n_rows == 1:
+        return
     low, high = np.minimum(first, second), np.maximum(first, second)
     distance = np.ones(n_rows * (n_rows - 1) // 2)
     distance[n_rows * low - low * (low + 1) // 2 + high - low - 1] = 1.0 - strength
