@@ -69,7 +69,6 @@ def command(
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.problems import InputError
-    from credence.releases.chain import set_digest
     from credence.tables.calibration_file import (
         CalibrationFile,
         need_problems,
@@ -109,7 +108,7 @@ def command(
             counts=counts,
             inputs=digests,
             settings=settings_record(stage, options),
-            release=set_digest(Path(tables[0]), Path(groups)) if groups else None,
+            release=_set(tables, groups),
         )
         file = with_masses(file, chosen) if keep_masses else file
     write_calibration(Path(out), file)
@@ -122,6 +121,15 @@ def command(
             err=True,
         )
     click.echo(f"Wrote {out}: {file.method_spec}, from {file.counts['n']} proteins.", err=True)
+
+
+def _set(tables: Sequence[str], groups: str | None) -> str | None:
+    """Return the digest of one table and its groups, by which a release is known."""
+    from credence.releases.chain import set_digest
+
+    if groups is None or len(tables) != 1:
+        return None
+    return set_digest(Path(tables[0]), Path(groups))
 
 
 def _counts(chosen: CalibrationSet, weights: str) -> dict[str, Any]:

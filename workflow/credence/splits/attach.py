@@ -260,4 +260,5 @@ def _reason(
     groups = set(touched[row])
     for other in beside[stays[beside]].tolist():
         groups |= groups_of[int(component[other])]
-    return f"bridges groups {', '.join(sorted(groups))}"
+    by_number = sorted(groups, key=lambda name: (len(name), name))
+    return f"bridges groups {', '.join(by_number)}"
