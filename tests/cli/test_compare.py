@@ -168,6 +168,23 @@ def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Said) -> Non
     assert said.startswith("new/release.json: its schema is 'credence/release/2'")
 
 
+def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: Said) -> None:
+    record = json.loads(Path("new/release.json").read_text()) | {"calibrations": None}
+    Path("new/release.json").write_text(json.dumps(record))
+    assert refused(capsys, "old", "new", "--out", "c.tsv") == (
+        "new/release.json, column 'calibrations': it does not say which calibrations it has. "
+        "Derive the release again: credence run.\n"
+    )
+
+
+def test_the_newer_release_may_come_first(copies: Path, capsys: Said) -> None:
+    assert run_command_line(["compare", "new", "old", "--record", "r.json"]) == 0
+    assert capsys.readouterr().err.startswith(
+        "base takes away 90 proteins to calibrate with: 590 before, 500 now.\n"
+    )
+    assert json.loads(Path("r.json").read_text())["drift"] is None
+
+
 def test_calibrations_of_other_classes_are_named(
     copies: Path, capsys: Said, chain_at: Callable[..., object]
 ) -> None:
