@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from credence.splits.balance import deviations, lower_bounds, size_ratios
 from credence.splits.pack import pack
 
 ROWS = st.lists(
@@ -58,6 +60,53 @@ def test_the_order_of_rows_is_nothing(
     after = pack(ids[order], cluster[order], class_[order], n_groups, is_training=learnt[order])
     for name in ("group", "role", "reason"):
         np.testing.assert_array_equal(getattr(after, name), getattr(before, name)[order])
+
+
+@settings(max_examples=50, deadline=None)
+@given(ROWS, st.integers(2, 6), st.booleans())
+def test_names_that_sort_alike_change_nothing(
+    rows: list[tuple[int, str, bool]], n_groups: int, by_cluster: bool
+) -> None:
+    ids, cluster, class_, learnt = table(rows)
+    before = pack(ids, cluster, class_, n_groups, is_training=learnt, by_cluster=by_cluster)
+    renamed = [np.array([f"z{name}" for name in names], dtype=object) for names in (ids, cluster)]
+    after = pack(*renamed, class_, n_groups, is_training=learnt, by_cluster=by_cluster)
+    np.testing.assert_array_equal(after.group, before.group)
+
+
+def heavy_tailed(n_proteins: int) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(1)
+    sizes: list[int] = []
+    while sum(sizes) < n_proteins:
+        sizes.append(1 if rng.random() < 0.7 else min(int(rng.zipf(1.9)) + 1, 300))
+    home = rng.integers(0, 11, len(sizes))
+    cluster = np.repeat(np.array([f"c{name}" for name in range(len(sizes))], dtype=object), sizes)
+    class_ = np.repeat(home, sizes)
+    strays = rng.random(len(class_)) < 0.03
+    class_[strays] = rng.integers(0, 11, strays.sum())
+    return np.array([f"p{row}" for row in range(len(class_))], dtype=object), cluster, class_
+
+
+def test_20000_proteins_in_12_groups_are_even_within_seconds() -> None:
+    ids, cluster, class_ = heavy_tailed(20_000)
+    start = process_time()
+    group = np.unique(pack(ids, cluster, class_, 12).group.astype(str), return_inverse=True)[1]
+    assert process_time() - start < 5.0
+    code = np.unique(cluster.astype(str), return_inverse=True)[1]
+    excess = deviations(group, class_, 12) - lower_bounds(code, class_, 12)
+    assert excess.mean() <= 0.02
+    sizes = size_ratios(group, 12)
+    assert sizes.min() >= 0.95
+    assert sizes.max() <= 1.05
+
+
+def test_clusters_can_be_weighed_instead_of_proteins() -> None:
+    # One family of six and six of one: by clusters four and three, whatever they hold.
+    cluster = np.array(["big"] * 6 + list("abcdef"), dtype=object)
+    ids = np.array([f"p{row}" for row in range(12)], dtype=object)
+    group = pack(ids, cluster, np.zeros(12, dtype=int), 2, by_cluster=True).group
+    of_cluster = dict(zip(cluster, group, strict=True))
+    assert sorted(list(of_cluster.values()).count(name) for name in ("1", "2")) == [3, 4]
 
 
 def test_groups_are_balanced_in_proteins_not_in_clusters() -> None:
