@@ -196,6 +196,9 @@ def test_relatives_that_join_a_family_lighten_it_and_that_is_said(sets: SimpleNa
         f"{n_lighter} old proteins weigh less than before: each family counts one, and relatives "
         "joined theirs."
     ) in step.sentences
+    for entry in step.classes:
+        # A class whose proteins became lighter has changed, be it that none was added to it.
+        assert ("nothing changed" in entry.sentence) == (entry.before == entry.after)
 
 
 @pytest.mark.parametrize("method", ["cstswa", "platt -> kernel"])
@@ -205,8 +208,21 @@ def test_methods_of_every_kind_can_be_compared(sets: SimpleNamespace, method: st
     step = step_of(before, after, method)
     told = [entry for entry in step.classes if entry.change is not None]
     assert len(told) == 4
+    assert all(entry.is_moved for entry in told)
     for entry in told:
         assert entry.change is not None
         assert np.isfinite([entry.change.before, entry.change.fixed, entry.change.after]).all()
         assert np.isnan(entry.change.total_lower)
         assert bool(entry.grid) == (method == "platt -> kernel")
+
+
+def test_a_class_that_shares_a_parameter_moves_without_a_protein_of_its_own(
+    sets: SimpleNamespace,
+) -> None:
+    before = sets.draw(13, 200, "old")
+    new = sets.draw(14, 40, "new")
+    new = new.take((new.true_class == 2) & (new.predictions.predicted_class == 2))
+    step = step_of(before, sets.joined(before, new), "sts")
+    portal = next(entry for entry in step.classes if entry.class_name == "Portal")
+    assert portal.n_predicted[0] == portal.n_predicted[1]
+    assert portal.is_touched and "nothing changed" not in portal.sentence

@@ -178,6 +178,9 @@ class ClassChange:
         The newer one at the older's class frequencies.
     sentence : str
         What a reader has to know.
+    is_moved : bool
+        Whether its confidences differ, be it that nothing was added to it: where
+        all classes share a parameter, or relatives lightened its proteins.
     """
 
     class_name: str
@@ -203,10 +206,13 @@ class ClassChange:
     after_upper: Numbers
     fixed: Numbers
     sentence: str = ""
+    is_moved: bool = False
 
     @property
     def is_touched(self) -> bool:
-        """Whether proteins predicted to be in the class, or in it, were added."""
+        """Whether proteins predicted to be in the class or in it were added, or it moved."""
+        if self.is_moved:
+            return True
         pairs = (self.n_true, self.n_predicted, self.n_correct, self.n_clusters)
         return any(first != second for first, second in pairs)
 

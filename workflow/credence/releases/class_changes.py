@@ -16,6 +16,7 @@ from credence.releases.sentences import with_sentence
 from credence.releases.sides import Comparison, Side
 
 N_BINS = 50  # of the scores' histograms
+ROUNDING = 1e-12  # confidences nearer than this are the same
 NONE = float("nan")
 
 
@@ -43,6 +44,7 @@ def class_changes(
     for class_, name in enumerate(how.class_names):
         entry = _drawn(class_, name, older, newer, how, fixed)
         entry = _counted(entry, class_, older, newer, samples[class_])
+        entry = replace(entry, is_moved=_is_moved(class_, entry, older, newer))
         if sets is not None and entry.is_touched:
             entry = _explained(class_, entry, samples[class_], older, newer, how, fixed)
         found.append(with_sentence(entry, float(how.scale)))
@@ -85,6 +87,18 @@ def _drawn(
         after_upper=_tuple(second.upper),
         fixed=_tuple(flat),
     )  # fmt: skip
+
+
+def _is_moved(class_: int, entry: ClassChange, older: Side, newer: Side) -> bool:
+    """Return whether the two calibrations say different things of a class."""
+    first, second = np.array(entry.before), np.array(entry.after)
+    if not entry.grid:
+        if newer.labelled is None:
+            return False
+        predictions = newer.labelled.predictions
+        asked = predictions.take(predictions.predicted_class == class_)
+        first, second = (side.calibration.confidence(asked).value for side in (older, newer))
+    return not np.allclose(first, second, rtol=0.0, atol=ROUNDING, equal_nan=True)
 
 
 def _is_curve(calibration: Calibration, name: str) -> bool:
