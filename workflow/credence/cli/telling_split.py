@@ -32,6 +32,13 @@ def told_split(found: SplitFinding, n_groups: int, is_phanns: bool = False) -> l
         f"{100.0 * uneven:.1f} % would have to move to be even ({100.0 * forced:.1f} % at least, "
         f"since clusters stay whole); the largest cluster has {100.0 * found.largest_share:.1f} %."
     )
+    if found.n_cut:
+        lines.append(f"{found.n_cut} clusters larger than a group were cut.")
+    lines += [
+        f"Cluster {one.cluster} holds {one.n} proteins, more than a group, and was left whole"
+        + (f": a cut would set {one.price} aside to part off {one.parted}." if one.parted else ".")
+        for one in found.whole
+    ]
     if found.is_audited:
         lines += _audit(found)
         if found.worst and found.strict == "report":

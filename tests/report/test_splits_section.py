@@ -1,0 +1,134 @@
+"""What the page says of a split."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from credence.findings import from_record, to_record
+from credence.findings.splits import (
+    Apart,
+    CrossingPair,
+    LargeCluster,
+    SplitClass,
+    SplitFinding,
+    SplitGroup,
+)
+from credence.report.blocks import Figure, FigureRow, Paragraph
+from credence.report.figures import draw
+from credence.report.hover import points_of
+from credence.report.sections.splits import section
+
+EDGES = tuple(round(0.1 * step, 1) for step in range(11))
+FOUND = SplitFinding(
+    identity=0.4,
+    coverage=0.8,
+    both_sides=False,
+    strict="join",
+    is_audited=True,
+    is_exhaustive=True,
+    n_sampled=300,
+    n_population=300,
+    n_crossing_sampled=2,
+    bound=2 / 300,
+    n_rounds=2,
+    n_joined=1,
+    largest_share=0.4,
+    size_low=0.97,
+    size_high=1.03,
+    classes=(
+        SplitClass("HTJ", 100, 30, 0.03, 0.01, 100, 2),
+        SplitClass("Tail", 200, 80, 0.05, 0.03, 200, 0),
+    ),
+    groups=(
+        SplitGroup("1", 150, (0, 0, 3, 20, 0, 1, 0, 0, 0, 0), 126),
+        SplitGroup("2", 150, (0, 0, 5, 12, 1, 0, 0, 0, 0, 0), 132),
+    ),
+    edges=EDGES,
+    worst=(CrossingPair("a", "1", "b", "2", 0.52, 0.9),),
+    apart=(Apart("connects parts of a cluster larger than a group", 1, ("x: connects",)),),
+    n_counted=40,
+    n_by_chance=1,
+    n_cut=1,
+    whole=(LargeCluster("big/1", 120, 27, 60),),
+)
+
+
+def blocks_of(found: SplitFinding) -> tuple[Any, ...]:
+    made = section(SimpleNamespace(split=found))  # type: ignore[arg-type]
+    assert made is not None
+    return made.blocks
+
+
+def text_of(found: SplitFinding) -> str:
+    return " ".join(block.text for block in blocks_of(found) if isinstance(block, Paragraph))
+
+
+def figure_of(found: SplitFinding) -> Figure:
+    (row,) = [block for block in blocks_of(found) if isinstance(block, FigureRow)]
+    return row.figures[0]
+
+
+def test_a_split_goes_to_json_and_back() -> None:
+    assert from_record(SplitFinding, json.loads(json.dumps(to_record(FOUND)))) == FOUND
+    literal = replace(FOUND, most_expected=None)
+    assert from_record(SplitFinding, to_record(literal)) == literal
+
+
+def test_the_page_states_the_definition_and_what_chance_excludes() -> None:
+    text = text_of(FOUND)
+    assert "at least 0.40 over at least 0.80 of the shorter of the two, with a score" in text
+    assert "less than 1e-06 pairs of random proteins" in text
+    assert "excludes 1 pair in two groups of 40 proteins looked at for it" in text
+    literal = text_of(replace(FOUND, most_expected=None, n_counted=0, n_by_chance=0))
+    assert "of the shorter of the two, whether chance explains the alignment or not." in literal
+    assert "excludes" not in literal
+    both = text_of(replace(FOUND, both_sides=True))
+    assert "of both proteins" in both
+    assert "leaves many proteins with a one-sided relative elsewhere" in both
+
+
+def test_balance_stands_beside_what_clusters_force() -> None:
+    # (0.03 + 0.05)/2 and (0.01 + 0.03)/2
+    assert "4.0 % would have to move to be even in the mean, and whole clusters force 2.0 %." in (
+        text_of(FOUND)
+    )
+
+
+def test_cuts_are_told_and_why_a_cluster_was_left_whole() -> None:
+    text = text_of(FOUND)
+    assert "1 cluster larger than a group was cut" in text
+    assert (
+        "The cluster big/1 holds 120 proteins, more than a group. It was left whole: the " in text
+    )
+    assert "would set 27 aside to part off 60; " in text
+    assert "It was left whole, as the settings say." in text_of(replace(FOUND, cut="never"))
+
+
+def test_the_histogram_has_a_row_per_group_and_says_in_words_what_it_shows() -> None:
+    figure = figure_of(FOUND)
+    assert "300 audited proteins 42 have anything alike" in figure.alternative
+    assert "and 2 a relative" in figure.alternative
+    axes = draw(figure.plot).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["2", "1"]
+    # One bar for each bin with proteins, the relatives in another colour.
+    assert len(axes.patches) == 6
+    assert len({patch.get_facecolor() for patch in axes.patches}) == 2
+    assert [text for _, row, text in points_of(figure.plot) if row == 1.0][-1] == (
+        "Group 1: 1 protein whose nearest elsewhere is 0.5 to 0.6 identical."
+    )
+
+
+def test_many_groups_are_one_row() -> None:
+    groups = tuple(replace(FOUND.groups[0], name=str(number)) for number in range(40))
+    plot: Any = figure_of(replace(FOUND, groups=groups)).plot
+    assert plot.names == ("all",)
+    assert plot.counts[0][3] == 40 * 20
+
+
+def test_a_split_without_an_audit_has_no_histogram() -> None:
+    blind = replace(FOUND, is_audited=False, worst=())
+    assert not [block for block in blocks_of(blind) if isinstance(block, FigureRow)]
+    assert "whether relatives are in two groups is not known" in text_of(blind)
