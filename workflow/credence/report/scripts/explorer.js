@@ -2,8 +2,8 @@
 "use strict";
 
 (() => {
-  const DASHES = ["", "5 3", "1.5 2.5"];
-  const LOOKS = ["", "dashed", "dotted"];
+  const DASHES = ["", "5 3", "1.5 2.5", "8 2 1.5 2"];
+  const LOOKS = ["", "dashed", "dotted", "double"];
   const N_COLOURS = 6;
 
   for (const element of credence.widgets("explorer")) {

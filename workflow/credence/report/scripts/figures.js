@@ -24,8 +24,20 @@ credence.figures = (() => {
     return made;
   }
 
-  function listen(figure) {
+  // A page may have hundreds of figures: each is made ready when somebody comes to it.
+  function prepare(figure) {
     const drawing = figure.querySelector(".drawing");
+    const begin = () => {
+      drawing.removeEventListener("pointerenter", begin);
+      drawing.removeEventListener("focus", begin);
+      listen(figure, drawing);
+    };
+    drawing.tabIndex = 0;
+    drawing.addEventListener("pointerenter", begin);
+    drawing.addEventListener("focus", begin);
+  }
+
+  function listen(figure, drawing) {
     const svg = drawing.querySelector("svg");
     const place = placesOf(svg);
     const points = JSON.parse(figure.querySelector("script.points").textContent)
@@ -38,7 +50,6 @@ credence.figures = (() => {
     svg.append(mark);
     drawing.after(spoken);
     drawing.append(readout);
-    drawing.tabIndex = 0;
 
     function show(number) {
       const { x, y, text } = points[number];
@@ -85,6 +96,6 @@ credence.figures = (() => {
     });
   }
 
-  for (const figure of document.querySelectorAll("main figure")) listen(figure);
+  for (const figure of document.querySelectorAll("main figure")) prepare(figure);
   return { placesOf, svgElement };
 })();

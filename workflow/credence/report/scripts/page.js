@@ -4,8 +4,11 @@
 const credence = {
   // The data of a widget: an element's data-data names the block that holds it.
   data(element) {
-    return JSON.parse(document.getElementById(element.dataset.data).textContent);
+    const name = element.dataset.data;
+    this.read[name] ??= JSON.parse(document.getElementById(name).textContent);
+    return this.read[name];
   },
+  read: {},
 
   // Every widget of one kind, shown now that there is something to run it.
   widgets(kind) {
