@@ -172,19 +172,22 @@ def test_an_old_twin_with_the_label_makes_a_repeat_though_another_twin_disagrees
 
 
 def test_a_cut_that_another_cut_makes_needless_is_taken_back() -> None:
-    # p – q with p at group 1 and q at groups 1 and 2: q goes, and p stays.
+    # p – q – r at groups 1, 2 and 3: p is cut to part 1 from 2, then q to part 2 from 3;
+    # without q, p touches group 1 alone.
     known = KnownSet(
-        objects(["a", "b"]),
-        objects(["A", "B"]),
-        np.array([0, 0]),
-        objects(["a", "b"]),
-        objects(["1", "2"]),
-        objects(["calibration"] * 2),
+        objects(["a", "b", "c"]),
+        objects(["A", "B", "C"]),
+        np.array([0, 0, 0]),
+        objects(["a", "b", "c"]),
+        objects(["1", "2", "3"]),
+        objects(["calibration"] * 3),
     )
-    search = Listed({("p", "a"), ("q", "a"), ("q", "b")}, {("p", "q")})
-    new = NewSet(objects(["p", "q"]), objects(["P", "Q"]), np.array([0, 0]))
+    search = Listed({("p", "a"), ("q", "b"), ("r", "c")}, {("p", "q"), ("q", "r")})
+    new = NewSet(objects(["p", "q", "r"]), objects(["P", "Q", "R"]), np.array([0, 0, 0]))
     found = attach_trove(known, NO_TRAINING, new, search, CLASSES)
-    assert found.outcome.tolist() == ["added", "bridges_groups"]
+    assert found.outcome.tolist() == ["added", "bridges_groups", "added"]
+    assert found.group.tolist() == ["1", "", "3"]
+    assert found.reason[1] == "bridges groups 1, 2, 3"
 
 
 @dataclass(frozen=True)
