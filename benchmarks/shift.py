@@ -127,6 +127,7 @@ def by_command(folder: Path) -> list[str]:
     seconds, peak = measured(
         [sys.executable, "-m", "credence", "shift", "use.parquet", "--format", "credence",
          "--spec", '{"scale": 10}', "--samples", "calibration.tsv", "--samples-format", "credence",
+         "--samples-spec", '{"scale": 10}',
          "--out", "composition.tsv", "--record", "shift.json"],
         folder,
     )  # fmt: skip

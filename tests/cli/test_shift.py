@@ -405,3 +405,32 @@ def test_every_estimator_of_the_registry_can_be_chosen() -> None:
     comment = (Path(__file__).resolve().parents[2] / "config.yaml").read_text()
     for name in NAMES:
         assert f" {name}" in comment
+
+
+def credence_table(inside: Path) -> None:
+    """Write the labelled table with ids and true classes in columns of their own."""
+    header, *rows = list(csv.reader((inside / "calibration.csv").open()))
+    lines = [["id", "true_class", *header[1:]]]
+    names = {name.lower().replace(" ", "_"): name for name in header[1:]}
+    names["shaft"] = names["tail_shaft"]
+    lines += [[row[0], names[row[0].rsplit("_", 1)[0].lower()], *row[1:]] for row in rows]
+    with (inside / "own.csv").open("w", newline="") as handle:
+        csv.writer(handle, lineterminator="\n").writerows(lines)
+
+
+def test_the_labelled_table_is_read_as_stated_or_on_the_calibrations_scale(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    credence_table(inside)
+    fit("histogram")
+    words = ["shift", "use.csv", "--samples", "own.csv", "--samples-format", "credence"]
+    words += ["--draws", "10", "--out", "composition.tsv"]
+    assert run_command_line(words) == 2
+    assert "own.csv: the scale is not known." in capsys.readouterr().err
+    assert shift() == 0
+    expected = rows_of(inside / "composition.tsv")
+    assert run_command_line([*words, "--calibration", "c.json"]) == 0
+    assert rows_of(inside / "composition.tsv") == expected
+    spec = json.dumps({"scale": 10})
+    assert run_command_line([*words, "--samples-spec", spec]) == 0
+    assert rows_of(inside / "composition.tsv") == expected

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 @table_options
 @click.option("--samples", required=True, help="The labelled table that calibrates.")
 @click.option("--samples-format", help="Its format.")
+@click.option(
+    "--samples-spec", default="{}", help="How it is read, as JSON: as --spec, for --samples."
+)
 @set_options
 @click.option("--calibration", help="What credence fit wrote: the method to correct.")
 @click.option("--method", help="Method to correct, without a calibration; else kernel.")
@@ -67,6 +70,7 @@ def command(
     spec_json: str,
     samples: str,
     samples_format: str | None,
+    samples_spec: str,
     groups: str | None,
     clusters: str | None,
     weights: str,
@@ -99,7 +103,7 @@ def command(
         require_other(written, inputs)
     estimator, stated = _stated(estimator, stated_json)
     labelled = calibration_set(
-        read_set([samples], table_spec([samples], samples_format, {})),
+        read_set([samples], _samples_spec(samples, samples_format, samples_spec, calibration)),
         samples,
         groups,
         clusters,
@@ -118,6 +122,24 @@ def command(
     if record is not None:
         _write_record(record, found, adjusted, labelled)
     _tell(out, found)
+
+
+def _samples_spec(
+    samples: str, format_: str | None, spec_json: str, calibration: str | None
+) -> TableSpec:
+    """Return how the labelled table is read; the scale is that of the calibration."""
+    from dataclasses import replace
+
+    from credence.cli.tables import as_calibrated, table_spec
+    from credence.cli.values import json_settings
+    from credence.tables.calibration_file import read_calibration
+
+    stated = table_spec([samples], format_, json_settings(spec_json, "--samples-spec"))
+    if calibration is None:
+        return stated
+    file = read_calibration(Path(calibration))
+    as_known = as_calibrated(stated, file.class_names, file.scale)
+    return replace(as_known, class_names=stated.class_names)
 
 
 def _stated(estimator: str, stated_json: str | None) -> tuple[str, Mapping[str, Any] | None]:
