@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -44,11 +45,15 @@ def draw_change(plot: ChangePlot) -> Figure:
         axes.tick_params(labelbottom=False)
     rest = parts
     if plot.score:
-        _draw_curves(parts[0], plot)
+        paint_change(parts[0], plot)
         rest = parts[1:]
     if plot.edges:
-        _draw_counts(rest[0], plot, plot.right_before, plot.right_after, style.RIGHT, "right")
-        _draw_counts(rest[1], plot, plot.wrong_before, plot.wrong_after, style.WRONG, "wrong")
+        paint_change_counts(
+            rest[0], plot, plot.right_before, plot.right_after, style.RIGHT, "right"
+        )
+        paint_change_counts(
+            rest[1], plot, plot.wrong_before, plot.wrong_after, style.WRONG, "wrong"
+        )
     parts[0].set_xlim(0, plot.scale)
     parts[-1].set_xlabel("score of the predicted class")
     if plot.score:
@@ -60,7 +65,16 @@ def draw_change(plot: ChangePlot) -> Figure:
     return figure
 
 
-def _draw_curves(axes: Any, plot: ChangePlot) -> None:
+def paint_change(axes: Any, plot: ChangePlot) -> None:
+    """Paint the curves of a class before and after, with their intervals.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    plot : ChangePlot
+        The numbers.
+    """
     score = np.array(plot.score)
     sides = (
         (plot.before, plot.before_lower, plot.before_upper, plot.range_before, BEFORE, "--"),
@@ -100,7 +114,7 @@ def _within(score: NDArray[np.float64], seen: tuple[float, ...]) -> NDArray[np.b
     return (score >= seen[0]) & (score <= seen[1])
 
 
-def _draw_counts(
+def paint_change_counts(
     axes: Any,
     plot: ChangePlot,
     before: tuple[int, ...],
@@ -108,7 +122,19 @@ def _draw_counts(
     colour: str,
     word: str,
 ) -> None:
-    """Draw the newer counts filled, the older as an outline."""
+    """Paint the newer counts filled, the older as an outline.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    plot : ChangePlot
+        Where its edges are.
+    before, after : tuple of int
+        Predictions per bin.
+    colour, word : str
+        Of the filled ones; what they are.
+    """
     axes.stairs(after, plot.edges, fill=True, color=colour, alpha=0.5, linewidth=0)
     axes.stairs(before, plot.edges, color=style.INK, linewidth=0.9)
     axes.set_ylim(0, max(*after, *before, 1) * 1.12)
@@ -120,5 +146,5 @@ def _draw_counts(
         f"{word}: {count(sum(before))} → {count(sum(after))}",
         transform=axes.transAxes,
         verticalalignment="top",
-        fontsize=style.SMALL,
+        fontsize=mpl.rcParams["xtick.labelsize"],
     )

@@ -9,10 +9,15 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from credence.findings import Bins
 from credence.report import style
 from credence.report.change_figure import draw_change
 from credence.report.nearest_figure import draw_nearest
+from credence.report.painting import (
+    paint_confidence,
+    paint_counts,
+    paint_lines,
+    paint_reliability,
+)
 from credence.report.plots import (
     ChangePlot,
     ComparisonPlot,
@@ -23,7 +28,7 @@ from credence.report.plots import (
     Plot,
     ReliabilityPlot,
 )
-from credence.report.wording import count, printable, shortened
+from credence.report.wording import printable, shortened
 
 Floats = NDArray[np.float64]
 
@@ -87,14 +92,6 @@ def _legend(figure: Figure, axes: Any, n_columns: int = 3) -> None:
     )
 
 
-def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
-    share, lower, upper = (np.array(v) for v in (bins.share, bins.lower, bins.upper))
-    drawn = ~np.isnan(share)
-    below = np.nan_to_num((share - lower)[drawn])
-    above = np.nan_to_num((upper - share)[drawn])
-    axes.errorbar(np.asarray(x)[drawn], share[drawn], yerr=(below, above), **how)
-
-
 def _draw_confidence(plot: ConfidencePlot) -> Figure:
     height, below = 3.9, 0.72
     is_many = len(plot.curves) > 1
@@ -106,106 +103,18 @@ def _draw_confidence(plot: ConfidencePlot) -> Figure:
     bottom = BOTTOM + below + gap
     axes = figure.add_axes(_box(height, LEFT, bottom, height - bottom - TOP - legend))
     counts = figure.add_axes(_box(height, LEFT, BOTTOM, below), sharex=axes)
-    edges = np.array(plot.histogram.shares.edges)
-    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
-    axes.bar(
-        middle,
-        np.nan_to_num(np.array(plot.histogram.shares.share)),
-        width=width * 0.94,
-        color=style.MUTED,
-        alpha=0.22,
-        linewidth=0,
-        label=None if is_many else "share right in bin",
-    )
-    if not is_many:
-        _whiskers(
-            axes,
-            middle,
-            plot.histogram.shares,
-            fmt="none",
-            ecolor=style.MUTED,
-            elinewidth=0.8,
-            capsize=1.5,
-        )
-        axes.axhline(
-            plot.share, color=style.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="class only"
-        )
-    for number in range(len(plot.curves)):
-        _draw_curve(axes, plot, number, is_many)
-    axes.set_ylim(0, 1.02)
-    axes.set_xlim(0, edges[-1])
+    paint_confidence(axes, plot)
     axes.set_ylabel("confidence")
     axes.tick_params(labelbottom=False)
-    _draw_counts(counts, plot)
+    paint_counts(counts, plot)
     counts.set_xlabel("score of the predicted class")
     _legend(figure, axes, n_columns)
     return figure
 
 
-def _draw_curve(axes: Any, plot: ConfidencePlot, number: int, is_many: bool) -> None:
-    curve = plot.curves[number]
-    colour = style.colour_of(number)
-    score, value = np.array(curve.score), np.array(curve.value)
-    label = printable(curve.method) if is_many else "confidence"
-    if not curve.is_function:
-        axes.plot(score, value, color=colour, marker=".", linestyle="-", label=label)
-        return
-    seen = (score >= plot.score_min) & (score <= plot.score_max)
-    lower, upper = np.array(curve.lower), np.array(curve.upper)
-    if not is_many and not np.isnan(lower[seen]).all():
-        axes.fill_between(score[seen], lower[seen], upper[seen], color=colour, alpha=0.25, lw=0)
-    axes.plot(score[seen], value[seen], color=colour, linestyle=style.line_of(number), label=label)
-    if not is_many:
-        for beyond in (score <= plot.score_min, score >= plot.score_max):
-            axes.plot(score[beyond], value[beyond], color=colour, linestyle=":", linewidth=1.0)
-
-
-def _draw_counts(axes: Any, plot: ConfidencePlot) -> None:
-    """Draw the densities of right predictions upwards and of wrong ones downwards."""
-    edges = np.array(plot.histogram.edges)
-    right = np.array(plot.histogram.n_correct, dtype=np.float64)
-    wrong = np.array(plot.histogram.n_wrong, dtype=np.float64)
-    pairs = ((right, 1.0, style.RIGHT, "right"), (wrong, -1.0, style.WRONG, "wrong"))
-    for counts, sign, colour, word in pairs:
-        total = float(counts.sum())
-        density = counts / max(float(counts.max()), 1.0) * sign
-        axes.stairs(density, edges, fill=True, color=colour, alpha=0.55, linewidth=0)
-        axes.text(
-            0.01,
-            0.93 if sign > 0 else 0.07,
-            f"{count(int(total))} {word}",
-            transform=axes.transAxes,
-            verticalalignment="top" if sign > 0 else "bottom",
-            fontsize=style.SMALL,
-        )
-    axes.axhline(0, color=style.MUTED, linewidth=0.6)
-    axes.set_ylim(-1.08, 1.08)
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-
-
 def _draw_reliability(plot: ReliabilityPlot) -> Figure:
     figure, axes = _reliability_axes(plot)
-    axes.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1.0, label="perfect")
-    _draw_chance(axes, plot)
-    shift = 0.012
-    for number, (name, bins) in enumerate(zip(plot.names, plot.bins, strict=True)):
-        offset = (number - (len(plot.bins) - 1) / 2) * shift
-        colour = style.colour_of(number)
-        _whiskers(
-            axes,
-            np.array(bins.mean) + offset,
-            bins,
-            fmt=style.marker_of(number),
-            color=colour,
-            markersize=4.5,
-            markerfacecolor=colour if number == 0 else style.PAPER,
-            elinewidth=1.0,
-            capsize=2,
-            label=printable(name),
-        )
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    paint_reliability(axes, plot)
     axes.set_ylabel("share right")
     figure.axes[-1].set_xlabel("confidence (mean of bin)")
     _legend(figure, axes, 4 if len(plot.names) == 1 else 3)
@@ -231,47 +140,9 @@ def _reliability_axes(plot: ReliabilityPlot) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
-    """Draw where points would lie by chance, and the kernel curve."""
-    if plot.band_lower:
-        edges = np.array(plot.bins[0].edges)
-        lower, upper = np.array(plot.band_lower), np.array(plot.band_upper)
-        known = ~np.isnan(lower)
-        axes.bar(
-            edges[:-1][known],
-            (upper - lower)[known],
-            width=np.diff(edges)[known],
-            bottom=lower[known],
-            align="edge",
-            color=style.MUTED,
-            alpha=0.18,
-            linewidth=0,
-            label="by chance",
-        )
-    if plot.curve:
-        place = (np.arange(len(plot.curve)) + 0.5) / len(plot.curve)
-        colour = style.colour_of(0)
-        axes.plot(place, plot.curve, color=colour, linewidth=1.0, alpha=0.7, label="smoothed")
-
-
 def _draw_lines(plot: LinesPlot) -> Figure:
     figure, axes = _new(2.9)
-    for number, (name, values) in enumerate(zip(plot.names, plot.series, strict=True)):
-        axes.plot(
-            plot.x,
-            values,
-            color=style.colour_of(number),
-            linestyle=style.line_of(number),
-            marker=style.marker_of(number) if plot.has_points else None,
-            markersize=3.5,
-            label=printable(name),
-        )
-    for number, (lower, upper) in enumerate(zip(plot.lower, plot.upper, strict=True)):
-        if lower:
-            colour = style.colour_of(number)
-            axes.fill_between(plot.x, lower, upper, color=colour, alpha=0.2, lw=0)
-    axes.set_xlim(0.0, plot.end)
-    axes.set_ylim(-0.02, 1.02)
+    paint_lines(axes, plot)
     axes.set_xlabel(plot.axis)
     axes.set_ylabel(plot.upright)
     _legend(figure, axes)

@@ -1,0 +1,195 @@
+"""What plots show, painted into axes: for the page's figures and for sheets alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from credence.findings import Bins
+from credence.report import style
+from credence.report.plots import ConfidencePlot, LinesPlot, ReliabilityPlot
+from credence.report.wording import count, printable
+
+
+def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
+    share, lower, upper = (np.array(v) for v in (bins.share, bins.lower, bins.upper))
+    drawn = ~np.isnan(share)
+    below = np.nan_to_num((share - lower)[drawn])
+    above = np.nan_to_num((upper - share)[drawn])
+    axes.errorbar(np.asarray(x)[drawn], share[drawn], yerr=(below, above), **how)
+
+
+def paint_confidence(axes: Any, plot: ConfidencePlot) -> None:
+    """Paint the shares right in bins of the score, and the curves above them.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    plot : ConfidencePlot
+        The numbers.
+    """
+    is_many = len(plot.curves) > 1
+    edges = np.array(plot.histogram.shares.edges)
+    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+    axes.bar(
+        middle,
+        np.nan_to_num(np.array(plot.histogram.shares.share)),
+        width=width * 0.94,
+        color=style.MUTED,
+        alpha=0.22,
+        linewidth=0,
+        label=None if is_many else "share right in bin",
+    )
+    if not is_many:
+        _whiskers(
+            axes,
+            middle,
+            plot.histogram.shares,
+            fmt="none",
+            ecolor=style.MUTED,
+            elinewidth=0.8,
+            capsize=1.5,
+        )
+        axes.axhline(
+            plot.share, color=style.INK, linewidth=1.0, linestyle=(0, (4, 3)), label="class only"
+        )
+    for number in range(len(plot.curves)):
+        _draw_curve(axes, plot, number, is_many)
+    axes.set_ylim(0, 1.02)
+    axes.set_xlim(0, edges[-1])
+
+
+def _draw_curve(axes: Any, plot: ConfidencePlot, number: int, is_many: bool) -> None:
+    curve = plot.curves[number]
+    colour = style.colour_of(number)
+    score, value = np.array(curve.score), np.array(curve.value)
+    label = printable(curve.method) if is_many else "confidence"
+    if not curve.is_function:
+        axes.plot(score, value, color=colour, marker=".", linestyle="-", label=label)
+        return
+    seen = (score >= plot.score_min) & (score <= plot.score_max)
+    lower, upper = np.array(curve.lower), np.array(curve.upper)
+    if not is_many and not np.isnan(lower[seen]).all():
+        axes.fill_between(score[seen], lower[seen], upper[seen], color=colour, alpha=0.25, lw=0)
+    axes.plot(score[seen], value[seen], color=colour, linestyle=style.line_of(number), label=label)
+    if not is_many:
+        for beyond in (score <= plot.score_min, score >= plot.score_max):
+            axes.plot(score[beyond], value[beyond], color=colour, linestyle=":", linewidth=1.0)
+
+
+def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
+    """Paint the densities of right predictions upwards and of wrong ones downwards.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    plot : ConfidencePlot
+        The numbers.
+    """
+    edges = np.array(plot.histogram.edges)
+    right = np.array(plot.histogram.n_correct, dtype=np.float64)
+    wrong = np.array(plot.histogram.n_wrong, dtype=np.float64)
+    pairs = ((right, 1.0, style.RIGHT, "right"), (wrong, -1.0, style.WRONG, "wrong"))
+    for counts, sign, colour, word in pairs:
+        total = float(counts.sum())
+        density = counts / max(float(counts.max()), 1.0) * sign
+        axes.stairs(density, edges, fill=True, color=colour, alpha=0.55, linewidth=0)
+        axes.text(
+            0.01,
+            0.93 if sign > 0 else 0.07,
+            f"{count(int(total))} {word}",
+            transform=axes.transAxes,
+            verticalalignment="top" if sign > 0 else "bottom",
+            fontsize=mpl.rcParams["xtick.labelsize"],
+        )
+    axes.axhline(0, color=style.MUTED, linewidth=0.6)
+    axes.set_ylim(-1.08, 1.08)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+
+
+def paint_reliability(axes: Any, plot: ReliabilityPlot) -> None:
+    """Paint shares right over confidence, with where they would lie by chance.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    plot : ReliabilityPlot
+        The numbers.
+    """
+    axes.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1.0, label="perfect")
+    _draw_chance(axes, plot)
+    shift = 0.012
+    for number, (name, bins) in enumerate(zip(plot.names, plot.bins, strict=True)):
+        offset = (number - (len(plot.bins) - 1) / 2) * shift
+        colour = style.colour_of(number)
+        _whiskers(
+            axes,
+            np.array(bins.mean) + offset,
+            bins,
+            fmt=style.marker_of(number),
+            color=colour,
+            markersize=4.5,
+            markerfacecolor=colour if number == 0 else style.PAPER,
+            elinewidth=1.0,
+            capsize=2,
+            label=printable(name),
+        )
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+
+
+def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
+    """Draw where points would lie by chance, and the kernel curve."""
+    if plot.band_lower:
+        edges = np.array(plot.bins[0].edges)
+        lower, upper = np.array(plot.band_lower), np.array(plot.band_upper)
+        known = ~np.isnan(lower)
+        axes.bar(
+            edges[:-1][known],
+            (upper - lower)[known],
+            width=np.diff(edges)[known],
+            bottom=lower[known],
+            align="edge",
+            color=style.MUTED,
+            alpha=0.18,
+            linewidth=0,
+            label="by chance",
+        )
+    if plot.curve:
+        place = (np.arange(len(plot.curve)) + 0.5) / len(plot.curve)
+        colour = style.colour_of(0)
+        axes.plot(place, plot.curve, color=colour, linewidth=1.0, alpha=0.7, label="smoothed")
+
+
+def paint_lines(axes: Any, plot: LinesPlot) -> None:
+    """Paint a line per series, with intervals where they are known.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to.
+    plot : LinesPlot
+        The numbers.
+    """
+    for number, (name, values) in enumerate(zip(plot.names, plot.series, strict=True)):
+        axes.plot(
+            plot.x,
+            values,
+            color=style.colour_of(number),
+            linestyle=style.line_of(number),
+            marker=style.marker_of(number) if plot.has_points else None,
+            markersize=3.5,
+            label=printable(name),
+        )
+    for number, (lower, upper) in enumerate(zip(plot.lower, plot.upper, strict=True)):
+        if lower:
+            colour = style.colour_of(number)
+            axes.fill_between(plot.x, lower, upper, color=colour, alpha=0.2, lw=0)
+    axes.set_xlim(0.0, plot.end)
+    axes.set_ylim(-0.02, 1.02)
