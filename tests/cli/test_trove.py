@@ -40,6 +40,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = render_files(make_world(SMALL))
     names = {"calibration.csv": "base.csv", "proteins.fasta": "base.fasta"}
     wanted = ("calibration.csv", "proteins.fasta", "training.fasta", "truth/planted.tsv")
+    wanted = (*wanted, "truth/families.tsv")
     troves = [f"trove_{name}.{ending}" for name in ("htj", "mixed") for ending in ("csv", "fasta")]
     for name in (*wanted, *troves):
         content = files[name]
@@ -413,3 +414,64 @@ def test_a_release_is_named_or_its_folder_is(inside: Path, refused: Callable[...
     for release in ("base", "00-base", "results/mine/releases/00-base"):
         assert run_command_line([*words, "--release", release]) == 0
         assert len(content_lines(inside / "conf.tsv")) == 151
+
+
+@pytest.mark.parametrize("engine", ["mmseqs", "kmer"])
+def test_every_engine_offers_the_search_of_new_against_old(inside: Path, engine: str) -> None:
+    words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
+    for name in ("exact", engine):
+        given = [name if word == "exact" else word for word in ATTACH]
+        assert run_command_line([*words, *given, "--out", name]) == 0
+    wanted, got = (
+        read_attach_summary(inside / name / "attach.json").counts for name in ("exact", engine)
+    )
+    assert got == wanted
+    assert wanted["training_relative"] == 3
+
+
+def family_of(folder: Path, part: str) -> dict[str, str]:
+    cells = [line.split("\t") for line in content_lines(folder / "families.tsv")[1:]]
+    return {id_: family for id_, set_, family, _ in cells if set_ == part}
+
+
+def write_clusters(path: Path, home: dict[str, str]) -> None:
+    rows = [f"{id_}\t{cluster}" for id_, cluster in home.items()]
+    path.write_text("\n".join(["id\tcluster", *rows]) + "\n")
+
+
+def test_given_clusters_are_given_for_the_trove_too(
+    inside: Path, refused: Callable[..., str]
+) -> None:
+    old = family_of(inside, "calibration") | family_of(inside, "training")
+    write_clusters(inside / "old.tsv", old)
+    new = family_of(inside, "trove_mixed")
+    write_clusters(inside / "new.tsv", new)
+    words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
+    given = [*words, *ATTACH, "--clusters", "old.tsv", "--out", "one"]
+    assert refused(*given) == (
+        "--trove-clusters: clusters are given, and none of the trove. "
+        "Give its table: id and cluster."
+    )
+    assert run_command_line([*given, "--trove-clusters", "new.tsv"]) == 0
+    table = read_attached(inside / "one" / "attach.tsv")
+    learnt = set(family_of(inside, "training").values())
+    for id_, outcome in zip(table.ids, table.outcome, strict=True):
+        if outcome in ("added", "bridges_groups", "training_relative"):
+            assert (outcome == "training_relative") == (new[id_] in learnt)
+    write_clusters(inside / "new.tsv", dict(list(new.items())[1:]))
+    first = next(iter(new))
+    assert refused(*given, "--trove-clusters", "new.tsv") == (
+        f"new.tsv: there is no row for {first!r} of the trove. Add it."
+    )
+
+
+def test_without_sequences_ids_tell_repeats_and_conflicts(inside: Path) -> None:
+    rows = content_lines(inside / "base.csv")
+    fresh = "HTJ_9999" + rows[1][rows[1].index(",") :]
+    (inside / "again.csv").write_text("\n".join([*rows[:4], fresh]) + "\n")
+    words = ["attach", "again.csv", "--name", "again", "--spec", '{"format": "phanns-labelled"}']
+    set_ = ["--samples", "base.csv", "--samples-format", "phanns-labelled"]
+    assert run_command_line([*words, *set_, "--groups", "groups.tsv", "--out", "one"]) == 0
+    counts = read_attach_summary(inside / "one" / "attach.json").counts
+    assert (counts["exact_repeat"], counts["added"]) == (3, 1)
+    assert not (inside / "one" / "added.fasta").exists()
