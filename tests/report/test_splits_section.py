@@ -104,6 +104,10 @@ def test_cuts_are_told_and_why_a_cluster_was_left_whole() -> None:
         "The cluster big/1 holds 120 proteins, more than a group. It was left whole: the " in text
     )
     assert "would set 27 aside to part off 60; " in text
+    dense = replace(FOUND, whole=(LargeCluster("big", 120, 0, 0),))
+    assert "no cut would leave two parts" in text_of(dense)
+    blind = replace(FOUND, whole=(LargeCluster("big", 120, 0, 0, is_searched=False),))
+    assert "It was not cut: that takes an audit" in text_of(blind)
     assert "It was left whole, as the settings say." in text_of(replace(FOUND, cut="never"))
 
 

@@ -72,16 +72,15 @@ def test_a_cut_does_not_depend_on_the_order_of_rows() -> None:
     assert (turned.reason == found.reason[order]).all()
 
 
-def test_a_family_without_a_weak_place_is_left_whole_with_the_price_of_a_cut() -> None:
+def test_a_family_without_a_weak_place_is_left_whole() -> None:
     rng = np.random.default_rng(4)
     texts = family(rng, 40)
     proteins = Proteins(objects([f"p{at:02d}" for at in range(40)]), objects(texts))
     found = cut_all(proteins, most=10.0, n_apart=40)
     assert (found.reason == "").all()
     assert set(found.cluster) == {"x"}
-    (whole,) = found.whole
-    assert (whole.cluster, whole.n) == ("x", 40)
-    assert whole.price > cutting.MOST_PRICE * whole.parted
+    # Each is a relative of every other: what is set aside is all of a branch.
+    assert found.whole == (Whole("x", 40, 0, 0),)
 
 
 def test_no_more_are_set_aside_than_the_limit_allows() -> None:
@@ -108,7 +107,7 @@ def test_a_component_too_large_to_align_is_left_and_said_to_be(
     monkeypatch.setattr(cutting, "MOST_TEXTS", 10)
     proteins = bridged(7)
     found = cut_all(proteins, most=30.0, n_apart=2)
-    assert found.whole == (Whole("x", proteins.n_proteins),)
+    assert found.whole == (Whole("x", proteins.n_proteins, is_searched=False),)
 
 
 def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
@@ -124,7 +123,7 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     assert len(set(left.packing.group)) == 1
     # Nobody can align without sequences: what is too large is only told.
     alone = split_unaudited(proteins, cluster, class_, options)
-    assert alone.whole == (Whole("x", proteins.n_proteins),)
+    assert alone.whole == (Whole("x", proteins.n_proteins, is_searched=False),)
 
 
 def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:

@@ -93,7 +93,8 @@ def describe_split(
         cut=settings.cut,
         cut_limit=settings.most_apart,
         whole=tuple(
-            LargeCluster(one.cluster, one.n, one.price, one.parted) for one in found.whole
+            LargeCluster(one.cluster, one.n, one.price, one.parted, one.is_searched)
+            for one in found.whole
         ),
         weigh="clusters" if settings.by_cluster else "proteins",
     )

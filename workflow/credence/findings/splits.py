@@ -107,13 +107,16 @@ class LargeCluster:
         Its proteins.
     price, parted : int
         Proteins that the cheapest cut would set aside, and those it would part
-        off; 0 and 0 where none was looked for.
+        off; 0 and 0 where none would leave two parts, or none was looked for.
+    is_searched : bool
+        Whether a cut was looked for.
     """
 
     cluster: str
     n: int
     price: int
     parted: int
+    is_searched: bool = True
 
 
 @dataclass(frozen=True)

@@ -66,13 +66,16 @@ class Whole:
         Its proteins.
     price, parted : int
         Proteins that the cheapest cut would set aside, and those it would part
-        off; 0 and 0 where there was none, or it was not looked for.
+        off; 0 and 0 where none would leave two parts, or none was looked for.
+    is_searched : bool
+        Whether a cut was looked for.
     """
 
     cluster: str
     n: int
     price: int = 0
     parted: int = 0
+    is_searched: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +142,7 @@ def cut_oversized(
         found = distinct(proteins.sequences[rows])
         before = known.get((name, len(rows)))
         if before is not None or len(found.texts) > MOST_TEXTS:
-            whole.append(before or Whole(name, len(rows)))
+            whole.append(before or Whole(name, len(rows), is_searched=False))
             continue
         component = _component(found, most, n_apart, thresholds, threads)
         part = component.numbered()
@@ -265,8 +268,12 @@ class _Component:
                 is_branch[branch] = True
                 cover = _cover(first, second, is_branch)
                 price = int(weight[cover].sum())
-                lesser = min(weight[is_branch].sum(), weight[~is_branch].sum())
-                key = (price / lesser, price)
+                is_kept = np.ones(len(rows), dtype=np.bool_)
+                is_kept[cover] = False
+                parted = min(weight[is_branch & is_kept].sum(), weight[~is_branch & is_kept].sum())
+                if parted == 0:
+                    continue
+                key = (price / parted, price)
                 if best is None or key < best[:2]:
                     best = (*key, branch)
         if best is None:

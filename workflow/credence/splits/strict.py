@@ -328,6 +328,8 @@ def split_unaudited(
     names, sizes = np.unique(cluster[used].astype(str), return_counts=True)
     most = float("inf") if settings.by_cluster else ROOM * used.sum() / settings.n_groups
     whole = tuple(
-        Whole(str(name), int(size)) for name, size in zip(names, sizes, strict=True) if size > most
+        Whole(str(name), int(size), is_searched=False)
+        for name, size in zip(names, sizes, strict=True)
+        if size > most
     )
     return Split(packing, cluster, nothing, 0, LEVEL, whole=whole)

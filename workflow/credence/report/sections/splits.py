@@ -131,8 +131,14 @@ def _large(found: SplitFinding) -> list[str]:
                 f"cuts together {100.0 * found.cut_limit:g} % of the proteins. The group that "
                 "holds it is larger than the others, and its classes are uneven by that much."
             )
+        elif one.is_searched:
+            text += (
+                "It was left whole: nearly all of them are relatives of each other, and no cut "
+                "would leave two parts. The group that holds it is larger than the others, and "
+                "its classes are uneven by that much."
+            )
         else:
-            text += "It was not cut."
+            text += "It was not cut: that takes an audit, and up to 6,000 different sequences."
         texts.append(text)
     return texts
 
