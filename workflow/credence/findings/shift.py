@@ -103,10 +103,10 @@ class ShiftFinding:
     level : float
         Coverage of the intervals.
     n_use, n_cells : int
-        Proteins, and the cells of like ones that they were gathered in; 0
-        where the estimator needs none.
+        Proteins, and those of them that stand for all; 0 where the estimator
+        needs none.
     compression_error : float
-        Greatest change of a share that the gathering makes, on a part of the set.
+        Greatest change of a share that this makes, on a part of the set.
     condition : float
         Condition number of P(predicted | true); NaN where it is singular.
     part_applied : float

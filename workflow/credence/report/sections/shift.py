@@ -374,8 +374,9 @@ def _details(found: ShiftFinding) -> Folded:
         entries.append(
             (
                 "Proteins gathered",
-                f"{of(found.n_use, 'protein')} in {of(found.n_cells, 'cell')} of like scores; no "
-                f"share moves by more than {found.compression_error:.1e} by that"
+                f"{of(found.n_cells, 'protein')} stand for {found.n_use:,} with scores like "
+                f"theirs; in the first part of the table that moved no share by more than "
+                f"{found.compression_error:.1e}"
                 if found.n_cells < found.n_use
                 else "none: each counted by itself",
             )
