@@ -27,7 +27,7 @@ def test_a_score_looked_up_is_told_as_everywhere_else_on_the_page(
     answer = page.locator(".lookup .answer")
     assert answer.inner_text() == told.partition(", from")[0] + "."
     assert "95 % interval reaches from 0.58 to 0.70" in page.inner_text(".lookup")
-    assert "About 36 independent proteins more" in page.inner_text(".lookup")
+    assert "About 970 independent proteins more" in page.inner_text(".lookup")
     assert "a score of 9.35 or more" in page.inner_text(".lookup")
 
 
@@ -180,4 +180,4 @@ def test_without_scripts_the_numbers_of_every_control_are_in_tables(
     assert not page.locator(".widget").first.is_visible()
     text = page.inner_text("#trust")
     assert "0.66 (0.58–0.70)" in text
-    assert "About 36 more proteins of new families" in text
+    assert "About 970 more proteins of new families" in text

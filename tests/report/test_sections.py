@@ -13,7 +13,7 @@ from credence.findings import Findings, Provenance
 from credence.report import report_record
 from credence.report.blocks import Figure, FigureRow, Folded, Heading, Panel, Section, Table
 from credence.report.sections.by_class import sentence
-from credence.report.sections.lookup import Lookup
+from credence.report.sections.lookup import Lookup, more_needed
 from credence.report.sections.registry import SECTIONS, sections_of
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -152,3 +152,12 @@ def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
         *("overview", "trust", "classes", "methods", "measuring", "mistakes"),
         *("notices", "glossary", "publish"),
     ]
+
+
+def test_few_proteins_are_not_said_to_be_enough(small: Findings) -> None:
+    # By hand, 95 %: half of 0.86 around 0.43 takes (2 · 1.96 / 0.43)² · 0.43 · 0.57 = 20.4
+    # proteins, of which one is there. Four times one would give nothing like half the width.
+    assert more_needed(0.0, 0.86, 1.0, 0.95) == 19
+    # With many, four times as many: three times as many more.
+    assert more_needed(0.4, 0.6, 400.0, 0.95) == 1200
+    assert more_needed(0.999, 1.0, 5.0, 0.95) >= 15

@@ -19,6 +19,14 @@ rule report:
             ],
             use_set=USE_SETS,
         ),
+        releases=expand(
+            [
+                rules.release.output.published,
+                rules.release.output.calibration,
+                rules.release.output.groups,
+            ],
+            release=RELEASES,
+        ),
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
         changes=expand(rules.compare.output.record, release=TROVES),
@@ -61,7 +69,9 @@ rule report:
         changes=lambda wildcards, input: configuration.options(
             "--changes", input.changes
         ),
-        further=lambda wildcards, input: configuration.options("--put", input.further),
+        further=lambda wildcards, input: configuration.options(
+            "--put", [*input.further, *input.releases]
+        ),
         index="reports/index.html",
         settings=settings.report_json,
         source=SOURCE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 from credence.findings import ClassCount, CurveFinding
@@ -30,6 +31,7 @@ def curve_data(lookup: Lookup) -> dict[str, Any]:
         "unit": UNIT,
         "scale": results.scale,
         "level": f"{100 * results.level:g}",
+        "quantile": NormalDist().inv_cdf((1 + results.level) / 2),
         "start": lookup.typical_score(),
         "end": max(ends, default=results.scale),
         "classes": [
@@ -70,7 +72,7 @@ def _curve_data(curve: CurveFinding | None, grid: tuple[float, ...]) -> dict[str
     data: dict[str, Any] = {"value": _whole(curve.value), "isFunction": curve.is_function}
     if curve.is_function:
         data |= {"lower": _whole(curve.lower), "upper": _whole(curve.upper)}
-        data["support"] = [None if math.isnan(v) else round(v, 1) for v in curve.support]
+        data["support"] = [None if math.isnan(v) else round(v, 3) for v in curve.support]
     if curve.score != grid:
         data["score"] = [_rounded(value) for value in curve.score]
     return data

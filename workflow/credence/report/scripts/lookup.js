@@ -24,6 +24,16 @@
       : values[at - 1] + part * (values[at] - values[at - 1]);
   }
 
+  // As in Python: lookup.more_needed.
+  function moreNeeded(lower, upper, support, quantile) {
+    const width = (upper - lower) / 2;
+    const middle = (upper + lower) / 2;
+    const binomial = (2 * quantile / width) ** 2 * middle * (1 - middle);
+    const more = Math.max(4 * support, binomial) - support;
+    const unit = 10 ** Math.max(0, String(Math.trunc(more)).length - 2);
+    return Math.max(1, Math.round(more / unit) * unit);
+  }
+
   function proteins(count) {
     return `${count.toLocaleString("en")} independent protein${count === 1 ? "" : "s"}`;
   }
@@ -83,7 +93,7 @@
         const sure = `How sure is that? The ${data.level} % interval reaches from ${share(lower)} to ${share(upper)}`;
         parts.push(near === null ? `${sure}.` : `${sure}; the evidence near this score is that of about ${proteins(near)}.`);
         if (near !== null && upper - lower > WIDE) {
-          parts.push(`What would make it surer? About ${proteins(3 * near)} more, of known class and new families, predicted ${entry.name} with such a score, would halve the interval; more relatives of those at hand would not.`);
+          parts.push(`What would make it surer? About ${proteins(moreNeeded(lower, upper, support, data.quantile))} more, of known class and new families, predicted ${entry.name} with such a score, would halve the interval; more relatives of those at hand would not.`);
         }
       }
       const target = TARGETS.find((level) => typeof entry.needed[level] === "number");

@@ -139,7 +139,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
             f"about {of(near, 'independent protein')}."
         )
         if point.upper - point.lower > WIDE:
-            parts.append(what_would_help(point.lower, point.upper, point.support))
+            parts.append(what_would_help(point, findings.results.level))
     return " ".join(parts)
 
 

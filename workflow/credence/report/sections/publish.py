@@ -35,6 +35,7 @@ ARCHIVE = (
     ("calibration.json", "the calibration: credence annotate needs nothing else"),
     ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
     ("a folder per set of samples", "its confidences, and its composition where it was asked for"),
+    ("releases", "every release: its calibration, the group of every protein, its record"),
     ("README.md, CITATION.cff", "what it is and how to cite it; put your names in the second"),
     ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
 )

@@ -7,7 +7,7 @@ import math
 from credence.findings import ClassCount, Findings
 from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table, Widget
 from credence.report.curves import curve_data
-from credence.report.sections.lookup import Lookup
+from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import floor_words, p_words
 from credence.report.wording import (
     KEPT,
@@ -22,7 +22,6 @@ from credence.report.wording import (
 )
 
 WIDE = 0.1  # an interval wider than this is said to be wide
-TO_HALVE = 3  # times the evidence at hand, added to it, halves an interval
 TEST = "kolmogorov_smirnov"
 
 
@@ -201,7 +200,7 @@ def _surer(lookup: Lookup) -> Table | None:
                 entry.class_name,
                 with_interval(point.value, point.lower, point.upper),
                 NOTHING if near is None else count(near),
-                what_would_help(point.lower, point.upper, point.support),
+                what_would_help(point, findings.results.level),
             )
         )
         anchors.append(anchor)
@@ -222,27 +221,22 @@ def _surer(lookup: Lookup) -> Table | None:
     )
 
 
-def what_would_help(lower: float, upper: float, support: float) -> str:
-    """Return what would narrow an interval.
+def what_would_help(point: Point, level: float) -> str:
+    """Return what would narrow the interval at a score.
 
     Parameters
     ----------
-    lower, upper : float
-        Its ends.
-    support : float
-        Independent proteins near the score.
-
-    Notes
-    -----
-    Widths fall with the root of the evidence, so that half of one takes four
-    times the evidence.
+    point : Point
+        The curve there.
+    level : float
+        Nominal coverage of the interval.
     """
-    if math.isnan(lower) or math.isnan(support):
+    if math.isnan(point.lower) or math.isnan(point.support):
         return "No interval was fitted."
-    if upper - lower <= WIDE:
+    if point.upper - point.lower <= WIDE:
         return "It is narrow; only many more families would narrow it further."
-    near = max(1, round(support))
+    more = more_needed(point.lower, point.upper, point.support, level)
     return (
-        f"About {of(TO_HALVE * near, 'more protein')} of new families with such a score would "
-        "halve the interval."
+        f"About {of(more, 'more protein')} of new families with such a score would halve the "
+        "interval."
     )
