@@ -125,3 +125,17 @@ def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
 
 def composition_use(share: np.ndarray) -> Labelled:
     return draw_labelled(SINGLE, np.random.default_rng(3), share)
+
+
+def test_the_effective_numbers_are_those_of_the_weights_that_are_fitted_with() -> None:
+    side, use = sets(6)
+    seen = use_side(use.predictions, None)
+    still = diagnose(side, seen, composition(use, side), OPTIONS)
+    np.testing.assert_array_equal(still.effective_after, still.effective_before)
+    even = draw_labelled(SINGLE, np.random.default_rng(6), np.full(11, 1 / 11))
+    found = composition(even, side)
+    moved = diagnose(side, use_side(even.predictions, None), found, OPTIONS)
+    other = side.labelled.predictions.predicted_class == 10
+    weight = found.fit_weight[side.labelled.true_class[other]]
+    assert moved.effective_after[10] == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    assert moved.effective_after[10] < moved.effective_before[10]

@@ -97,7 +97,7 @@ def diagnose(
             off_walk[draw] = np.abs(walk(seen - mix(moved, tilt)) - gaps).max()
         p_label = float((1 + (off_walk >= np.abs(gaps).max()).sum()) / (1 + options.n_draws))
     condition = _condition(mass.sum(axis=2), composition)
-    before, after = _effective(side, weight)
+    before, after = _effective(side, np.nan_to_num(composition.fit_weight))
     gap = float(np.abs(gaps).max())
     return Diagnostics(
         condition,
