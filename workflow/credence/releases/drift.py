@@ -320,7 +320,8 @@ def class_sentence(found: DriftClass) -> str:
         Without its sentence.
     """
     name = "All predictions" if found.class_name is None else found.class_name
-    counted = f"{found.n:,} of the trove in {found.n_clusters:,} families"
+    families = "1 family" if found.n_clusters == 1 else f"{found.n_clusters:,} families"
+    counted = f"{found.n:,} of the trove in {families}"
     if found.n_clusters < FEW:
         return f"{name}: {counted}: too few to tell."
     raw, corrected = _least(found, False), _least(found, True)
