@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "compare": "Say what changed from one release to another.",
     "evaluate": "Judge methods on proteins that did not fit them.",
     "report": "Make the page of what a run found.",
+    "figures": "Draw figures for journals from what a run found.",
     "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
     "simulate": "Write the demo world: tables whose truth is known.",

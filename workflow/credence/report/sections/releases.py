@@ -229,25 +229,38 @@ def _figure(step: Step, entry: ClassChange, name: str) -> Figure:
         f"filled).{words} Bands: {100 * step.level:g} % intervals, pointwise.",
         f"{entry.class_name} before and after: {_pair(entry.n_correct)} right of "
         f"{_pair(entry.n_predicted)} predictions.{words}",
-        ChangePlot(
-            names=(step.older.name, step.newer.name),
-            score=entry.grid,
-            before=entry.before,
-            before_lower=entry.before_lower,
-            before_upper=entry.before_upper,
-            after=entry.after,
-            after_lower=entry.after_lower,
-            after_upper=entry.after_upper,
-            fixed=entry.fixed,
-            edges=entry.edges,
-            right_before=entry.right_before,
-            right_after=entry.right_after,
-            wrong_before=entry.wrong_before,
-            wrong_after=entry.wrong_after,
-            range_before=_seen(entry.edges, entry.right_before, entry.wrong_before, step.scale),
-            range_after=_seen(entry.edges, entry.right_after, entry.wrong_after, step.scale),
-            scale=step.scale,
-        ),
+        change_plot(step, entry),
+    )
+
+
+def change_plot(step: Step, entry: ClassChange) -> ChangePlot:
+    """Return a class before and after, as it is drawn.
+
+    Parameters
+    ----------
+    step : Step
+        From an older release to a newer one.
+    entry : ClassChange
+        What it changed for the class.
+    """
+    return ChangePlot(
+        names=(step.older.name, step.newer.name),
+        score=entry.grid,
+        before=entry.before,
+        before_lower=entry.before_lower,
+        before_upper=entry.before_upper,
+        after=entry.after,
+        after_lower=entry.after_lower,
+        after_upper=entry.after_upper,
+        fixed=entry.fixed,
+        edges=entry.edges,
+        right_before=entry.right_before,
+        right_after=entry.right_after,
+        wrong_before=entry.wrong_before,
+        wrong_after=entry.wrong_after,
+        range_before=_seen(entry.edges, entry.right_before, entry.wrong_before, step.scale),
+        range_after=_seen(entry.edges, entry.right_after, entry.wrong_after, step.scale),
+        scale=step.scale,
     )
 
 

@@ -1,0 +1,144 @@
+"""``credence figures``: figures for journals, from what a run found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from credence.findings import Findings
+    from credence.report.sheets import Grid, Heat, Sheet
+
+WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}
+INDEX = "figures.tsv"
+
+
+@click.command(
+    epilog="Example: credence figures --findings results/demo/findings.json --out figures"
+)
+@click.option("--findings", "found_in", required=True, help="findings.json of a run.")
+@click.option("--out", required=True, help="Folder of the figures; made where it is missing.")
+@click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
+@click.option(
+    "--formats",
+    default="pdf,svg,png",
+    show_default=True,
+    help="What is made of each, with commas.",
+)
+@click.option(
+    "--columns",
+    type=click.Choice(list(WIDTHS)),
+    default="both",
+    show_default=True,
+    help="Columns of a journal that it fills: one (85 mm), two (174 mm).",
+)
+def command(found_in: str, out: str, only: str | None, formats: str, columns: str) -> None:
+    """Draw the figures that a run's findings allow, each with its numbers as TSV.
+
+    Nothing is computed anew. figures.tsv says what each shows, with a caption,
+    and why one is missing.
+    """
+    from credence.cli.summaries import read_json
+    from credence.findings import Findings
+    from credence.report.sheets import FORMATS, SHEETS
+    from credence.tables.writing import write_table
+
+    asked = only is not None
+    problems: list[Any] = []
+    kinds = _chosen(formats, {name: name for name in FORMATS}, "--formats", "format", problems)
+    known = {key: sheet for sheet in SHEETS for key in _keys(sheet)}
+    sheets = _chosen(only, known, "--only", "figure", problems) if only is not None else SHEETS
+    _refuse(problems)
+    findings = Findings.from_record(
+        read_json(Path(found_in), "Give findings.json of a finished run."), found_in
+    )
+    bodies = [(sheet, sheet.build(findings)) for sheet in sheets]
+    if asked:
+        _refuse([_lacking(found_in, sheet) for sheet, body in bodies if body is None])
+    rows = []
+    for sheet, body in bodies:
+        files = _write(sheet, body, findings, Path(out), kinds, WIDTHS[columns]) if body else []
+        note = "" if body else f"Not made. It needs {sheet.needs}, which the findings lack."
+        caption = body.caption if body else ""
+        rows.append((sheet.number, sheet.name, sheet.shows, caption, " ".join(files), note))
+        if not body:
+            click.echo(f"Figure {sheet.number} ({sheet.name}): {note}", err=True)
+    names = ("figure", "name", "shows", "caption", "files", "note")
+    table = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    write_table(Path(out) / INDEX, table, spreadsheet_safe=True)
+    n_made = sum(body is not None for _, body in bodies)
+    click.echo(f"Wrote {n_made} figures to {out}", err=True)
+
+
+def _keys(sheet: Sheet) -> tuple[str, ...]:
+    """Return what a figure answers to: ``09``, ``9``, ``confidence``, its file's name."""
+    return (sheet.number, sheet.number.lstrip("0"), sheet.name, sheet.stem)
+
+
+def _chosen(
+    text: str, known: dict[str, Any], option: str, what: str, problems: list[Any]
+) -> Sequence[Any]:
+    """Return what is named, each once and in the order known; note what is not."""
+    from credence.problems import Problem, nearest
+
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        problems.append(
+            Problem(option, f"it names no {what}.", f"Name some: {', '.join(list(known)[:3])}.")
+        )
+    shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
+    every = f"Known are: {', '.join(shown)}."
+    for word in words:
+        if word not in known:
+            close = nearest(word, list(known))
+            problems.append(
+                Problem(
+                    option, f"there is no {what} {word!r}.", close if len(close) < 60 else every
+                )
+            )
+    named = [known[word] for word in words if word in known]
+    return [entry for entry in dict.fromkeys(known.values()) if entry in named]
+
+
+def _lacking(found_in: str, sheet: Sheet) -> Any:
+    from credence.problems import Problem
+
+    return Problem(
+        found_in,
+        f"figure {sheet.number} needs {sheet.needs}, which is not in it.",
+        f"Leave {sheet.number} out of --only.",
+    )
+
+
+def _refuse(problems: list[Any]) -> None:
+    from credence.problems import InputError
+
+    if problems:
+        raise InputError(problems)
+
+
+def _write(
+    sheet: Sheet,
+    body: Grid | Heat,
+    findings: Findings,
+    folder: Path,
+    formats: Sequence[str],
+    widths: Sequence[int],
+) -> list[str]:
+    """Return the names of the files written for one figure."""
+    from credence.report.sheets import columns_of, drawing, parts_of, rendered
+    from credence.tables.writing import open_output, write_table
+
+    names = [f"{sheet.stem}.tsv"]
+    write_table(folder / names[0], columns_of(body), spreadsheet_safe=True)
+    for part in parts_of(body, widths):
+        figure = drawing(body, part, is_simulated=findings.provenance.is_simulated)
+        for format_ in formats:
+            names.append(f"{sheet.stem}-{part.suffix}.{format_}")
+            with open_output(folder / names[-1]) as handle:
+                handle.write(rendered(figure, format_))
+    return names
