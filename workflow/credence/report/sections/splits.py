@@ -155,9 +155,9 @@ def _nearest(found: SplitFinding) -> Figure:
     n_crossing = sum(entry.n_crossing for entry in found.classes)
     return Figure(
         "nearest",
-        "Audited proteins by the identity of the nearest protein of another group that covers "
-        "enough to count. Bars share one scale; right of the dashed line are relatives, and none "
-        "should be.",
+        "Audited proteins by the identity of the nearest protein of another group, or of "
+        "training, that covers enough to count. Bars share one scale; right of the dashed line "
+        "are relatives: there should be none.",
         f"Histograms of the identity of the nearest protein elsewhere, one per group: of "
         f"{of(n_near + sum(alone), 'audited protein')} {count(n_near)} have anything alike in "
         f"another group, and {count(n_crossing)} a relative, at {found.identity:.2f} or above.",
