@@ -95,7 +95,12 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
         "results/small/findings.json",
         "reports/small/index.html",
         "reports/small/report.json",
+        "reports/index.html",
+        "reports/small/archive.zip",
+        "reports/small/metrics.parquet",
         "reports/small/metrics.tsv",
+        "reports/small/use/composition.parquet",
+        "reports/small/use/confidences.parquet",
         "reports/small/calibration.json",
         "reports/small/use/confidences.tsv",
         "reports/small/use/composition.tsv",
@@ -169,6 +174,22 @@ def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, 
     assert counts["simulate"] == counts["check"] == counts["report"] == 1
     assert counts["check_use_set"] == counts["shift"] == counts["annotate"] == 2
     assert counts["total"] == 16
+
+
+def test_snakemakes_own_report_holds_page_tables_and_captions(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, made = finished
+    done = run(folder, "--report")
+    assert done.returncode == 0, done.stderr
+    written = folder / "reports" / "small" / "workflow.html"
+    text = written.read_text()
+    written.unlink()  # it tells the time, so that it is no output to compare
+    for part in ("reports/small/index.html", "reports/small/metrics.tsv", "use/composition.tsv"):
+        assert part in text
+    for caption in ("How much a prediction of each class can be trusted", "data, no code"):
+        assert caption in text
+    assert outputs(folder) == made
 
 
 def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
