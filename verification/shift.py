@@ -222,7 +222,8 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         f"| the same, where they are | much | {part(said[first & other])} |",
         "| test of no shift rejects at 5 %, use-set of families that nothing names | – | "
         f"{part(rejects[families])} |",
-        f"| the same, families named as a use-set's genomes are | at most 5 % | {part(rejects[named])} |",
+        "| the same, families named as a use-set's genomes are | at most 5 % | "
+        f"{part(rejects[named])} |",
         "",
         f"NLL falls by {gain[large].mean():.4f} on average under shifts above 0.2 (least gain "
         f"{gain[large].min():.4f}) and changes by {-gain[still].mean():+.5f} without shift "
