@@ -1,0 +1,41 @@
+"""Strict splits of real phage proteins, skipped where these are absent."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.sequences.kmers import KmerEngine
+from credence.sequences.proteins import Proteins
+from credence.splits.audit import audit
+from credence.splits.strict import SplitSettings, split
+
+N_PROTEINS = 150
+
+
+@pytest.fixture(scope="module")
+def minor_capsids(real_data: Path) -> Proteins:
+    with gzip.open(real_data / "phanns_minor_capsid_656.fasta.gz", "rt") as handle:
+        records = handle.read().split(">")[1:]
+    texts = np.empty(len(records), dtype=object)
+    texts[:] = ["".join(record.split("\n")[1:]).upper() for record in records]
+    ids = np.empty(len(records), dtype=object)
+    ids[:] = [f"p{row:03d}" for row in range(len(records))]
+    return Proteins(ids, texts).take(np.arange(0, len(records), 2)[:N_PROTEINS])
+
+
+@pytest.mark.parametrize("strict", ["join", "set_aside"])
+def test_no_relative_crosses_a_strict_split_of_real_proteins(
+    minor_capsids: Proteins, strict: str
+) -> None:
+    cluster = KmerEngine().cluster(minor_capsids).cluster
+    options = SplitSettings(n_groups=4, strict=strict, n_sampled=None)  # type: ignore[arg-type]
+    found = split(minor_capsids, cluster, np.zeros(minor_capsids.n_proteins, dtype=int), options)
+    assert found.audit.n_crossing == 0
+    again = audit(minor_capsids, found.packing.group, options.thresholds)
+    assert (again.pairs.n_pairs, again.n_examined) == (0, found.audit.n_examined)
+    if strict == "join":
+        assert (found.packing.role == "set_aside").mean() <= options.most_apart
