@@ -153,7 +153,8 @@ def cut_oversized(
         if is_cut:
             result[rows] = np.array(called, dtype=object)[np.maximum(part[found.code], 0)]
         whole += [
-            Whole(called[part[row]] if is_cut else name, *entry) for row, *entry in component.left
+            Whole(called[part[row]] if is_cut else name, n, price, parted)
+            for row, n, price, parted in component.left
         ]
         _explain(reason, rows, found.code, part, component.pairs, proteins.ids, name)
     return Cut(result, reason, n_cut, tuple(whole))
