@@ -74,6 +74,9 @@ def releases(folder: Path) -> dict[str, bytes]:
     }
 
 
+KEPT = ("results", "reports", ".snakemake")
+
+
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
     """Return a folder in which a run with one trove ended, and all releases of it."""
@@ -88,7 +91,31 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes
     call(folder, "simulate", "mine", "--settings", WORLD)
     configure(folder, HTJ)
     call(folder, "run")
+    for part in KEPT:
+        shutil.copytree(folder / part, above / "kept" / part)
     return folder, releases(folder)
+
+
+def as_it_was(folder: Path) -> None:
+    """Put the folder back to where one trove had joined."""
+    for part in KEPT:
+        shutil.rmtree(folder / part)
+        shutil.copytree(folder.parent / "kept" / part, folder / part)
+    configure(folder, HTJ)
+
+
+@pytest.fixture(scope="module")
+def grown(lab: tuple[Path, dict[str, bytes]]) -> tuple[dict[str, bytes], float]:
+    """Return all releases after two troves more, one of them again, and the seconds it took."""
+    folder, _ = lab
+    as_it_was(folder)
+    configure(folder, HTJ, MIXED, AGAIN)
+    start = time.monotonic()
+    call(folder, "run")
+    seconds = time.monotonic() - start
+    made = releases(folder)
+    as_it_was(folder)
+    return made, seconds
 
 
 def planned(folder: Path) -> list[str]:
@@ -140,27 +167,23 @@ def test_a_new_date_tells_the_record_and_fits_nothing(
 
 
 def test_troves_in_one_go_one_by_one_and_again_give_the_same_calibration(
-    lab: tuple[Path, dict[str, bytes]],
+    lab: tuple[Path, dict[str, bytes]], grown: tuple[dict[str, bytes], float]
 ) -> None:
     folder, made = lab
-    configure(folder, HTJ, MIXED, AGAIN)
-    call(folder, "run")
-    stepwise = releases(folder)
+    stepwise, _ = grown
     base = "results/lab/releases"
     for name in ("samples.parquet", "groups.tsv", "calibrations/class_only.json"):
         assert stepwise[f"{base}/02-mixed/{name}"] == stepwise[f"{base}/03-again/{name}"]
         assert stepwise[f"{base}/01-htj/{name}"] == made[f"{base}/01-htj/{name}"]
-    for part in ("results", "reports"):
+    configure(folder, HTJ, MIXED, AGAIN)
+    for part in KEPT:
         shutil.rmtree(folder / part)
     call(folder, "run", "--cores", "1")
     at_once = releases(folder)
+    as_it_was(folder)
     early = "calibrations/histogram.json"  # of what was the last release once
     assert {name for name in stepwise if name not in at_once} == {f"{base}/01-htj/{early}"}
     assert [name for name in at_once if at_once[name] != stepwise[name]] == []
-    shutil.rmtree(folder / "results")
-    shutil.rmtree(folder / "reports")
-    configure(folder, HTJ)
-    call(folder, "run")
 
 
 def killed(folder: Path, seconds: float) -> None:
@@ -195,44 +218,30 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
-def recalibrations_killed(folder: Path, n_kills: int, seed: int) -> None:
+def recalibrations_killed(
+    folder: Path, grown: tuple[dict[str, bytes], float], n_kills: int, seed: int
+) -> None:
     """Kill a recalibration at random points; what the next run makes has the same bytes."""
-    configure(folder, HTJ)
-    call(folder, "run")
-    before = {part: folder.parent / f"before_{part}" for part in ("results", "reports")}
-    hidden = folder.parent / "before_snakemake"
-    for part, kept in before.items():
-        shutil.copytree(folder / part, kept)
-    shutil.copytree(folder / ".snakemake", hidden)
-    configure(folder, HTJ, MIXED)
-    start = time.monotonic()
-    call(folder, "run")
-    seconds = time.monotonic() - start
-    undisturbed = releases(folder)
-    draws = np.random.default_rng(seed).uniform(0.05, 0.95, n_kills)
-    for share in draws:
-        for part, kept in before.items():
-            shutil.rmtree(folder / part)
-            shutil.copytree(kept, folder / part)
-        shutil.rmtree(folder / ".snakemake")
-        shutil.copytree(hidden, folder / ".snakemake")
+    undisturbed, seconds = grown
+    for share in np.random.default_rng(seed).uniform(0.05, 0.95, n_kills):
+        as_it_was(folder)
+        configure(folder, HTJ, MIXED, AGAIN)
         killed(folder, share * seconds)
         call(folder, "run")
         again = releases(folder)
         assert set(again) == set(undisturbed), share
         assert [name for name in again if again[name] != undisturbed[name]] == [], share
-    for kept in (*before.values(), hidden):
-        shutil.rmtree(kept)
+    as_it_was(folder)
 
 
 def test_a_recalibration_that_was_killed_ends_in_the_same_bytes(
-    lab: tuple[Path, dict[str, bytes]],
+    lab: tuple[Path, dict[str, bytes]], grown: tuple[dict[str, bytes], float]
 ) -> None:
-    recalibrations_killed(lab[0], 2, seed=1)
+    recalibrations_killed(lab[0], grown, 2, seed=1)
 
 
 @pytest.mark.slow
 def test_a_recalibration_killed_at_twenty_points_ends_in_the_same_bytes(
-    lab: tuple[Path, dict[str, bytes]],
+    lab: tuple[Path, dict[str, bytes]], grown: tuple[dict[str, bytes], float]
 ) -> None:
-    recalibrations_killed(lab[0], 20, seed=2)
+    recalibrations_killed(lab[0], grown, 20, seed=2)
