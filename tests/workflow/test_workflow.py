@@ -214,7 +214,7 @@ def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
     )
     expected = f"Rule check failed. Its log, results/small/logs/check.log, says:\n{message}"
     assert expected in done.stderr
-    assert not (own_folder / "results" / "small" / "releases" / "00-base" / "samples.parquet").exists()
+    assert not (own_folder / "results/small/releases/00-base/samples.parquet").exists()
 
 
 def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
