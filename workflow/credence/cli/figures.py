@@ -71,7 +71,8 @@ def command(found_in: str, out: str, only: str | None, formats: str, columns: st
     table = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     write_table(Path(out) / INDEX, table, spreadsheet_safe=True)
     n_made = sum(body is not None for _, body in bodies)
-    click.echo(f"Wrote {n_made} figures to {out}", err=True)
+    what = "figure" if n_made == 1 else "figures"
+    click.echo(f"Wrote {n_made} {what} to {out}", err=True)
 
 
 def _keys(sheet: Sheet) -> tuple[str, ...]:
@@ -91,15 +92,11 @@ def _chosen(
             Problem(option, f"it names no {what}.", f"Name some: {', '.join(list(known)[:3])}.")
         )
     shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
-    every = f"Known are: {', '.join(shown)}."
     for word in words:
         if word not in known:
-            close = nearest(word, list(known))
-            problems.append(
-                Problem(
-                    option, f"there is no {what} {word!r}.", close if len(close) < 60 else every
-                )
-            )
+            close = nearest(word, [name for name in known if not name[0].isdigit()])
+            remedy = close if close.startswith("Did") else f"Known are: {', '.join(shown)}."
+            problems.append(Problem(option, f"there is no {what} {word!r}.", remedy))
     named = [known[word] for word in words if word in known]
     return [entry for entry in dict.fromkeys(known.values()) if entry in named]
 

@@ -215,22 +215,21 @@ def densities(findings: Findings) -> Grid | None:
         middles = tuple(
             (low + high) / 2 for low, high in zip(found.edges[:-1], found.edges[1:], strict=True)
         )
-        sides = []
-        for counts in (found.n_correct, found.n_wrong):
-            # Shares of all predictions of the class, so that the two lines can be compared.
-            sides.append(tuple(n / max(entry.n_predicted, 1) for n in counts))
+        # One scale for both lines, so that they can be compared.
+        most = max(*found.n_correct, *found.n_wrong, 1)
+        sides = tuple(tuple(n / most for n in side) for side in (found.n_correct, found.n_wrong))
         plot = LinesPlot(
-            SCORE, "", ("right", "wrong"), middles, tuple(sides), found.edges[-1],
+            SCORE, "", ("right", "wrong"), middles, sides, found.edges[-1],
             has_points=False,
         )  # fmt: skip
         panels.append(Panel(entry.class_name, plot))
     if not panels:
         return None
     caption = (
-        "Right and wrong predictions over the score, class by class, as shares of the class's "
-        "predictions in bins of equal width."
+        "Right and wrong predictions over the score, class by class, in bins of equal width, as "
+        "parts of the class's highest bar."
     )
-    return Grid(tuple(panels), SCORE, "share of predictions", caption + evidence(findings))
+    return Grid(tuple(panels), SCORE, "predictions, of highest bar", caption + evidence(findings))
 
 
 def halves(findings: Findings) -> Grid | None:

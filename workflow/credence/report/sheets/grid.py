@@ -73,7 +73,7 @@ class Layout:
             self.main = RANK_ROW * (len(first.methods) + 0.6)
         self.titles = [measures.wrapped(p.title, SMALL, self.panel) for p in grid.panels]
         longest = max(len(lines) for lines in self.titles)
-        self.title = longest * SMALL * LINE / POINTS_PER_MM + 1.0
+        self.title = longest * SMALL * LINE / POINTS_PER_MM + 1.2
         self.between = TICKS if self.is_rank else 1.5
 
     @property
@@ -151,16 +151,30 @@ def draw_grid(grid: Grid, panels: tuple[Panel, ...], width: int) -> Figure:
 
 def _legend_of(grid: Grid) -> list[str]:
     """Return the texts of the legend that a grid will have."""
-    figure = Figure()
+    axes = Figure().add_axes((0, 0, 1, 1))
     names: dict[str, None] = {}
+    seen: set[tuple[str, ...]] = set()
     for panel in grid.panels:
-        axes = figure.add_axes((0, 0, 1, 1))
-        if isinstance(panel.plot, RankPlot):
+        if isinstance(panel.plot, RankPlot) or _series_of(panel) in seen:
             continue
+        seen.add(_series_of(panel))
+        axes.clear()
         _paint_main(axes, panel)
         names |= dict.fromkeys(axes.get_legend_handles_labels()[1])
-        axes.remove()
     return [_entry(name) for name in names]
+
+
+def _series_of(panel: Panel) -> tuple[str, ...]:
+    """Return what decides which entries of the legend a panel has."""
+    plot = panel.plot
+    if isinstance(plot, ConfidencePlot):
+        return tuple(curve.method for curve in plot.curves)
+    if isinstance(plot, ChangePlot):
+        ranges = (plot.range_before, plot.range_after)
+        return (str(bool(plot.fixed)), *(str(math.isnan(ends[0])) for ends in ranges))
+    if isinstance(plot, ReliabilityPlot):
+        return (str(bool(plot.band_lower)), str(bool(plot.curve)))
+    return ()
 
 
 def _entry(name: str) -> str:
@@ -194,8 +208,8 @@ def _title(
 ) -> None:
     lines = measures.wrapped(title, SMALL, layout.panel)
     figure.text(
-        left / layout.width, (top + 0.8) / height, "\n".join(lines), fontsize=SMALL,
-        ha="left", va="bottom", linespacing=LINE - 0.1,
+        left / layout.width, (top + 1.2) / height, "\n".join(lines), fontsize=SMALL,
+        ha="left", va="baseline", linespacing=LINE - 0.1,
     )  # fmt: skip
 
 
