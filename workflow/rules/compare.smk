@@ -2,16 +2,6 @@
 # Out: what the trove between them changed, by protein and by class; and for the page.
 
 
-def release_files(folder):
-    """Return the files of a release that a comparison reads."""
-    return [
-        f"{folder}/samples.parquet",
-        f"{folder}/groups.tsv",
-        f"{folder}/calibrations/{CHOSEN}.json",
-        f"{folder}/release.json",
-    ]
-
-
 rule compare:
     input:
         older=lambda wildcards: release_files(before(wildcards.release)[-1]),

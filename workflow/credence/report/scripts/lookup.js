@@ -81,7 +81,7 @@
         point.style.left = `${100 * value}%`;
         answer.append(
           credence.element("div", { class: "bar", "aria-hidden": "true" }, range, point),
-          credence.element("p", { class: "ends", "aria-hidden": "true" }, credence.element("span", {}, "0: surely wrong"), credence.element("span", {}, "1: surely right")));
+          credence.element("p", { class: "ends", "aria-hidden": "true" }, credence.element("span", {}, "0: always wrong"), credence.element("span", {}, "1: always right")));
       }
       const support = at(curve.support);
       const near = support === null ? null : Math.max(1, Math.round(support));
@@ -98,7 +98,7 @@
       }
       const target = TARGETS.find((level) => typeof entry.needed[level] === "number");
       parts.push(target === undefined
-        ? `No score makes a prediction of ${entry.name} surely better than even.`
+        ? `At no score is the lower end of the interval above 0.50 for ${entry.name}.`
         : score >= entry.needed[target]
           ? `From score ${entry.needed[target]} on it is at least ${share(target)}, even at the lower end.`
           : `For at least ${share(target)}, even at the lower end, ask for a score of ${entry.needed[target]} or more.`);

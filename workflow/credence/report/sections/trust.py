@@ -137,12 +137,12 @@ def plain_sentence(lookup: Lookup, entry: ClassCount) -> str:
     needed = lookup.needed.get((findings.chosen, entry.class_name), {})
     enough = [(level, least) for level, least in sorted(needed.items()) if not math.isnan(least)]
     if not enough:
-        return "At no score surely right more often than not." if needed else "See the share."
+        return "At no score is the lower end above 0.50." if needed else "See the share."
     level, least = enough[-1]
     end = score(least, findings.results.scale)
     if least <= entry.score_min:
-        return f"At any score surely {share(level)} or more."
-    return f"From score {end} on surely {share(level)} or more."
+        return f"At any score {share(level)} or more, at the lower end too."
+    return f"From score {end} on {share(level)} or more, at the lower end too."
 
 
 def _method_of(lookup: Lookup, entry: ClassCount) -> str:
