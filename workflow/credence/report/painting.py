@@ -12,6 +12,8 @@ from credence.report import style
 from credence.report.plots import ConfidencePlot, LinesPlot, ReliabilityPlot
 from credence.report.wording import count, printable
 
+MARKER = 0.75  # of the style's size, where points are many
+
 
 def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
     share, lower, upper = (np.array(v) for v in (bins.share, bins.lower, bins.upper))
@@ -134,7 +136,7 @@ def paint_reliability(axes: Any, plot: ReliabilityPlot) -> None:
             bins,
             fmt=style.marker_of(number),
             color=colour,
-            markersize=4.5,
+            markersize=MARKER * mpl.rcParams["lines.markersize"],
             markerfacecolor=colour if number == 0 else style.PAPER,
             elinewidth=1.0,
             capsize=2,

@@ -28,15 +28,16 @@ LEFT, RIGHT, BOTTOM, TOP, GAP = 11.0, 3.0, 10.0, 1.5, 3.0
 RANK_GAP, RANK_ROW, TICKS = 5.0, 2.5, 4.5
 BELOW = 1.0  # between a panel and the counts under it
 SHAPE, COUNTS = 0.72, 0.24  # heights, as parts of a panel's width
+LEAST_COUNTS, LEAST_CHANGE = 7.0, 5.5  # so that their text is beside the bars
 # Panels side by side, by how many there are: up to the first number as many as the second.
 SIDE_BY_SIDE: dict[int, tuple[tuple[float, int], ...]] = {
-    85: ((1, 1), (12, 2), (math.inf, 3)),
+    85: ((1, 1), (8, 2), (math.inf, 3)),
     174: ((2, 2), (9, 3), (16, 4), (30, 5), (math.inf, 6)),
 }
 MOST_RANKS = {85: 2, 174: 4}
 LONGEST_ENTRY = 44  # characters of a legend's text
 STEPS = [1, 2, 5, 10]  # ticks at round numbers only
-HEADROOM = 1.45  # above counts, for their text
+HEADROOM = 2.0  # above counts, for their text
 
 
 class Layout:
@@ -89,8 +90,8 @@ class Layout:
 
 def _heights_below(plot: Any, panel: float, has_counts: bool) -> tuple[float, ...]:
     if isinstance(plot, ChangePlot):
-        return (panel * COUNTS * 0.6,) * 2
-    return (panel * COUNTS,) if has_counts else ()
+        return (max(panel * COUNTS * 0.6, LEAST_CHANGE),) * 2
+    return (max(panel * COUNTS, LEAST_COUNTS),) if has_counts else ()
 
 
 def parts_of_grid(grid: Grid, width: int) -> tuple[tuple[Panel, ...], ...]:

@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {
     "ytick.labelsize": TINY + 0.5,
     "legend.fontsize": SMALL,
     "lines.linewidth": 1.0,
-    "lines.markersize": 3.0,
+    "lines.markersize": 4.0,
     "axes.linewidth": 0.5,
     "grid.linewidth": 0.4,
     "xtick.major.size": 2.0,
