@@ -131,6 +131,15 @@ def test_no_text_of_a_sheet_leaves_it(small: Findings) -> None:
             assert box.y1 <= height + 1, (name, text)
 
 
+def test_the_key_of_counts_is_in_whole_numbers() -> None:
+    heat = Heat(("A", "B"), ((2770.0, 3.0), (0.0, 41.0)), "proteins", "", is_count=True)
+    figure = drawing(heat, parts_of(heat, [85])[0], is_simulated=False)
+    FigureCanvasAgg(figure).draw()
+    matrix, key = figure.axes
+    assert {"1", "10", "100", "1,000"} <= {one.get_text() for one in key.get_yticklabels()}
+    assert [text.get_text() for text in matrix.texts] == ["2770", "3", "", "41"]
+
+
 def test_the_table_holds_the_curve_that_is_drawn(small: Findings) -> None:
     columns = columns_of(body_of("confidence", small))
     curve = next(

@@ -282,7 +282,7 @@ def counting(findings: Findings) -> Grid | None:
         return None
     caption = (
         "Share truly of the class over its score, counted among proteins predicted to be in it "
-        "(top-label) and among all proteins."
+        "(top-label) and among all proteins; where the two agree, one line is seen."
     )
     return Grid(panels, "score of the class", "share truly of it", caption + evidence(findings))
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from credence.report import style
 from credence.report.sheets import measures
@@ -20,6 +21,8 @@ SMALLEST = 4.5  # points: smaller text is not printed
 OF_CELL = 0.82  # height of a label, of its cell
 MOST_SHOWN = 0.005  # smaller shares are left blank
 DARK = 0.55
+FAINTEST = 0.5  # of the colours of counts: a single protein is not white
+DECADES = 12  # in the key of counts, at most
 # Light to dark in one hue, so that it reads without colours too.
 COLOURS = LinearSegmentedColormap.from_list(
     "credence", [measures.PAPER, style.SERIES[5], style.SERIES[0], "#00304d"]
@@ -70,7 +73,9 @@ def draw_heat(heat: Heat, width: int) -> Figure:
     values = np.array(heat.values, dtype=np.float64)
     shown = values[~np.isnan(values)]
     norm = (
-        LogNorm(1, max(float(shown.max(initial=0.0)), 2.0)) if heat.is_count else Normalize(0, 1)
+        LogNorm(FAINTEST, max(float(shown.max(initial=0.0)), 2.0))
+        if heat.is_count
+        else Normalize(0, 1)
     )
     drawn = np.ma.masked_where(np.isnan(values) | (heat.is_count & (values < 1)), values)
     mesh = axes.pcolormesh(drawn, cmap=COLOURS, norm=norm, edgecolors="face", linewidth=0.05)
@@ -97,7 +102,12 @@ def draw_heat(heat: Heat, width: int) -> Figure:
         ha="right", va="center",
     )  # fmt: skip
     box = ((left + side + 2.5) / width, EDGE / height, 2.5 / width, min(side, 40.0) / height)
-    figure.colorbar(mesh, cax=figure.add_axes(box), label=heat.key).outline.set_visible(False)
+    key = figure.colorbar(mesh, cax=figure.add_axes(box), label=heat.key)
+    key.outline.set_visible(False)
+    if heat.is_count:
+        key.ax.minorticks_off()
+        key.ax.yaxis.set_major_locator(LogLocator(numticks=DECADES))
+        key.ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     return figure
 
 

@@ -24,7 +24,7 @@ def reverse_confusion(findings: Findings) -> Heat | None:
     """
     caption = (
         "Reverse confusion matrix: what predictions of each class truly are, as shares of the "
-        "column. Its diagonal is the class-only confidence."
+        "column. Its diagonal is the class-only confidence. Blank: below 0.005."
     )
     return _shares(findings, findings.results.given_predicted, caption)
 
@@ -37,7 +37,10 @@ def confusion(findings: Findings) -> Heat | None:
     findings : Findings
         What the run found.
     """
-    caption = "Confusion matrix: what proteins of each class are predicted to be, by row."
+    caption = (
+        "Confusion matrix: what proteins of each class are predicted to be, by row. Blank: below "
+        "0.005."
+    )
     return _shares(findings, findings.results.given_true, caption)
 
 
