@@ -18,7 +18,7 @@ INDEX = "figures.tsv"
 
 
 @click.command(
-    epilog="Example: credence figures --findings results/demo/findings.json --out figures"
+    epilog="Example: credence figures --findings findings.json --out figures --formats pdf"
 )
 @click.option("--findings", "found_in", required=True, help="findings.json of a run.")
 @click.option("--out", required=True, help="Folder of the figures; made where it is missing.")
