@@ -80,7 +80,7 @@ IN_ORDER = [
 
 
 def test_the_examples_of_the_help_work_one_after_the_other(inside: Path) -> None:
-    names = [*IN_ORDER, *(set(COMMANDS) - NOT_HERE - set(IN_ORDER))]
+    names = [*IN_ORDER, *sorted(set(COMMANDS) - NOT_HERE - set(IN_ORDER))]
     for name in names:
         words = shlex.split(example_of(name))
         assert words[:2] == ["credence", name]
