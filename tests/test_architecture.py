@@ -239,6 +239,9 @@ def test_every_rule_names_files_and_calls_one_command() -> None:
     assert len(rules) >= 8
     for path in rules:
         text = path.read_text(encoding="utf-8")
+        if path.name == "common.smk":  # what rules ask, no rule itself
+            assert not re.search(r"^(rule|checkpoint)\b", text, re.M)
+            continue
         assert text.startswith("# In: "), path.name
         assert "\n# Out: " in text, path.name
         assert not re.search(r"^\s+(run|script|notebook):", text, re.M), path.name
