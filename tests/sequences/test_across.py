@@ -11,25 +11,9 @@ from credence.sequences.graph import Finder
 from credence.sequences.proteins import Proteins
 from credence.sequences.relatives import Thresholds
 from credence.sequences.smith_waterman import Library
-from credence.simulate.evolution import codes, mutated, written
+from small_families import families, objects
 
 RELATIVES = Thresholds()
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def families(rng: np.random.Generator, n_families: int, size: int, length: int) -> Proteins:
-    texts = []
-    for _ in range(n_families):
-        ancestor = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
-        texts.append(ancestor)
-        for _ in range(size - 1):
-            texts.append(written(mutated(codes(ancestor), rng.uniform(0.45, 0.95), rng)))
-    return Proteins(objects([f"p{row:03d}" for row in range(len(texts))]), objects(texts))
 
 
 def sets() -> tuple[Proteins, Proteins, np.ndarray]:

@@ -9,7 +9,6 @@ from credence.sequences.canonical import distinct
 from credence.sequences.proteins import Proteins
 from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
 from credence.sequences.smith_waterman import Library
-from credence.simulate.evolution import codes, mutated, written
 from credence.splits.attach import attach
 from credence.splits.audit import audit, level_of_round, sample_rows, upper_bound
 from credence.splits.balance import deviations, lower_bounds, size_ratios
@@ -17,24 +16,9 @@ from credence.splits.cover import fewest
 from credence.splits.filling import fill
 from credence.splits.search import improved
 from credence.splits.strict import SplitSettings, split
+from small_families import families, objects
 
 RELATIVES = Thresholds()
-
-
-def objects(values: list[str]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def families(rng: np.random.Generator, n_families: int, size: int, length: int) -> Proteins:
-    texts = []
-    for _ in range(n_families):
-        ancestor = "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), length))
-        texts.append(ancestor)
-        for _ in range(size - 1):
-            texts.append(written(mutated(codes(ancestor), rng.uniform(0.45, 0.95), rng)))
-    return Proteins(objects([f"p{row:03d}" for row in range(len(texts))]), objects(texts))
 
 
 def brute_force(proteins: Proteins, group: np.ndarray) -> set[int]:
