@@ -1,0 +1,1 @@
+"""What is known of a protein from those that lie near it."""
