@@ -19,7 +19,10 @@ rule annotate:
         f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(500, 4),
+        runtime=configuration.minutes(10, 0.3),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,

@@ -16,7 +16,10 @@ rule check:
         f"{RESULTS}/benchmarks/check.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(500, 20),
+        runtime=configuration.minutes(10, 0.5),
         python=sys.executable,
     params:
         spec=settings.calibration_set.spec_json,
@@ -42,7 +45,10 @@ rule check_use_set:
         f"{RESULTS}/benchmarks/check-{{use_set}}.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(500, 4),
+        runtime=configuration.minutes(10, 0.3),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,

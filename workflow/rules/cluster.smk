@@ -20,8 +20,10 @@ rule cluster:
         f"{RESULTS}/benchmarks/cluster.tsv"
     conda:
         ENVIRONMENT
-    threads: 2
+    threads: configuration.several
     resources:
+        mem_mb=configuration.memory(2000, 20),
+        runtime=configuration.minutes(30, 1),
         python=sys.executable,
     params:
         relatives=(

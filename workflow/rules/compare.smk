@@ -19,7 +19,10 @@ rule compare:
         release="|".join(TROVES) or "none",
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(500, 20),
+        runtime=configuration.minutes(10, 0.5),
         python=sys.executable,
     params:
         older=lambda wildcards: before(wildcards.release)[-1],

@@ -18,7 +18,10 @@ rule evaluate:
         f"{RESULTS}/benchmarks/evaluate.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(1000, 100),
+        runtime=configuration.minutes(30, 20),
         python=sys.executable,
     params:
         calibrations=lambda wildcards, input: configuration.options(

@@ -14,7 +14,10 @@ rule fit:
         f"{RESULTS}/benchmarks/fit-{{release}}-{{method}}.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(500, 50),
+        runtime=configuration.minutes(15, 10),
         python=sys.executable,
     params:
         method=lambda wildcards: METHODS[wildcards.method],

@@ -31,7 +31,10 @@ rule release:
         f"{RESULTS}/benchmarks/release-{{release}}.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(500, 10),
+        runtime=configuration.minutes(10, 0.2),
         python=sys.executable,
     params:
         name=lambda wildcards: wildcards.release.split("-", 1)[1],

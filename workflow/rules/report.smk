@@ -59,7 +59,10 @@ rule report:
         f"{RESULTS}/benchmarks/report.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(1000, 20),
+        runtime=configuration.minutes(15, 1),
         python=sys.executable,
     params:
         use_sets=lambda wildcards, input: configuration.options(

@@ -26,7 +26,10 @@ rule shift:
         f"{RESULTS}/benchmarks/shift-{{use_set}}.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(1000, 10),
+        runtime=configuration.minutes(15, 1),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,

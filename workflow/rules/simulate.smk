@@ -11,7 +11,10 @@ rule simulate:
         f"{RESULTS}/benchmarks/simulate.tsv"
     conda:
         ENVIRONMENT
+    threads: 1
     resources:
+        mem_mb=configuration.memory(1000),
+        runtime=configuration.minutes(30),
         python=sys.executable,
     params:
         folder=lambda wildcards, output: os.path.dirname(output[0]),

@@ -34,8 +34,10 @@ rule split:
         f"{RESULTS}/benchmarks/split.tsv"
     conda:
         ENVIRONMENT
-    threads: 2
+    threads: configuration.several
     resources:
+        mem_mb=configuration.memory(1000, 20),
+        runtime=configuration.minutes(30, 2),
         python=sys.executable,
     params:
         relatives=configuration.option("--relatives", RELATIVES),

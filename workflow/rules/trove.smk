@@ -26,8 +26,10 @@ rule attach:
         release="|".join(TROVES) or "none",
     conda:
         ENVIRONMENT
-    threads: 2
+    threads: configuration.several
     resources:
+        mem_mb=configuration.memory(2000, 20),
+        runtime=configuration.minutes(30, 2),
         python=sys.executable,
     params:
         name=lambda wildcards: TROVES[wildcards.release].name,

@@ -11,6 +11,7 @@ from credence.configuration.commands import (
     option,
     options,
 )
+from credence.configuration.needs import memory, minutes, several
 from credence.configuration.reading import Document, read_document
 from credence.configuration.settings import (
     Configuration,
@@ -42,9 +43,12 @@ __all__ = [
     "load",
     "load_schema",
     "loads",
+    "memory",
+    "minutes",
     "option",
     "options",
     "read_document",
+    "several",
     "slug",
     "trove_of",
     "workflow_folder",
