@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 
 from credence.cli.failures import BUG, MENDABLE, MENDABLE_LINE
+from credence.cli.profiles import LOCAL, profile_folder, require_scheduler
 
+CORES = 2  # of this machine, where nothing is stated
 LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
 
 
@@ -26,7 +28,17 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     show_default=True,
     help="The configuration.",
 )
-@click.option("--cores", default=2, show_default=True, type=click.IntRange(1), help="Cores.")
+@click.option(
+    "--cores",
+    type=click.IntRange(1),
+    help="Cores of this machine; 2 unless stated. On a cluster: the most that one job may have.",
+)
+@click.option(
+    "--profile",
+    default=LOCAL,
+    show_default=True,
+    help="Where jobs go: local, slurm, or the folder of a profile of yours.",
+)
 @click.option(
     "--directory",
     default=".",
@@ -43,7 +55,8 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def command(
     config: str,
-    cores: int,
+    cores: int | None,
+    profile: str,
     directory: str,
     report: bool,
     verbose: bool,
@@ -55,18 +68,19 @@ def command(
     command that it starts; what follows -- is passed on to Snakemake, and all
     that Snakemake says is shown then.
     """
-    code = run_workflow(config, cores, Path(directory), snakemake, verbose)
+    code = run_workflow(config, cores, Path(directory), snakemake, verbose, profile)
     if code != 0 or not report:
         return code
-    return write_report(config, cores, Path(directory), verbose)
+    return write_report(config, Path(directory), verbose)
 
 
 def run_workflow(
     config: str,
-    cores: int,
+    cores: int | None,
     directory: Path,
     extra: Sequence[str] = (),
     verbose: bool = False,
+    profile: str = LOCAL,
 ) -> int:
     """Return the exit code of a run: 0, 2 where the user can mend it, or 1.
 
@@ -74,14 +88,16 @@ def run_workflow(
     ----------
     config : str
         Path of the configuration, as seen from `directory`.
-    cores : int
-        Cores that Snakemake may use.
+    cores : int, optional
+        Cores that Snakemake may use here; None: its own choice.
     directory : Path
         Where to work.
     extra : sequence of str
         Further words for Snakemake.
     verbose : bool
         Whether all that Snakemake says is shown, not only the steps.
+    profile : str
+        Where jobs go.
     """
     import os
 
@@ -90,11 +106,13 @@ def run_workflow(
 
     if not directory.is_dir():
         raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
+    folder = profile_folder(profile)
+    require_scheduler(folder)
     before = Path.cwd()
     os.chdir(directory)
     try:
         settings = configuration.load(config)
-        words = snakemake_command(config, cores, extra)
+        words = snakemake_command(config, cores, extra, folder)
         click.echo(f"Running: {shlex.join(words)}", err=True)
         code, failures = _stream(words, verbose or bool(extra))
         if code == 0:
@@ -106,15 +124,13 @@ def run_workflow(
         os.chdir(before)
 
 
-def write_report(config: str, cores: int, directory: Path, verbose: bool = False) -> int:
+def write_report(config: str, directory: Path, verbose: bool = False) -> int:
     """Return the exit code of Snakemake where it writes its report of a run.
 
     Parameters
     ----------
     config : str
         Path of the configuration, as seen from `directory`.
-    cores : int
-        As for the run; it makes nothing.
     directory : Path
         Where the run was made.
     verbose : bool
@@ -128,7 +144,7 @@ def write_report(config: str, cores: int, directory: Path, verbose: bool = False
     os.chdir(directory)
     try:
         target = Path("reports", configuration.load(config).run, "workflow.html")
-        words = snakemake_command(config, cores, ("--report", str(target)))
+        words = snakemake_command(config, 1, ("--report", str(target)))
         code, failures = _stream(words, verbose)
         if code != 0:
             return _explain(failures)
@@ -138,33 +154,39 @@ def write_report(config: str, cores: int, directory: Path, verbose: bool = False
         os.chdir(before)
 
 
-def snakemake_command(config: str, cores: int, extra: Sequence[str]) -> list[str]:
+def snakemake_command(
+    config: str, cores: int | None, extra: Sequence[str], profile: Path | None = None
+) -> list[str]:
     """Return the words of the Snakemake command that runs a configuration.
 
     Parameters
     ----------
     config : str
         Path of the configuration.
-    cores : int
-        Cores that Snakemake may use.
+    cores : int, optional
+        Cores that Snakemake may use; elsewhere than here it needs no number.
     extra : sequence of str
         Further words for Snakemake.
+    profile : Path, optional
+        Folder of the profile; that of this machine unless given.
     """
     from credence.configuration import workflow_folder
 
-    folder = workflow_folder()
+    local = workflow_folder() / "profiles" / LOCAL
+    profile = profile or local
+    if cores is None and profile == local:
+        cores = CORES
     return [
         sys.executable,
         "-m",
         "snakemake",
         "--snakefile",
-        str(folder / "Snakefile"),
+        str(workflow_folder() / "Snakefile"),
         "--configfile",
         config,
         "--profile",
-        str(folder / "profiles" / "local"),
-        "--cores",
-        str(cores),
+        str(profile),
+        *([] if cores is None else ["--cores", str(cores)]),
         *extra,
     ]
 

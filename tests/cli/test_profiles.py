@@ -1,0 +1,91 @@
+"""Where jobs of a run go, and what is said when they cannot go there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from credence.cli import profiles
+from credence.cli.run import snakemake_command
+from credence.problems import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+SLURM = ROOT / "workflow" / "profiles" / "slurm"
+
+
+def program(folder: Path, name: str, says: str) -> None:
+    """Put a program in a folder that says one thing, whatever it is asked."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def login_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that is all of PATH, with the plugin installed."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(profiles, "PLUGIN", "credence")
+    return tmp_path
+
+
+def refusal(profile: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        profiles.require_scheduler(profile)
+    return caught.value.text()
+
+
+def test_a_profile_is_found_by_its_name_or_its_folder(tmp_path: Path) -> None:
+    assert profiles.profile_folder("slurm") == SLURM
+    assert profiles.profile_folder(os.path.relpath(SLURM)) == SLURM
+    for name, told in {
+        "slrm": "--profile: 'slrm' is neither a profile of the workflow nor a folder. "
+        "Did you mean 'slurm'?",
+        str(tmp_path): f"{tmp_path}: there is no config.yaml in this folder. "
+        "Name the folder of a profile.",
+    }.items():
+        with pytest.raises(InputError) as caught:
+            profiles.profile_folder(name)
+        assert caught.value.text() == told
+
+
+def test_two_cores_are_asked_for_here_and_none_elsewhere() -> None:
+    here = snakemake_command("a.yaml", None, ())
+    assert here[here.index("--cores") :] == ["--cores", "2"]
+    assert here[here.index("--profile") + 1] == str(SLURM.with_name("local"))
+    # A number of cores would bound what one job may have on a node.
+    assert "--cores" not in snakemake_command("a.yaml", None, ("--dry-run",), SLURM)
+    assert snakemake_command("a.yaml", 8, (), SLURM)[-2:] == ["--cores", "8"]
+
+
+def test_the_profile_of_this_machine_asks_for_no_scheduler() -> None:
+    profiles.require_scheduler(SLURM.with_name("local"))
+
+
+def test_a_missing_plugin_is_named(login_node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "PLUGIN", "no_such_plugin")
+    assert refusal(SLURM) == (
+        f"{SLURM}/config.yaml: it hands jobs to SLURM, and Snakemake's plugin for that is not "
+        "installed here. Run credence from an environment that has it: docs/cluster.md."
+    )
+
+
+def test_a_machine_without_slurm_is_named(login_node: Path) -> None:
+    assert refusal(SLURM) == (
+        f"{SLURM}/config.yaml: it hands jobs to SLURM, and there is no sbatch on this machine. "
+        "Run it where jobs are handed in, on a login node, or with --profile local."
+    )
+
+
+def test_a_controller_that_is_down_is_named_and_one_that_is_up_passes(login_node: Path) -> None:
+    program(login_node, "sbatch", "")
+    program(login_node, "scontrol", "Slurmctld(primary) at head is DOWN")
+    assert refusal(SLURM) == (
+        f"{SLURM}/config.yaml: it hands jobs to SLURM, and SLURM's controller does not answer "
+        "(scontrol ping). Wait, or ask those who run the cluster; what was made is kept, and a "
+        "run goes on."
+    )
+    program(login_node, "scontrol", "Slurmctld(primary) at head is UP")
+    profiles.require_scheduler(SLURM)
