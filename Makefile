@@ -1,6 +1,7 @@
 # make demo    a finished page from a simulated world: reports/demo/index.html
 # make test    every test
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
+# make test-slurm    the demo and what can go wrong through a real SLURM of one node; as root
 # make example    the tracked page in reports/example, anew
 # make lint    format, lint, types, docstrings, workflow
 # make bench   speed and error beside other libraries
@@ -20,7 +21,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo example test test-browser lint bench clean
+.PHONY: help demo example test test-browser test-slurm lint bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -47,6 +48,15 @@ test: .venv/.developer.stamp
 
 test-browser: .venv/.developer.stamp
 	@CREDENCE_SCREENSHOTS=build/screenshots $(BIN)/python -m pytest tests/browser
+
+# The plugin is kept apart: where it is installed and the controller is down, every
+# call of Snakemake waits for it.
+.venv-slurm/.stamp: envs/slurm.lock.txt envs/set_up.sh pyproject.toml
+	@VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt
+	@touch $@
+
+test-slurm: .venv/.developer.stamp .venv-slurm/.stamp
+	@$(BIN)/python -m pytest -m slurm -rs tests/slurm
 
 lint: .venv/.developer.stamp
 	$(BIN)/ruff format --check .
