@@ -177,7 +177,9 @@ def test_annotate_gives_the_same_bytes_in_small_pieces(
 
     stream = samples.stream_samples
     monkeypatch.setattr(
-        samples, "stream_samples", lambda path, spec, counted: stream(path, spec, 7, counted)
+        samples,
+        "stream_samples",
+        lambda path, spec, counted, known: stream(path, spec, 7, counted, known),
     )
     assert run_command_line([*words, "--out", "pieces.tsv"]) == 0
     assert (inside / "whole.tsv").read_bytes() == (inside / "pieces.tsv").read_bytes()
@@ -192,10 +194,9 @@ def test_annotate_refuses_a_protein_that_two_tables_have(
     assert run_command_line([*words, "--format", "phanns", "--out", "two.tsv"]) == 2
     id_ = lines[5].split(",")[0]
     assert capsys.readouterr().err == (
-        f"more.csv: {id_!r} stands in demo/use.csv too. Remove one of the two.\n".replace(
-            "more.csv:", "more.csv, line 2:"
-        )
-        + "Mend this and run the command again.\n"
+        f"more.csv, line 2: the id {id_!r} is in demo/use.csv already. "
+        "Give each protein its own id, or remove one of the rows.\n"
+        "Mend this and run the command again.\n"
     )
     assert not Path("two.tsv").exists()
 

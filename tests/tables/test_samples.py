@@ -12,10 +12,10 @@ import pytest
 
 from credence.predictions import Predictions
 from credence.problems import InputError
+from credence.tables.joining import concatenate
 from credence.tables.samples import (
     Samples,
     TableSpec,
-    concatenate,
     read_samples,
     stream_samples,
     write_samples,

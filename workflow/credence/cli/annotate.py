@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.samples import Samples
     from credence.tables.shift_file import ShiftFile
-    from credence.tables.spec import TableSpec
 
 
 @click.command(
@@ -65,6 +63,7 @@ def command(
     from credence.cli.values import json_settings, require_other
     from credence.tables.calibration_file import read_calibration, require_match
     from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
+    from credence.tables.joining import stream_tables
     from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter
 
@@ -83,7 +82,7 @@ def command(
             stack.enter_context(TableWriter(Path(path), names, spreadsheet_safe=spreadsheet_safe))
             for path in filter(None, (out, also))
         ]
-        for where, samples in _stream(tables, spec, progress.expect):
+        for where, samples in stream_tables(tables, spec, progress.expect):
             require_match(file, samples.predictions, where)
             if shift is not None:
                 require_same(shift, file.method_spec, samples.predictions, str(shift_file))
@@ -130,37 +129,3 @@ def _adjusted(shift: ShiftFile | None, samples: Samples) -> dict[str, Any]:
     if predictions.n_samples:
         found = shift.adjusted.confidence(predictions)
     return dict(zip(ADJUSTED_NAMES, (found.value, found.lower, found.upper), strict=True))
-
-
-def _stream(
-    tables: tuple[str, ...], spec: TableSpec, counted: Callable[[int], object]
-) -> Iterator[tuple[str, Samples]]:
-    """Yield pieces of all tables; refuse an id that an earlier table has."""
-    from credence.problems import InputError, Problem
-    from credence.tables.samples import stream_samples
-
-    seen: dict[Any, str] = {}
-    for table in tables:
-        for samples in stream_samples(Path(table), spec, counted=counted):
-            if len(tables) > 1:
-                problems = [
-                    Problem(
-                        table,
-                        f"{id_!r} stands in {seen[id_]} too.",
-                        "Remove one of the two.",
-                        line,
-                    )
-                    for id_, line in _ids(samples)
-                    if id_ in seen
-                ]
-                if problems:
-                    raise InputError(problems)
-            yield table, samples
-            if table != tables[-1]:
-                seen.update((id_, table) for id_, _ in _ids(samples))
-
-
-def _ids(samples: Samples) -> Iterator[tuple[str, int]]:
-    """Yield id and line of every protein, with scores or without."""
-    yield from zip(samples.predictions.ids, samples.lines.tolist(), strict=True)
-    yield from zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)

@@ -284,7 +284,8 @@ def _write_set(
 
     from credence.splits.pack import CALIBRATION
     from credence.tables.contract import Groups, write_contract
-    from credence.tables.samples import Samples, concatenate, write_samples
+    from credence.tables.joining import concatenate
+    from credence.tables.samples import Samples, write_samples
 
     samples_out, groups_out = folder / "samples.parquet", folder / "groups.tsv"
     if len(added) == 0 and Path(given["samples_file"]).suffix == samples_out.suffix:

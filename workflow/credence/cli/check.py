@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from credence.configuration import Configuration
     from credence.predictions import Predictions
     from credence.problems import Problem
-    from credence.tables.samples import Samples
 
 CONFIGURATION_ENDINGS = (".yaml", ".yml")
 
@@ -50,9 +48,11 @@ def command(
     if len(targets) == 1 and targets[0].endswith(CONFIGURATION_ENDINGS):
         check_configuration(targets[0])
         return
+    from credence.cli.checking import count_checked, read_checked
     from credence.cli.summaries import summarise, write_summary
     from credence.cli.tables import table_spec
     from credence.cli.values import json_settings, require_other
+    from credence.tables.census import census_of
     from credence.tables.samples import write_samples
 
     if samples_out is None and out is None and format_ is None and spec_json == "{}":
@@ -61,15 +61,19 @@ def command(
         require_other(written, [*targets, proteins])
     spec = table_spec(targets, format_, json_settings(spec_json, "--spec"))
     labels = json_settings(labels_json, "--labels") or None
-    samples, summary_inputs = read_checked(targets, spec, labels, proteins, match, labelled)
-    summary = summarise(samples, summary_inputs)
-    if samples_out is not None:
-        write_samples(Path(samples_out), samples)
+    if samples_out is None and labels is None and not labelled:
+        census, inputs = count_checked(targets, spec, proteins, match)
+    else:
+        samples, inputs = read_checked(targets, spec, labels, proteins, match, labelled)
+        census = census_of(samples)
+        if samples_out is not None:
+            write_samples(Path(samples_out), samples)
+    summary = summarise(census, inputs)
     if out is not None:
         write_summary(Path(out), summary)
     else:
         click.echo(description(summary))
-    for notice in samples.notices():
+    for notice in census.notices():
         click.echo(f"{targets[0]}: {notice}.", err=True)
 
 
@@ -88,85 +92,6 @@ def propose(table: str) -> None:
         click.echo(f"{table} may be {proposal.format}: {proposal.reason}", err=True)
 
 
-def read_checked(
-    tables: tuple[str, ...],
-    spec: Any,
-    labels: Mapping[str, Any] | None,
-    proteins: str | None,
-    match: str,
-    labelled: bool,
-) -> tuple[Samples, tuple[Any, ...]]:
-    """Return the samples of a set and the files read, or raise all problems.
-
-    Parameters
-    ----------
-    tables : tuple of str
-        Score tables.
-    spec : TableSpec
-        How they are read.
-    labels : mapping, optional
-        Where the true classes are, when not in the tables.
-    proteins : str, optional
-        FASTA file of the same proteins.
-    match : str
-        How ids meet its headers.
-    labelled : bool
-        Whether every protein has to have a true class.
-    """
-    import numpy as np
-
-    from credence.cli.labels import with_labels
-    from credence.cli.proteins import read_proteins
-    from credence.cli.tables import read_set, require_labels
-    from credence.findings import InputFile
-    from credence.problems import InputError
-    from credence.tables.digests import sha256_of
-    from credence.tables.fasta import match_ids
-
-    problems: list[Problem] = []
-    samples = fasta = None
-    try:
-        samples = read_set(tables, spec)
-    except InputError as error:
-        problems += error.problems
-    if proteins is not None:
-        try:
-            fasta = read_proteins(proteins, match)
-        except InputError as error:
-            problems += error.problems
-    if samples is not None:
-        if proteins is not None and fasta is not None:
-            try:
-                match_ids(
-                    np.concatenate([samples.predictions.ids, samples.unscored_ids]),
-                    fasta,
-                    "full" if match == "full" else "first_word",
-                    table=tables[0],
-                    proteins=proteins,
-                    table_lines=np.concatenate([samples.lines, samples.unscored_lines]),
-                )
-            except InputError as error:
-                problems += error.problems
-        try:
-            if labels is not None:
-                samples = with_labels(samples, tables[0], labels, proteins, match, spec)
-            if labelled:
-                require_labels(samples, tables[0])
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    assert samples is not None
-    inputs = [InputFile("scores", path, sha256_of(Path(path))) for path in tables]
-    if len(tables) == 1:
-        inputs = [InputFile("scores", tables[0], inputs[0].sha256, samples.predictions.n_samples)]
-    if proteins is not None and fasta is not None:
-        inputs.append(InputFile("proteins", proteins, sha256_of(Path(proteins)), fasta.n_proteins))
-    if labels is not None and labels.get("table") is not None:
-        inputs.append(InputFile("labels", labels["table"], sha256_of(Path(labels["table"]))))
-    return samples, tuple(inputs)
-
-
 def check_configuration(path: str) -> None:
     """Check a configuration and every file it names; tell all at once.
 
@@ -176,12 +101,14 @@ def check_configuration(path: str) -> None:
         The configuration.
     """
     from credence import configuration
+    from credence.cli.checking import count_checked, read_checked
     from credence.cli.proteins import read_proteins
     from credence.cli.summaries import summarise
     from credence.cli.tables import as_calibrated, table_spec
     from credence.cli.trove_files import file_problems
     from credence.configuration.shift import class_problems
     from credence.problems import InputError
+    from credence.tables.census import census_of
     from credence.tables.contract import read_clusters
 
     settings = configuration.load(path)
@@ -196,17 +123,17 @@ def check_configuration(path: str) -> None:
         if known is not None:  # a use-set has to have the classes of the calibration set
             spec = as_calibrated(spec, known.class_names, known.scale)
         try:
-            samples, inputs = read_checked(
-                entry.scores,
-                spec,
-                entry.labels,
-                entry.proteins,
-                entry.match,
-                labelled=entry is settings.calibration_set,
-            )
-            lines.append(f"{entry.name}: {description(summarise(samples, inputs))}")
-            lines += [f"{entry.scores[0]}: {notice}." for notice in samples.notices()]
-            if entry is settings.calibration_set:
+            is_known = entry is settings.calibration_set
+            if is_known or entry.labels is not None:
+                samples, inputs = read_checked(
+                    entry.scores, spec, entry.labels, entry.proteins, entry.match, is_known
+                )
+                census = census_of(samples)
+            else:
+                census, inputs = count_checked(entry.scores, spec, entry.proteins, entry.match)
+            lines.append(f"{entry.name}: {description(summarise(census, inputs))}")
+            lines += [f"{entry.scores[0]}: {notice}." for notice in census.notices()]
+            if is_known:
                 known = samples.predictions
                 document = configuration.read_document(Path(path), path)
                 problems += class_problems(document, known.class_names)

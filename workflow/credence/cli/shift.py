@@ -207,25 +207,22 @@ class _UseTables:
         from credence.cli.progress import Progress
         from credence.cli.tables import as_calibrated
         from credence.problems import refuse
-        from credence.tables.samples import stream_samples
+        from credence.tables.joining import stream_tables
 
         known = self.labelled.predictions
         spec = as_calibrated(self.spec, known.class_names, known.scale)
         with Progress("shift", "proteins") as progress:
-            for table in self.tables:
-                for samples in stream_samples(Path(table), spec):
-                    part = samples.predictions
-                    if part.scale != known.scale:
-                        raise refuse(
-                            table,
-                            f"its scale is {part.scale:g}, the calibration set's is "
-                            f"{known.scale:g}.",
-                            "Give scores of the classifier that was calibrated, on the same "
-                            "scale.",
-                        )
-                    progress.add(part.n_samples)
-                    if part.n_samples > 0:
-                        yield table, samples
+            for table, samples in stream_tables(self.tables, spec):
+                part = samples.predictions
+                if part.scale != known.scale:
+                    raise refuse(
+                        table,
+                        f"its scale is {part.scale:g}, the calibration set's is {known.scale:g}.",
+                        "Give scores of the classifier that was calibrated, on the same scale.",
+                    )
+                progress.add(part.n_samples)
+                if part.n_samples > 0:
+                    yield table, samples
 
     def summed(self) -> tuple[Estimator, CalibrationSide, UseSide, float]:
         """Return estimator, both sides, and what gathering rows changes in shares."""

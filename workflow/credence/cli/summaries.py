@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from credence.findings import InputFile, from_record, to_record
-from credence.predictions import UNKNOWN_CLASS, Integers
 from credence.problems import refuse
 from credence.tables.json_text import read_json as read_json
 from credence.tables.writing import write_json
 
 if TYPE_CHECKING:
-    from credence.tables.samples import Samples
+    from credence.tables.census import Census
 
 SCHEMA = "credence/check/1"
 
@@ -60,37 +57,29 @@ class Summary:
     schema: str = SCHEMA
 
 
-def summarise(samples: Samples, inputs: tuple[InputFile, ...]) -> Summary:
+def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:
     """Return what a set holds.
 
     Parameters
     ----------
-    samples : Samples
-        The set.
+    census : Census
+        Of the set.
     inputs : tuple of InputFile
         Files that were read.
     """
-    predictions, true_class = samples.predictions, samples.true_class
-    n_classes = predictions.n_classes
-    networks = predictions.network_scores
-
-    def counted(codes: Integers) -> tuple[int, ...]:
-        return tuple(np.bincount(codes, minlength=n_classes).tolist())
-
-    known = None if true_class is None else true_class[true_class != UNKNOWN_CLASS]
     return Summary(
-        n_samples=predictions.n_samples,
-        n_classes=n_classes,
-        n_networks=0 if networks is None else networks.shape[1],
-        n_ties=predictions.n_ties,
-        scale=float(predictions.scale),
-        resolution=float(predictions.resolution),
-        is_distribution=bool(predictions.is_distribution),
-        class_names=predictions.class_names,
-        n_true=() if known is None else counted(known),
-        n_predicted=counted(predictions.predicted_class),
-        n_unlabelled=predictions.n_samples - (0 if known is None else len(known)),
-        n_unscored=len(samples.unscored_ids),
+        n_samples=census.n_samples,
+        n_classes=len(census.class_names),
+        n_networks=census.n_networks,
+        n_ties=census.n_ties,
+        scale=census.scale,
+        resolution=census.resolution,
+        is_distribution=census.is_distribution,
+        class_names=census.class_names,
+        n_true=census.n_true,
+        n_predicted=census.n_predicted,
+        n_unlabelled=census.n_samples - sum(census.n_true),
+        n_unscored=census.n_unscored,
         inputs=inputs,
     )
 

@@ -14,8 +14,9 @@ from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import InputError, Problem, refuse
 from credence.tables.contract import read_clusters, read_groups
 from credence.tables.formats.registry import BY_NAME
+from credence.tables.joining import concatenate, require_different
 from credence.tables.matching import match_rows
-from credence.tables.samples import Samples, concatenate, read_samples
+from credence.tables.samples import Samples, read_samples
 from credence.tables.spec import TableSpec
 
 NAMED = re.compile(r" '.*'| \".*\"")
@@ -150,13 +151,8 @@ def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
         How they are read.
     """
     parts: list[tuple[Path, Samples]] = []
-    problems = [
-        Problem(path, "this table is given twice.", "Name it once.")
-        for path in dict.fromkeys(paths)
-        if paths.count(path) > 1
-    ]
-    if problems:
-        raise InputError(problems)
+    problems: list[Problem] = []
+    require_different(paths)
     for path in map(Path, paths):
         try:
             parts.append((path, read_samples(path, spec)))

@@ -118,10 +118,11 @@ def read_trove(
     """
     import numpy as np
 
-    from credence.cli.check import read_checked
+    from credence.cli.checking import read_checked
     from credence.cli.proteins import read_proteins
     from credence.cli.tables import as_calibrated, table_spec
-    from credence.tables.samples import Samples, concatenate
+    from credence.tables.joining import concatenate
+    from credence.tables.samples import Samples
 
     problems = digest_problems(sha256 or {})
     if problems:

@@ -97,8 +97,19 @@ class Step:
         scale : float
             What the row sums to.
         """
-        own = n_classes * scale * float(np.finfo(np.float32).eps)
-        return n_classes * self.resolution / 2 + scale * self.relative / 2 + own
+        rounded = n_classes * self.resolution / 2 + scale * self.relative / 2
+        return rounded + self.least_tolerance(n_classes, scale)
+
+    @staticmethod
+    def least_tolerance(n_classes: int, scale: float) -> float:
+        """Return by how much the rounding of the sum itself can move it.
+
+        Parameters
+        ----------
+        n_classes, scale
+            See :meth:`tolerance`.
+        """
+        return n_classes * scale * float(np.finfo(np.float32).eps)
 
 
 def _resolution(decimals: int, scale: float) -> float:

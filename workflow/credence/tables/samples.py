@@ -23,6 +23,7 @@ from credence.predictions import (
     from_scores,
 )
 from credence.tables.formats.format import Gathering
+from credence.tables.known_ids import KnownIds
 from credence.tables.metadata import Metadata, write_metadata
 from credence.tables.networks import gather, pool
 from credence.tables.problem_list import ProblemList
@@ -33,7 +34,6 @@ from credence.tables.writing import write_table
 __all__ = [
     "Samples",
     "TableSpec",
-    "concatenate",
     "read_samples",
     "stream_samples",
     "write_samples",
@@ -80,16 +80,35 @@ class Samples:
 
     def notices(self) -> list[str]:
         """Return what a user has to be told about a table that was accepted."""
-        found = []
-        if n_unscored := len(self.unscored_ids):
-            found.append(
-                f"{n_unscored} of {n_unscored + self.n_samples} proteins carry no scores and "
-                f"get no confidence, the first is {self.unscored_ids[0]!r} "
-                f"in line {self.unscored_lines[0]}"
-            )
-        if n_ties := self.predictions.n_ties:
-            found.append(f"{n_ties} rows have two best scores; the first class in order counts")
-        return found
+        first = None
+        if len(self.unscored_ids):
+            first = str(self.unscored_ids[0]), int(self.unscored_lines[0])
+        n_unscored = len(self.unscored_ids)
+        return notices_of(self.n_samples, self.predictions.n_ties, n_unscored, first)
+
+
+def notices_of(
+    n_samples: int, n_ties: int, n_unscored: int, first_unscored: tuple[str, int] | None
+) -> list[str]:
+    """Return what a user has to be told about a table that was accepted.
+
+    Parameters
+    ----------
+    n_samples, n_ties, n_unscored : int
+        Proteins with scores, those whose best score is shared, those without scores.
+    first_unscored : (str, int), optional
+        Name and line of the first without scores.
+    """
+    found = []
+    if first_unscored is not None:
+        name, line = first_unscored
+        found.append(
+            f"{n_unscored} of {n_unscored + n_samples} proteins carry no scores and "
+            f"get no confidence, the first is {name!r} in line {line}"
+        )
+    if n_ties:
+        found.append(f"{n_ties} rows have two best scores; the first class in order counts")
+    return found
 
 
 def read_samples(path: Path, spec: TableSpec) -> Samples:
@@ -112,13 +131,15 @@ def stream_samples(
     spec: TableSpec,
     chunk_rows: int = CHUNK_ROWS,
     counted: Callable[[int], object] = lambda n_rows: None,
+    known: KnownIds | None = None,
 ) -> Iterator[Samples]:
     """Yield the samples of a table chunk by chunk, after checking all of it.
 
     The chunks together are what :func:`read_samples` gives: class names,
     resolution and the presence of labels are those of the whole table. Beside a
-    chunk, 24 bytes a row are kept while checking. Tables of networks are read
-    whole, since a protein's rows may stand anywhere.
+    chunk, 8 bytes a row are kept while checking (24 where decimals leave the sum
+    of a row in doubt). Tables of networks are read whole, since a protein's rows
+    may stand anywhere.
 
     Parameters
     ----------
@@ -128,16 +149,37 @@ def stream_samples(
         At most so many proteins to a chunk.
     counted : callable, optional
         Is told the number of proteins, also without scores, once all are checked.
+    known : KnownIds, optional
+        Of the other tables of the set: none of their ids may stand here.
     """
     scan = Scan(Path(path), spec)
     if scan.has_networks:
         samples = read_samples(path, spec)
+        if known is not None:
+            see_ids(known, scan.where, samples)
         counted(samples.n_samples)
         yield from _slices(samples, chunk_rows)
         return
-    counted(sum(len(part.ids) for part in scan.checked(chunk_rows)))
+    counted(sum(len(part.ids) for part in scan.checked(chunk_rows, known)))
     for part in scan.again(chunk_rows):
         yield _assemble(scan, [part])
+
+
+def see_ids(known: KnownIds, where: str, samples: Samples) -> None:
+    """Take the ids of samples in memory among those known, or raise those that are.
+
+    Parameters
+    ----------
+    known : KnownIds
+        Of the other tables of the set.
+    where : str
+        Their table, as the user named it.
+    samples : Samples
+        All of it, with scores for every protein.
+    """
+    ids = samples.predictions.ids
+    hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
+    known.add(where, hashes, lambda: zip(samples.lines.tolist(), ids, strict=True))
 
 
 def _slices(samples: Samples, chunk_rows: int) -> Iterator[Samples]:
@@ -308,98 +350,3 @@ def write_samples(path: Path, samples: Samples) -> None:
 
 def _by_class(predictions: Predictions, scores: Floats) -> dict[str, Floats]:
     return {name: scores[:, place] for place, name in enumerate(predictions.class_names)}
-
-
-def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
-    """Return several tables of one set as one, or raise where they do not fit.
-
-    Parameters
-    ----------
-    parts : sequence of (Path, Samples)
-        Each table with the file it is from; the first gives classes and scale.
-    """
-    first_path, first = parts[0]
-    problems = ProblemList(str(first_path))
-    seen: dict[str, Path] = {}
-    for path, samples in parts:
-        problems.where = str(path)
-        _check_alike(samples.predictions, first.predictions, first_path, problems)
-        for name, line in zip(samples.predictions.ids, samples.lines, strict=True):
-            if seen.setdefault(name, path) != path:
-                problems.add(
-                    f"the id {name!r} is in {seen[name]} already.",
-                    "Give each protein its own id, or remove one of the rows.",
-                    int(line),
-                )
-    problems.raise_any()
-    return _concatenated([samples for _, samples in parts])
-
-
-def _check_alike(
-    predictions: Predictions, first: Predictions, first_path: Path, problems: ProblemList
-) -> None:
-    """Report where a table is of another kind than the first one."""
-    facts = {
-        "classes": (predictions.class_names, first.class_names),
-        "scale": (predictions.scale, first.scale),
-        "kind of scores": (_kind(predictions), _kind(first)),
-    }
-    for name, (own, other) in facts.items():
-        if own != other:
-            problems.add(
-                f"the {name}: {_listed(own)} here, {_listed(other)} in {first_path}.",
-                "Give tables of one classifier, read alike.",
-            )
-
-
-def _listed(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:g}"
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _kind(predictions: Predictions) -> str:
-    networks = predictions.network_scores
-    if networks is not None:
-        return f"of {networks.shape[1]} networks"
-    if predictions.scores is not None:
-        return "of every class"
-    return "of the best class" if predictions.top_score is not None else "none"
-
-
-def _concatenated(parts: Sequence[Samples]) -> Samples:
-    """Return samples that fit as one."""
-    every = [part.predictions for part in parts]
-
-    def joined(values: Sequence[Floats | None]) -> Floats | None:
-        given = [value for value in values if value is not None]
-        return np.concatenate(given) if given else None
-
-    predictions = Predictions(
-        ids=np.concatenate([one.ids for one in every]),
-        class_names=every[0].class_names,
-        scale=every[0].scale,
-        resolution=min(one.resolution for one in every),
-        predicted_class=np.concatenate([one.predicted_class for one in every]),
-        top_score=joined([one.top_score for one in every]),
-        scores=joined([one.scores for one in every]),
-        network_scores=joined([one.network_scores for one in every]),
-        is_distribution=all(one.is_distribution for one in every),
-    )
-    truth: Integers | None = None
-    if any(part.true_class is not None for part in parts):
-        truth = np.concatenate(
-            [
-                np.full(part.n_samples, -1, dtype=np.int64)
-                if part.true_class is None
-                else part.true_class
-                for part in parts
-            ]
-        )
-    return Samples(
-        predictions,
-        truth,
-        np.concatenate([part.lines for part in parts]),
-        np.concatenate([part.unscored_ids for part in parts]),
-        np.concatenate([part.unscored_lines for part in parts]),
-    )

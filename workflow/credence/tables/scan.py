@@ -12,6 +12,7 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import InputError
 from credence.tables.arrays import ArrayTable
 from credence.tables.formats.format import Columns, Gathering, Lookup, Spelling
+from credence.tables.known_ids import KnownIds
 from credence.tables.layout import Layout, lay_out
 from credence.tables.metadata import Metadata, read_metadata
 from credence.tables.numbers import Step
@@ -92,7 +93,6 @@ class Scan:
         self.lookup = self._lookup()
         self.problems.raise_any()
         self.has_truth = False
-        self.checker: Checker | None = None
 
     @property
     def has_networks(self) -> bool:
@@ -189,7 +189,7 @@ class Scan:
             return Step(self.metadata.resolution, step.relative)
         return step
 
-    def _checker(self, problems: ProblemList) -> Checker:
+    def _checker(self, problems: ProblemList, *, remembers: bool = True) -> Checker:
         rules = Rules(
             format=self.format,
             layout=self.layout,
@@ -199,7 +199,7 @@ class Scan:
             lookup=self.lookup,
             known=self.layout.class_names or self.spec.class_names or (),
         )
-        return Checker(rules, problems, self.step)
+        return Checker(rules, problems, self.step, remembers=remembers)
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[Rows]:
         first_row = 1
@@ -207,13 +207,16 @@ class Scan:
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
             first_row += len(chunk.lines)
 
-    def checked(self, n_rows: int) -> Iterator[Part]:
+    def checked(self, n_rows: int, known: KnownIds | None = None) -> Iterator[Part]:
         """Yield the parts of the table; at its end raise every problem found.
 
         Parameters
         ----------
         n_rows : int
             At most so many rows to a part.
+        known : KnownIds, optional
+            Ids of the tables before this one, which may not have the same; gets
+            those of this one.
         """
         problems = ProblemList(self.where)
         checker = self._checker(problems)
@@ -221,24 +224,33 @@ class Scan:
             for rows in self._rows(n_rows, problems):
                 predicted, truth = checker.see(rows)
                 yield _part(rows, predicted, truth)
-            checker.finish(lambda: self._ids(n_rows))
+            checker.finish(lambda: self.ids(n_rows))
             self._check_classes(checker, problems)
         except InputError as error:
             if error.problems[0] not in problems.problems:
                 problems.problems.extend(error.problems)
         problems.raise_any()
         self.has_truth = checker.has_truth
+        if known is not None:
+            known.add(self.where, checker.id_hashes(), lambda: self.ids(n_rows))
 
     def again(self, n_rows: int) -> Iterator[Part]:
         """Yield the parts of a table that has been checked."""
         problems = ProblemList(self.where)
-        checker = self._checker(problems)
+        checker = self._checker(problems, remembers=False)
         for rows in self._rows(n_rows, problems):
             predicted, truth = checker.see(rows)
             yield _part(rows, predicted, truth)
         problems.raise_any()  # the file has changed since it was checked
 
-    def _ids(self, n_rows: int) -> Iterator[tuple[int, str]]:
+    def ids(self, n_rows: int) -> Iterator[tuple[int, str]]:
+        """Yield line and id of every row, also of those without scores.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows read at once.
+        """
         for rows in self._rows(n_rows, ProblemList(self.where)):
             keys = rows.ids
             if rows.network is not None:

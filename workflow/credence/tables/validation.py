@@ -1,8 +1,8 @@
 """Every check of a score table, written once for all formats.
 
-A :class:`Checker` sees the rows chunk by chunk, keeps 24 bytes of each (a hash
-of its id, its line, the sum of its scores) and says at the end what only the
-whole table shows: ids that stand twice, rows whose sum is off by more than
+A :class:`Checker` sees the rows chunk by chunk, keeps 8 bytes of each (a hash
+of its id; 24 where decimals leave a sum in doubt) and says at the end what only
+the whole table shows: ids that stand twice, rows whose sum is off by more than
 the decimals seen allow, verdicts that contradict the scores.
 """
 
@@ -15,28 +15,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.predictions import Floats, Integers
+from credence.predictions import Integers
 from credence.problems import nearest
 from credence.tables.formats.format import Format, Gathering, Lookup
 from credence.tables.layout import Layout
 from credence.tables.numbers import Step
 from credence.tables.problem_list import ProblemList
 from credence.tables.rows import Rows
+from credence.tables.sums import RowSums, shown
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
-SUM_DECIMALS = 6  # with which sums and tolerances are shown
 SINGLE_SLACK = 1e-6  # share of the scale that a sum of float32 may exceed it by
-
-
-def shown(value: float) -> str:
-    """Return a number as messages show it.
-
-    Examples
-    --------
-    >>> shown(10.0), shown(0.055)
-    ('10', '0.055')
-    """
-    return f"{value:.{SUM_DECIMALS}f}".rstrip("0").rstrip(".")
 
 
 @dataclass(eq=False)
@@ -101,18 +90,28 @@ class Checker:
         Takes what is wrong.
     step : callable
         What rounding the scores seen so far have gone through.
+    remembers : bool
+        Whether it keeps what :meth:`finish` needs; not where that was done before.
     """
 
-    def __init__(self, rules: Rules, problems: ProblemList, step: Callable[[], Step]) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        problems: ProblemList,
+        step: Callable[[], Step],
+        *,
+        remembers: bool = True,
+    ) -> None:
         self.rules = rules
         self._step = step
+        self._remembers = remembers
         self.problems = problems
         self.n_rows = 0
         self.n_unscored = 0
         self.has_truth = False
         self._hashes: list[NDArray[np.int64]] = []
-        self._lines: list[Integers] = []
-        self._sums: list[Floats] = []
+        least = Step.least_tolerance(len(rules.layout.classes), rules.row_scale)
+        self._sums = RowSums(rules.row_scale, least + rules.row_scale * rules.format.slack)
         self._bad: dict[int, BadCells] = {}
         self._doubtful: list[Contradiction] = []
 
@@ -120,7 +119,6 @@ class Checker:
         """Check some rows, in the order of the table; return verdicts and truth as codes."""
         self.n_rows += rows.n_rows
         self.n_unscored += int(rows.is_unscored.sum())
-        self._lines.append(rows.lines)
         self._check_ids(rows)
         self._check_numbers(rows)
         return (
@@ -134,10 +132,11 @@ class Checker:
 
     def _check_ids(self, rows: Rows) -> None:
         column = self._name(self.rules.layout.id)
-        keys: Iterable[object] = rows.ids
-        if rows.network is not None:
-            keys = zip(rows.ids, rows.network, strict=True)
-        self._hashes.append(np.fromiter(map(hash, keys), np.int64, rows.n_rows))
+        if self._remembers:
+            keys: Iterable[object] = rows.ids
+            if rows.network is not None:
+                keys = zip(rows.ids, rows.network, strict=True)
+            self._hashes.append(np.fromiter(map(hash, keys), np.int64, rows.n_rows))
         for row, name in enumerate(rows.ids):
             is_missing = not name or name.isspace()
             if not is_missing and (name.isprintable() or not CONTROL.search(name)):
@@ -182,9 +181,9 @@ class Checker:
                 f"is above the scale {shown(scale)}",
                 f"Give scores from 0 to {shown(scale)}, or state another scale.",
             )
-        if self.rules.sum_to_scale and self.rules.layout.classes:
+        if self._remembers and self.rules.sum_to_scale and self.rules.layout.classes:
             is_whole = scored & ~(is_bad | is_outside).any(axis=1)
-            self._sums.append(np.where(is_whole, finite.sum(axis=1), np.nan))
+            self._sums.see(rows.lines[is_whole], finite.sum(axis=1)[is_whole])
 
     def _refuse_value(
         self, rows: Rows, row: np.intp, place: np.intp, what: str, remedy: str
@@ -312,43 +311,23 @@ class Checker:
         )
 
     def _report_sums(self) -> None:
-        if not self._sums:
-            return
-        sums = np.concatenate(self._sums)
-        lines = np.concatenate(self._lines)
-        layout, scale = self.rules.layout, self.rules.row_scale
-        tolerance = (
-            self._step().tolerance(len(layout.classes), scale) + scale * self.rules.format.slack
-        )
-        is_whole = np.isfinite(sums)
-        is_off = is_whole & (np.abs(np.where(is_whole, sums, scale) - scale) > tolerance)
-        n_off = int(is_off.sum())
-        if n_off > 1 and n_off == int(is_whole.sum()):
-            low, high = shown(float(sums[is_off].min())), shown(float(sums[is_off].max()))
-            span = low if low == high else f"{low} to {high}"
-            self.problems.add(
-                f"all {n_off} rows sum to {span}, not to {shown(scale)}.",
-                "State the scale that the rows sum to, or that they sum to nothing "
-                "in particular (sum_to_scale: false).",
-                int(lines[is_off][0]),
-            )
-            return
-        for line, total in zip(lines[is_off], sums[is_off], strict=True):
-            self.problems.add(
-                f"the scores sum to {shown(total)}, not to {shown(scale)} "
-                f"(give or take {tolerance:.3g} for the decimals).",
-                "Correct the scores or remove the row.",
-                int(line),
-            )
+        slack = self.rules.row_scale * self.rules.format.slack
+        n_classes = len(self.rules.layout.classes)
+        tolerance = self._step().tolerance(n_classes, self.rules.row_scale) + slack
+        self._sums.report(tolerance, self.problems)
+
+    def id_hashes(self) -> NDArray[np.int64]:
+        """Return a hash of the id of each row, in the table's order."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *self._hashes])
 
     def _report_repeated(self, ids: Callable[[], Iterator[tuple[int, str]]]) -> None:
-        hashes = np.concatenate(self._hashes) if self._hashes else np.empty(0, dtype=np.int64)
-        order = np.argsort(hashes, kind="stable")
-        again = np.flatnonzero(np.diff(hashes[order]) == 0)
+        hashes = self.id_hashes()
+        in_order = np.sort(hashes)
+        again = in_order[1:][in_order[1:] == in_order[:-1]]
+        del in_order
         if again.size == 0:
             return
-        suspects = np.zeros(len(hashes), dtype=bool)
-        suspects[order[again]] = suspects[order[again + 1]] = True
+        suspects = np.isin(hashes, again)
         column = self._name(self.rules.layout.id)
         first: dict[str, int] = {}
         for row, (line, name) in enumerate(ids()):

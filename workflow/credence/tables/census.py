@@ -1,0 +1,255 @@
+"""What score tables hold, counted piece by piece: no row is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+
+from credence.predictions import UNKNOWN_CLASS, Integers, Strings
+from credence.problems import InputError, Problem
+from credence.tables.formats.format import Gathering
+from credence.tables.joining import (
+    NO_SCORES,
+    OF_BEST_CLASS,
+    OF_EVERY_CLASS,
+    check_alike,
+    kind_of,
+    require_different,
+)
+from credence.tables.known_ids import KnownIds
+from credence.tables.problem_list import ProblemList
+from credence.tables.samples import CHUNK_ROWS, Samples, notices_of, read_samples, see_ids
+from credence.tables.scan import Part, Scan
+from credence.tables.spec import TableSpec
+
+
+@dataclass(frozen=True)
+class Census:
+    """Counts of a set.
+
+    Parameters
+    ----------
+    class_names : tuple of str
+        Classes in the table's order.
+    scale, resolution : float
+        What a row sums to, and the step between two scores.
+    is_distribution : bool
+        Whether every row sums to the scale.
+    kind : str
+        Of what there are scores.
+    n_networks : int
+        0 where unknown.
+    n_samples, n_ties : int
+        Proteins, and those with a shared best score.
+    n_predicted, n_true : tuple of int
+        Proteins predicted to be in each class, and in it; no `n_true` without labels.
+    n_unscored : int
+        Proteins without scores; in none of the other counts.
+    first_unscored : (str, int), optional
+        The first of them, and its line.
+    """
+
+    class_names: tuple[str, ...]
+    scale: float
+    resolution: float
+    is_distribution: bool
+    kind: str
+    n_networks: int
+    n_samples: int
+    n_ties: int
+    n_predicted: tuple[int, ...]
+    n_true: tuple[int, ...]
+    n_unscored: int
+    first_unscored: tuple[str, int] | None
+
+    def notices(self) -> list[str]:
+        """Return what a user has to be told about tables that were accepted."""
+        return notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """In what all tables of a set are alike."""
+        return {"classes": self.class_names, "scale": self.scale, "kind of scores": self.kind}
+
+
+def census_of(samples: Samples) -> Census:
+    """Return the counts of samples in memory.
+
+    Parameters
+    ----------
+    samples : Samples
+        What was read.
+    """
+    predictions, truth = samples.predictions, samples.true_class
+    networks = predictions.network_scores
+    n_classes = predictions.n_classes
+    first = None
+    if len(samples.unscored_ids):
+        first = str(samples.unscored_ids[0]), int(samples.unscored_lines[0])
+    return Census(
+        class_names=predictions.class_names,
+        scale=float(predictions.scale),
+        resolution=float(predictions.resolution),
+        is_distribution=bool(predictions.is_distribution),
+        kind=kind_of(predictions),
+        n_networks=0 if networks is None else networks.shape[1],
+        n_samples=predictions.n_samples,
+        n_ties=predictions.n_ties,
+        n_predicted=tuple(_counted(predictions.predicted_class, n_classes).tolist()),
+        n_true=() if truth is None else tuple(_counted(truth, n_classes).tolist()),
+        n_unscored=len(samples.unscored_ids),
+        first_unscored=first,
+    )
+
+
+def take_census(
+    paths: Sequence[str],
+    spec: TableSpec,
+    seen: Callable[[Strings, Integers], object] | None = None,
+) -> Census:
+    """Return the counts of one table or several, read once; or raise all their problems.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Tables of the same classes, as the user named them.
+    spec : TableSpec
+        How they are read.
+    seen : callable, optional
+        Is told ids and lines of every piece, those without scores too.
+    """
+    require_different(paths)
+    problems: list[Problem] = []
+    found: list[Census] = []
+    known = KnownIds() if len(paths) > 1 else None
+    for path in paths:
+        try:
+            own = _census_of_table(Path(path), spec, known, seen)
+            unlike = ProblemList(path)
+            check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
+            unlike.raise_any()
+            found.append(own)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return reduce(_together, found)
+
+
+class _Counts:
+    """Rows counted as they come, by the codes of their classes."""
+
+    def __init__(self) -> None:
+        self.n_samples = self.n_ties = self.n_unscored = 0
+        self.first_unscored: tuple[str, int] | None = None
+        self.predicted = np.zeros(0, dtype=np.int64)
+        self.truth = np.zeros(0, dtype=np.int64)
+
+    def see(self, part: Part, *, has_vectors: bool) -> None:
+        scored = ~part.is_unscored
+        self.n_samples += int(scored.sum())
+        if part.is_unscored.any():
+            self.n_unscored += int(part.is_unscored.sum())
+            row = int(part.is_unscored.argmax())
+            first = str(part.ids[row]), int(part.lines[row])
+            self.first_unscored = self.first_unscored or first
+        predicted = part.predicted
+        if has_vectors:
+            numbers = part.numbers[scored]
+            best = numbers.max(axis=1, keepdims=True)
+            self.n_ties += int(((numbers == best).sum(axis=1) > 1).sum())
+            predicted = part.numbers.argmax(axis=1) if predicted is None else predicted
+        assert predicted is not None
+        self.predicted = _added(self.predicted, predicted[scored])
+        if part.truth is not None:
+            self.truth = _added(self.truth, part.truth[scored])
+
+
+def _counted(codes: Integers, n_codes: int = 0) -> Integers:
+    """Return the number of rows of each code; those less than 0 are of no class."""
+    return np.bincount(codes[codes > UNKNOWN_CLASS], minlength=n_codes)
+
+
+def _added(counts: Integers, codes: Integers) -> Integers:
+    more = _counted(codes, len(counts))
+    more[: len(counts)] += counts
+    return more
+
+
+def _census_of_table(
+    path: Path,
+    spec: TableSpec,
+    known: KnownIds | None,
+    seen: Callable[[Strings, Integers], object] | None,
+) -> Census:
+    scan = Scan(path, spec)
+    if scan.has_networks:
+        samples = read_samples(path, spec)
+        if known is not None:
+            see_ids(known, scan.where, samples)
+        if seen is not None:
+            seen(samples.predictions.ids, samples.lines)
+        return census_of(samples)
+    counts = _Counts()
+    for part in scan.checked(CHUNK_ROWS, known):
+        counts.see(part, has_vectors=bool(scan.layout.classes))
+        if seen is not None:
+            seen(part.ids, part.lines)
+    return _census(scan, counts)
+
+
+def _census(scan: Scan, counts: _Counts) -> Census:
+    kind = OF_BEST_CLASS if scan.layout.score is not None else NO_SCORES
+    return Census(
+        class_names=scan.class_names,
+        scale=float(scan.scale),
+        resolution=float(scan.step().resolution),
+        is_distribution=scan.sum_to_scale and bool(scan.layout.classes),
+        kind=OF_EVERY_CLASS if scan.layout.classes else kind,
+        n_networks=0,
+        n_samples=counts.n_samples,
+        n_ties=counts.n_ties,
+        n_predicted=_by_class(scan, counts.predicted),
+        n_true=_by_class(scan, counts.truth) if scan.has_truth else (),
+        n_unscored=counts.n_unscored,
+        first_unscored=counts.first_unscored,
+    )
+
+
+def _by_class(scan: Scan, counts: Integers) -> tuple[int, ...]:
+    """Return counts of codes in the order of the classes."""
+    names = scan.class_names
+    if isinstance(scan.lookup, Gathering):
+        place = {name: code for code, name in enumerate(scan.lookup.names)}
+        padded = _padded(counts, len(names))
+        return tuple(int(padded[place[name]]) for name in names)
+    return tuple(_padded(counts, len(names)).tolist())
+
+
+def _padded(counts: Integers, n_codes: int) -> Integers:
+    return np.pad(counts, (0, max(0, n_codes - len(counts))))
+
+
+def _together(first: Census, second: Census) -> Census:
+    """Return the counts of two parts of one set."""
+
+    def summed(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+        if not one or not other:
+            return one or other
+        return tuple(a + b for a, b in zip(one, other, strict=True))
+
+    return replace(
+        first,
+        resolution=min(first.resolution, second.resolution),
+        is_distribution=first.is_distribution and second.is_distribution,
+        n_samples=first.n_samples + second.n_samples,
+        n_ties=first.n_ties + second.n_ties,
+        n_predicted=summed(first.n_predicted, second.n_predicted),
+        n_true=summed(first.n_true, second.n_true),
+        n_unscored=first.n_unscored + second.n_unscored,
+        first_unscored=first.first_unscored or second.first_unscored,
+    )
