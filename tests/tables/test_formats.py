@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from credence.tables import census
 from credence.tables.formats.phanns import CLASSES
 from credence.tables.formats.phrogs import CATEGORIES
 from credence.tables.formats.registry import BY_NAME, FORMATS, propose_formats
@@ -252,6 +253,27 @@ def test_a_table_is_read_to_what_stands_in_it(name: str) -> None:
     else:
         assert samples.true_class is not None
         assert names_of(samples, samples.true_class) == expected.truth
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_census_counts_what_the_samples_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(census, "CHUNK_ROWS", 1)
+    expected = EXPECTED[name]
+    samples = read_samples(VALID / name, expected.spec)
+    seen: list[tuple[str, int]] = []
+    found = census.take_census(
+        [str(VALID / name)],
+        expected.spec,
+        lambda ids, lines: seen.extend(zip(ids, lines.tolist(), strict=True)),
+    )
+    assert found == census.census_of(samples)
+    assert found.notices() == samples.notices()
+    own = [*zip(samples.predictions.ids, samples.lines.tolist(), strict=True)]
+    own += zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
+    assert sorted(seen) == sorted(own)
+    assert sum(found.n_predicted) == len(expected.ids)
+    for class_, number in zip(found.class_names, found.n_predicted, strict=True):
+        assert number == expected.predicted.count(class_)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -118,10 +118,10 @@ def count_checked(
 def _fasta(proteins: str | None, match: str, problems: list[Problem]) -> Fasta | None:
     from credence.cli.proteins import read_proteins
 
-    fasta = None
+    found: list[Fasta] = []
     with _gathered(problems):
-        fasta = None if proteins is None else read_proteins(proteins, match)
-    return fasta
+        found += [] if proteins is None else [read_proteins(proteins, match)]
+    return found[0] if found else None
 
 
 def _match(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
-import pyarrow.parquet as pq
 
 from credence.tables.contract import CONFIDENCE_NAMES, read_confidences
+from credence.tables.source import open_parquet
 
 BLOCK_BYTES = 8 << 20
 TEXTS = ("id", "predicted_class", "method", "note")
@@ -79,6 +79,6 @@ def _tsv(path: Path) -> Iterator[pa.Table]:
 
 
 def _parquet(path: Path) -> Iterator[pa.Table]:
-    with pq.ParquetFile(path) as file:
+    with open_parquet(path) as file:
         for batch in file.iter_batches(columns=list(CONFIDENCE_NAMES)):
             yield pa.Table.from_batches([batch])

@@ -24,6 +24,7 @@ from credence.tables.problem_list import ProblemList
 from credence.tables.text import RowReader, plain_suffix, require_file
 
 PARQUET_ENDINGS = (".parquet", ".pq")
+PARQUET_BLOCK_BYTES = 1 << 20
 DELIMITER_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "blanks"}
 # Relative rounding of floats, by their width in bits.
 FLOAT_EPSILON = {
@@ -233,6 +234,20 @@ class ArrowChunk:
         return "" if value is None else str(value)
 
 
+def open_parquet(path: Path) -> pq.ParquetFile:
+    """Return a Parquet file that is read in small blocks.
+
+    By default what was read stays in memory until the file is closed, and a
+    column of a row group, however long, is read at once.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    return pq.ParquetFile(path, pre_buffer=False, buffer_size=PARQUET_BLOCK_BYTES)
+
+
 class ParquetTable:
     """A Parquet file, read batch by batch.
 
@@ -251,7 +266,7 @@ class ParquetTable:
         self._parsed = Numbers()
         self._grid = Grid()
         try:
-            with pq.ParquetFile(path) as file:
+            with open_parquet(path) as file:
                 self.header = tuple(file.schema_arrow.names)
                 self.metadata: dict[bytes, bytes] = dict(file.schema_arrow.metadata or {})
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -268,7 +283,7 @@ class ParquetTable:
         """Yield chunks of at most `n_rows` rows."""
         first_row = 1
         try:
-            with pq.ParquetFile(self.path) as file:
+            with open_parquet(self.path) as file:
                 for batch in file.iter_batches(batch_size=n_rows):
                     if batch.num_rows == 0:
                         continue

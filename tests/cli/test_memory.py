@@ -1,0 +1,153 @@
+"""No stage holds a table of the use-set in memory: its memory grows by bytes a row.
+
+What Python and numpy hold is traced at two sizes of a table with many columns.
+Arrow's own blocks are counted apart, as they are not traced.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from credence.cli import run_command_line
+from credence.cli.use_sets import summarise_file
+from credence.findings import Findings
+from credence.shift import sides
+from credence.tables import census, confidence_stream, samples, source, writing
+from credence.tables.problem_list import ProblemList
+
+CLASSES = [f"class {number:02d}" for number in range(40)]
+SIZES = (3_000, 9_000)
+N_FIRST = 700  # rows of a table before it
+CHUNK_ROWS = 300
+TABLE_BYTES = 8 * len(CLASSES)  # of one row in memory, without its id
+# Of a row that is not in the chunk: hashes of ids and room to sort them; for the
+# page, class and confidence, once as pieces and once together.
+MOST_BYTES = 60
+SPEC = ["--format", "wide", "--spec", '{"scale": 1}']
+
+
+def write_scores(path: Path, n_rows: int, seed: int, labelled: bool = False) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.dirichlet(np.full(len(CLASSES), 0.2), n_rows)
+    columns = {"id": [f"{seed}-{row}" for row in range(n_rows)]}
+    if labelled:
+        columns["true_class"] = [CLASSES[class_] for class_ in scores.argmax(axis=1)]
+    columns |= dict(zip(CLASSES, scores.T, strict=True))
+    pq.write_table(pa.table(columns), path, row_group_size=CHUNK_ROWS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with use-sets of both sizes, and a calibration for them."""
+    folder = tmp_path_factory.mktemp("memory")
+    write_scores(folder / "known.parquet", 600, 1, labelled=True)
+    for size in (N_FIRST, *SIZES):
+        write_scores(folder / f"{size}.parquet", size, size)
+    words = ["--format", "credence", "--scale", "1", "--method", "class_only"]
+    given = [str(folder / "known.parquet"), *words, "--out", str(folder / "c.json")]
+    assert run_command_line(["fit", *given]) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(
+        samples, "stream_samples", partial(samples.stream_samples, chunk_rows=CHUNK_ROWS)
+    )
+    monkeypatch.setattr(census, "CHUNK_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(writing, "ROWS_AT_ONCE", CHUNK_ROWS)
+    monkeypatch.setattr(confidence_stream, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(sides, "use_side", partial(sides.use_side, most_rows=500))
+    monkeypatch.setattr(sides, "together", partial(sides.together, most_rows=500))
+
+
+def bytes_a_row(work: Callable[[int], object]) -> float:
+    """Return by how much the greatest memory grows from one row to the next."""
+    work(SIZES[0])  # what is loaded once is loaded here
+    peaks = []
+    for size in SIZES:
+        tracemalloc.start()
+        work(size)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    return (peaks[1] - peaks[0]) / (SIZES[1] - SIZES[0])
+
+
+def done(*words: str) -> None:
+    assert run_command_line([*words, *SPEC]) == 0
+
+
+ANNOTATE = ("annotate", "--calibration", "c.json")
+
+
+def test_reading_a_whole_table_is_seen_by_this_measure() -> None:
+    spec = census.TableSpec("wide", scale=1.0)
+    grown = bytes_a_row(lambda size: samples.read_samples(Path(f"{size}.parquet"), spec))
+    assert grown > TABLE_BYTES
+
+
+@pytest.mark.parametrize("ending", ["tsv", "tsv.gz", "parquet"])
+def test_annotating_holds_a_chunk(ending: str) -> None:
+    def annotate(size: int) -> None:
+        done(*ANNOTATE, f"{size}.parquet", "--out", f"out-{size}.{ending}")
+
+    assert bytes_a_row(annotate) < MOST_BYTES
+
+
+def test_annotating_several_tables_holds_a_chunk() -> None:
+    def annotate(size: int) -> None:
+        done(*ANNOTATE, f"{N_FIRST}.parquet", f"{size}.parquet", "--out", "both.tsv")
+
+    assert bytes_a_row(annotate) < MOST_BYTES
+
+
+def test_checking_holds_a_chunk() -> None:
+    def check(size: int) -> None:
+        done("check", f"{size}.parquet", "--out", "check.json")
+
+    assert bytes_a_row(check) < MOST_BYTES
+
+
+def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -> None:
+    known = ["--samples", "known.parquet", "--samples-format", "credence", "--samples-spec"]
+
+    def shift(size: int) -> None:
+        words = [*known, '{"scale": 1}', "--method", "class_only", "--draws", "20"]
+        done("shift", f"{size}.parquet", *words, "--estimator", "bbse_soft", "--out", "c.tsv")
+
+    assert bytes_a_row(shift) < MOST_BYTES
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+def test_summing_up_for_the_page_holds_a_piece(ending: str, small: Findings) -> None:
+    from dataclasses import replace
+
+    results = replace(small.results, class_names=tuple(CLASSES))
+    for size in SIZES:
+        done(*ANNOTATE, f"{size}.parquet", "--out", f"out-{size}.{ending}")
+
+    def summarise(size: int) -> None:
+        found = summarise_file("sea", Path(f"out-{size}.{ending}"), results, "kernel")
+        assert found.n == size
+
+    assert bytes_a_row(summarise) < MOST_BYTES
+
+
+def test_blocks_of_a_parquet_file_are_let_go_of() -> None:
+    table = source.ParquetTable(Path(f"{SIZES[1]}.parquet"))
+    before, held = pa.total_allocated_bytes(), []
+    for chunk in table.chunks(CHUNK_ROWS, ProblemList("")):
+        held.append(pa.total_allocated_bytes() - before)
+        del chunk
+    assert len(held) == SIZES[1] // CHUNK_ROWS
+    # A group of rows takes so much; with all of them it would be 30 times as much.
+    assert max(held) < 4 * CHUNK_ROWS * (TABLE_BYTES + 20) + held[0]
