@@ -11,6 +11,7 @@ import pytest
 from credence.calibrators.registry import METHODS
 from credence.cli import COMMANDS
 from credence.engines.registry import PROGRAMS
+from credence.events.forecasters.registry import FORECASTERS
 from credence.metrics.registry import METRICS
 from credence.report.sections.registry import SECTIONS
 from credence.sequences.registry import ENGINES
@@ -184,6 +185,7 @@ REGISTRIES = {
     "section": ("report/sections", SECTIONS),
     "ENGINE": ("sequences", ENGINES),
     "ENGINE of a program": ("engines", PROGRAMS),
+    "FORECASTER": ("events/forecasters", FORECASTERS),
 }
 
 

@@ -98,6 +98,12 @@ class Judge:
         unit, key = encode_clusters(names)
         self.drawing = Drawing(unit, key, options.n_draws)
         self.parts = self.drawing.parts()
+        only = options.families
+        self.in_cells = tuple(
+            metric
+            for metric in IN_CELLS
+            if only is None or (metric.family is not None and metric.family.name in only)
+        )
         self.chance = {}
         if options.n_floor > 0:
             cluster, cluster_key = encode_clusters(labelled.cluster)
@@ -151,7 +157,7 @@ class Judge:
             value = {metric.name: nothing for metric in plain}
             return Measures(value, {}, {}, {}, {}, {}, nobody)
         judged, block = self.judged(said, known), self.block[known]
-        placed = placements(judged, block, self.n_classes)
+        placed = placements(judged, block, self.n_classes, self.in_cells)
         drawing = Drawing(self.drawing.unit[known], self.drawing.key, self.drawing.n_draws)
         return measure(judged, block, self.n_classes, placed, drawing, self.parts)
 

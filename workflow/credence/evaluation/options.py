@@ -30,6 +30,8 @@ class EvaluationOptions:
         Simulations of each noise floor; 0 gives none.
     n_signs : int
         Draws of random signs in the tests; 0 gives no p-values by clusters.
+    families : tuple of str, optional
+        Only metrics in cells of these families are measured; None: all.
     """
 
     n_folds: int = 10
@@ -38,3 +40,4 @@ class EvaluationOptions:
     resample: Resampled = "cluster"
     n_floor: int = 100
     n_signs: int = 999
+    families: tuple[str, ...] | None = None

@@ -1,0 +1,159 @@
+"""Probabilities of events never contradict each other, and lose nothing by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, minimize
+
+from credence.events.coherence import coherent, nearest_share
+
+N_CLASSES = 5
+
+
+def first(class_: int) -> np.ndarray:
+    return np.arange(N_CLASSES)[None, :] == class_
+
+
+def held_of(*events: tuple[int, ...]) -> np.ndarray:
+    return np.array([[[class_ in event for class_ in range(N_CLASSES)]] for event in events])
+
+
+def made(events: np.ndarray, said: list[float], fixed: float | None = None) -> np.ndarray:
+    pinned = None if fixed is None else np.array([fixed])
+    return coherent(events, np.array(said)[:, None], pinned, first(0))[:, 0]
+
+
+def test_two_that_contradict_each_other_meet_in_the_middle() -> None:
+    # The best 0.8, the two best 0.6: the nearest with best <= two best is 0.7 for both.
+    assert made(held_of((0,), (0, 1)), [0.8, 0.6]) == pytest.approx([0.7, 0.7])
+
+
+def test_what_contradicts_nothing_stays() -> None:
+    assert made(held_of((0,), (0, 1), (2, 3)), [0.5, 0.6, 0.3]) == pytest.approx([0.5, 0.6, 0.3])
+
+
+def test_classes_that_exclude_each_other_sum_to_one_at_most() -> None:
+    # 0.8 and 0.6 exceed 1 by 0.4: each gives half of it.
+    assert made(held_of((0,), (1,)), [0.8, 0.6]) == pytest.approx([0.6, 0.4])
+
+
+def test_an_event_and_its_opposite_sum_to_one() -> None:
+    assert made(held_of((0, 1), (2, 3, 4)), [0.5, 0.3]) == pytest.approx([0.6, 0.4])
+
+
+def test_a_fixed_confidence_stays_and_the_others_move() -> None:
+    # With a and b for classes 1 and 2: (0.9 + a − 0.95)² + (a − 0.4)² is least at 0.225,
+    # and 0.1 is all that is left.
+    found = made(held_of((0,), (0, 1), (1,), (2, 3)), [0.1, 0.95, 0.4, 0.0], fixed=0.9)
+    assert found[0] == 0.9
+    assert found == pytest.approx([0.9, 1.0, 0.1, 0.0])
+
+
+def test_a_certain_confidence_leaves_nothing_for_others() -> None:
+    found = made(held_of((0,), (1, 2), (0, 1)), [0.2, 0.9, 0.3], fixed=1.0)
+    assert found.tolist() == [1.0, 0.0, 1.0]
+
+
+def test_all_classes_have_one_and_none_has_nothing() -> None:
+    found = made(held_of(tuple(range(N_CLASSES)), (), (0,)), [0.4, 0.5, 0.25])
+    assert found.tolist()[:2] == [1.0, 0.0]
+    assert found[2] == pytest.approx(0.25)
+
+
+def test_where_nothing_was_said_nothing_is() -> None:
+    found = made(held_of((0, 1), (0,)), [np.nan, np.nan])
+    assert np.isnan(found).all()
+    # ... but what follows from the published confidence.
+    found = made(held_of((0, 1), (0,)), [np.nan, np.nan], fixed=0.3)
+    assert np.isnan(found[0]) and found[1] == 0.3
+
+
+EVENTS = st.lists(
+    st.sets(st.integers(0, N_CLASSES - 1), min_size=1).map(lambda some: tuple(sorted(some))),
+    min_size=1,
+    max_size=6,
+)
+CHANCES = st.floats(0, 1).map(lambda value: round(value, 6))
+
+
+@settings(max_examples=200, deadline=None)
+@given(EVENTS, st.data(), st.one_of(st.none(), CHANCES))
+def test_no_event_is_less_probable_than_one_that_it_holds(
+    events: list[tuple[int, ...]], data: st.DataObject, fixed: float | None
+) -> None:
+    said = data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events)))
+    found = made(held_of(*events), said, fixed)
+    assert ((found >= 0) & (found <= 1)).all()
+    for one, p in zip(events, found, strict=True):
+        for other, q in zip(events, found, strict=True):
+            if set(one) <= set(other):
+                assert p <= q  # not even by rounding
+            if not set(one) & set(other):
+                assert p + q <= 1 + 1e-9
+        if fixed is not None:
+            if 0 in one:
+                assert p >= fixed
+            else:
+                assert p <= 1 - fixed + 1e-9
+            if one == (0,):
+                assert p == fixed
+
+
+@settings(max_examples=100, deadline=None)
+@given(EVENTS, st.data())
+def test_whatever_is_true_the_squared_errors_do_not_grow(
+    events: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    said = data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events)))
+    found = made(held_of(*events), said)
+    for truth in range(N_CLASSES):
+        came_true = np.array([truth in event for event in events], dtype=float)
+        before = ((np.array(said) - came_true) ** 2).sum()
+        assert ((found - came_true) ** 2).sum() <= before + 1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(EVENTS, st.data())
+def test_the_answer_is_that_of_a_slow_general_optimiser(
+    events: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    said = np.array(data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events))))
+    matrix = held_of(*events)[:, 0].astype(float)
+    slow = minimize(
+        lambda q: ((matrix @ q - said) ** 2).sum(),
+        np.full(N_CLASSES, 1 / N_CLASSES),
+        jac=lambda q: 2 * matrix.T @ (matrix @ q - said),
+        bounds=[(0, 1)] * N_CLASSES,
+        constraints=LinearConstraint(np.ones((1, N_CLASSES)), 1, 1),
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    found = made(held_of(*events), said.tolist())
+    distance = ((found - said) ** 2).sum()
+    assert distance <= slow.fun + 1e-7
+    assert found == pytest.approx(matrix @ slow.x, abs=1e-3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(EVENTS, st.data())
+def test_the_order_of_classes_events_and_proteins_is_nothing(
+    events: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    said = np.array(data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events))))
+    order = data.draw(st.permutations(range(N_CLASSES)))
+    turn = data.draw(st.permutations(range(len(events))))
+    held = held_of(*events)
+    found = coherent(held, said[:, None], None, first(0))[:, 0]
+    other = coherent(held[turn][:, :, order], said[turn][:, None], None, first(0))[:, 0]
+    assert other == pytest.approx(found[turn], abs=1e-9)
+    both = np.repeat(first(0), 2, axis=0)
+    two = coherent(np.tile(held, (1, 2, 1)), np.stack([said, said], axis=1), None, both)
+    assert (two == found[:, None]).all()
+
+
+def test_classes_that_no_event_tells_apart_share_evenly() -> None:
+    found = nearest_share(np.array([[1.0, 0.0, 0.0]]), np.array([0.5]))
+    assert found == pytest.approx([0.5, 0.25, 0.25], abs=1e-12)

@@ -1,0 +1,1 @@
+"""Questions beyond the single class: how probable is any event, given all evidence."""

@@ -1,0 +1,234 @@
+"""Events: sets of classes that can depend on what was predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.features import name_order
+from credence.events.rules import Rule, parse_rule
+from credence.predictions import Booleans, Integers, Labelled, Predictions
+from credence.problems import InputError, Problem, nearest
+
+PREDICTED = "predicted_class"
+EACH_CLASS = "each_class"
+BEST = {PREDICTED: 1, "two_best": 2, "three_best": 3}
+STANDING = (*BEST, EACH_CLASS)  # events that need no definition
+LEAST_BY_SCORES = 2  # best classes that only a score vector tells
+
+
+@dataclass(frozen=True)
+class Event:
+    """A question about a protein: is its true class one of these?
+
+    Exactly one of the last three is given.
+
+    Parameters
+    ----------
+    name : str
+        Unique among the events of a run.
+    n_best : int
+        So many classes of the highest scores, the predicted one first.
+    classes : tuple of str
+        A fixed set.
+    rule : str
+        The classes for which this condition holds; see :mod:`credence.events.rules`.
+    """
+
+    name: str
+    n_best: int = 0
+    classes: tuple[str, ...] = ()
+    rule: str = ""
+
+    @property
+    def words(self) -> str:
+        """What the event says, for a reader."""
+        if self.n_best == 1:
+            return "the true class is the predicted one"
+        if self.n_best:
+            return f"the true class is among the {self.n_best} best"
+        if self.rule:
+            return f"the true class fulfils: {self.rule}"
+        if len(self.classes) == 1:
+            return f"the true class is {self.classes[0]}"
+        return f"the true class is one of {', '.join(self.classes)}"
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the event as JSON data."""
+        return {
+            "name": self.name,
+            "n_best": self.n_best,
+            "classes": list(self.classes),
+            "rule": self.rule,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Event:
+        """Return the event of a record."""
+        classes = tuple(record["classes"])
+        return cls(record["name"], int(record["n_best"]), classes, record["rule"])
+
+
+def class_ranks(predictions: Predictions) -> Integers:
+    """Return the place of every class in each row, 1 the best, shape (n_samples, n_classes).
+
+    The predicted class comes first; of equal scores the class whose name sorts
+    first. Where a table has no score vectors, all but the predicted class share
+    the last place.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        What the classifier said.
+    """
+    n_samples, n_classes = predictions.n_samples, predictions.n_classes
+    rows = np.arange(n_samples)
+    place = np.full((n_samples, n_classes), n_classes, dtype=np.int64)
+    if predictions.scores is not None:
+        order = name_order(predictions.class_names)
+        scores = predictions.scores.astype(float)
+        scores[rows, predictions.predicted_class] = np.inf
+        best = order[np.argsort(-scores[:, order], axis=1, kind="stable")]
+        np.put_along_axis(place, best, np.arange(1, n_classes + 1)[None, :], axis=1)
+    place[rows, predictions.predicted_class] = 1
+    return place
+
+
+def membership(event: Event, predictions: Predictions) -> Booleans:
+    """Return which classes the event holds for each protein, shape (n_samples, n_classes).
+
+    Parameters
+    ----------
+    event : Event
+        Of these classes.
+    predictions : Predictions
+        What the classifier said.
+
+    Examples
+    --------
+    >>> from credence.predictions import from_scores
+    >>> scores = np.array([[0.7, 0.2, 0.1]])
+    >>> said = from_scores(np.array(["p"], dtype=object), ("A", "B", "C"), scores, 1.0, 0.0)
+    >>> membership(Event("two_best", n_best=2), said).tolist()
+    [[True, True, False]]
+    """
+    if event.n_best:
+        return np.asarray(class_ranks(predictions) <= event.n_best)
+    if event.rule:
+        return parse_rule(event.rule, event.name).holds(predictions, class_ranks(predictions))
+    chosen = np.isin(np.array(predictions.class_names, dtype=object), list(event.classes))
+    return np.broadcast_to(chosen, (predictions.n_samples, predictions.n_classes)).copy()
+
+
+def memberships(events: Sequence[Event], predictions: Predictions) -> Booleans:
+    """Return :func:`membership` of all events, shape (n_events, n_samples, n_classes).
+
+    Parameters
+    ----------
+    events : sequence of Event
+        At least one.
+    predictions : Predictions
+        What the classifier said.
+    """
+    return np.stack([membership(event, predictions) for event in events])
+
+
+def outcomes(held: Booleans, true_class: Integers) -> Booleans:
+    """Return whether each event came true, shape (…, n_samples).
+
+    Parameters
+    ----------
+    held : array of bool, shape (…, n_samples, n_classes)
+        From :func:`memberships` or :func:`membership`.
+    true_class : array of int, shape (n_samples,)
+        Index into the class names.
+    """
+    return np.asarray(held[..., np.arange(len(true_class)), true_class])
+
+
+def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
+    """Return proteins of which each is right where an event came true.
+
+    What judges confidences of being right judges probabilities of any event so.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The proteins.
+    came_true : array of bool, shape (n_samples,)
+        Whether the event did.
+    """
+    of = labelled.predictions
+    predictions = Predictions(
+        ids=of.ids,
+        class_names=("no", "yes"),
+        scale=1.0,
+        resolution=0.0,
+        predicted_class=np.ones(of.n_samples, dtype=np.int64),
+    )
+    return Labelled(predictions, came_true.astype(np.int64), labelled.weight, labelled.cluster)
+
+
+def events_of(
+    standing: Sequence[str],
+    groups: Mapping[str, Sequence[str]],
+    rules: Mapping[str, str],
+    class_names: Sequence[str],
+    where: str,
+) -> tuple[Event, ...]:
+    """Return the events asked for, each checked against the classes.
+
+    Parameters
+    ----------
+    standing : sequence of str
+        Names from `STANDING`.
+    groups : mapping of str to sequence of str
+        Classes by the name of their group.
+    rules : mapping of str to str
+        Conditions by name.
+    class_names : sequence of str
+        The classifier's classes.
+    where : str
+        Where the user wrote this.
+
+    Raises
+    ------
+    InputError
+        With every name that is not known or stands twice, and every broken rule.
+    """
+    problems: list[Problem] = []
+    found: list[Event] = []
+    for name in standing:
+        if name not in STANDING:
+            what = f"there is no event {name!r}."
+            problems.append(Problem(where, what, nearest(name, STANDING)))
+        elif name in BEST:
+            found.append(Event(name, n_best=BEST[name]))
+        else:
+            found += [Event(class_name, classes=(class_name,)) for class_name in class_names]
+    for name, classes in groups.items():
+        problems += [
+            Problem(where, f"there is no class {class_!r}.", nearest(class_, class_names), None, name)
+            for class_ in classes
+            if class_ not in class_names
+        ]
+        found.append(Event(name, classes=tuple(dict.fromkeys(classes))))
+    for name, rule in rules.items():
+        try:
+            parsed: Rule = parse_rule(rule, where, name)
+            parsed.require_columns(class_names, where, name)
+        except InputError as error:
+            problems += error.problems
+        found.append(Event(name, rule=rule))
+    names = [event.name for event in found]
+    problems += [
+        Problem(where, f"two events are called {name!r}.", "Give one another name.")
+        for name in dict.fromkeys(names)
+        if names.count(name) > 1
+    ]
+    if problems:
+        raise InputError(problems)
+    return tuple(found)

@@ -1,0 +1,320 @@
+"""A user's rule: a condition over columns, read by a parser that can do nothing else.
+
+    rule      = all , { "or" , all }
+    all       = negation , { "and" , negation }
+    negation  = "not" , negation | "(" , rule , ")" | comparison
+    comparison= operand , ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) , operand
+    operand   = number | column in quotes
+
+A column is the name of a class, for its share of the row's scores, or one of
+`COLUMNS`. A rule is asked of each class of each protein: 'score' and 'rank' are
+those of the class asked about.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from credence.predictions import Booleans, Floats, Integers, Predictions
+from credence.problems import InputError, Problem, nearest
+
+COLUMNS = {
+    "score": "share of the row's scores of the class asked about",
+    "rank": "place of the class asked about, 1 the predicted one",
+    "top_score": "share of the row's scores of the predicted class",
+    "margin": "how far it leads the best of the others",
+}
+COMPARISONS: dict[str, Callable[[Floats, Floats], Booleans]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<column>'[^']*'|\"[^\"]*\")"
+    r"|(?P<sign><=|>=|==|!=|<|>|\(|\))"
+    r"|(?P<word>[A-Za-z_]\w*)"
+    r"|(?P<other>\S))"
+)
+KEYWORDS = ("and", "or", "not")
+MOST_DEPTH = 50  # brackets and nots within each other
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A number, or the name of a column.
+
+    Parameters
+    ----------
+    column : str, optional
+        Its name; None for a number.
+    number : float
+        The number.
+    """
+
+    column: str | None
+    number: float = 0.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """A comparison, or others joined.
+
+    Parameters
+    ----------
+    kind : str
+        A sign of `COMPARISONS`, or ``and``, ``or``, ``not``.
+    operands : tuple of Operand
+        Of a comparison, two.
+    parts : tuple of Node
+        Of the others.
+    """
+
+    kind: str
+    operands: tuple[Operand, ...] = ()
+    parts: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A condition that was read.
+
+    Parameters
+    ----------
+    text : str
+        As the user wrote it.
+    root : Node
+        What it says.
+    columns : tuple of (str, int)
+        The columns that it names, and the character at which each stands.
+    """
+
+    text: str
+    root: Node
+    columns: tuple[tuple[str, int], ...]
+
+    def require_columns(self, class_names: Sequence[str], where: str, name: str) -> None:
+        """Refuse a rule that names a column that is not there.
+
+        Parameters
+        ----------
+        class_names : sequence of str
+            The classifier's classes.
+        where, name : str
+            Where the rule stands, and what it is called.
+        """
+        known = [*COLUMNS, *class_names]
+        problems = [
+            Problem(
+                where,
+                f"character {position} of the rule: there is no column {column!r}.",
+                nearest(column, known),
+                None,
+                name,
+            )
+            for column, position in self.columns
+            if column not in known
+        ]
+        if problems:
+            raise InputError(problems)
+
+    def holds(self, predictions: Predictions, rank: Integers) -> Booleans:
+        """Return whether it holds for each class of each protein.
+
+        A comparison with what is not known holds for none.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            What the classifier said.
+        rank : array of int, shape (n_samples, n_classes)
+            From :func:`credence.events.event.class_ranks`.
+        """
+        shape = (predictions.n_samples, predictions.n_classes)
+        values = {name: _column(name, predictions, rank) for name, _ in self.columns}
+        return np.broadcast_to(_evaluate(self.root, values), shape).copy()
+
+
+def parse_rule(text: str, where: str, name: str | None = None) -> Rule:
+    """Return the rule of a text.
+
+    Parameters
+    ----------
+    text : str
+        What the user wrote.
+    where : str
+        Where it stands, for messages.
+    name : str, optional
+        What the rule is called.
+
+    Raises
+    ------
+    InputError
+        With the character at which reading stopped.
+
+    Examples
+    --------
+    >>> parse_rule("'score' >= 0.1 and not 'rank' > 3", "example").root.kind
+    'and'
+    """
+    return _Reader(text, where, name).read()
+
+
+@dataclass
+class _Reader:
+    text: str
+    where: str
+    name: str | None
+    tokens: list[tuple[str, str, int]] = field(default_factory=list)
+    columns: list[tuple[str, int]] = field(default_factory=list)
+    place: int = 0
+
+    def read(self) -> Rule:
+        stripped = self.text.rstrip()
+        position = 0
+        while position < len(stripped):
+            match = TOKEN.match(stripped, position)
+            assert match is not None and match.lastgroup is not None
+            kind, value = match.lastgroup, match.group(match.lastgroup)
+            start = match.start(kind) + 1
+            if kind == "other":
+                quote = value in "'\""
+                what = "a quotation mark that is not closed" if quote else f"{value!r}"
+                self.refuse(start, f"{what} has no meaning here.")
+            if kind == "word" and value not in KEYWORDS:
+                self.refuse(start, f"{value!r} is no word of rules.", f"Write '{value}', in quotes.")
+            self.tokens.append((value if kind in ("sign", "word") else kind, value, start))
+            position = match.end()
+        self.tokens.append(("end", "", len(stripped) + 1))
+        root = self.either(0)
+        kind, value, start = self.tokens[self.place]
+        if kind != "end":
+            self.refuse(start, f"{value} follows a complete rule.", "Join the two by and, or.")
+        return Rule(self.text, root, tuple(dict(reversed(self.columns)).items()))
+
+    def refuse(self, start: int, what: str, remedy: str | None = None) -> None:
+        raise InputError(
+            [
+                Problem(
+                    self.where,
+                    f"character {start} of the rule: {what}",
+                    remedy or "Compare columns in quotes and numbers: 'score' >= 0.1 and 'rank' <= 3.",
+                    None,
+                    self.name,
+                )
+            ]
+        )
+
+    def take(self, kind: str) -> bool:
+        if self.tokens[self.place][0] != kind:
+            return False
+        self.place += 1
+        return True
+
+    def either(self, depth: int) -> Node:
+        parts = [self.every(depth)]
+        while self.take("or"):
+            parts.append(self.every(depth))
+        return parts[0] if len(parts) == 1 else Node("or", parts=tuple(parts))
+
+    def every(self, depth: int) -> Node:
+        parts = [self.negation(depth)]
+        while self.take("and"):
+            parts.append(self.negation(depth))
+        return parts[0] if len(parts) == 1 else Node("and", parts=tuple(parts))
+
+    def negation(self, depth: int) -> Node:
+        if depth > MOST_DEPTH:
+            self.refuse(self.tokens[self.place][2], "brackets lie too deep.", "Write it flatter.")
+        if self.take("not"):
+            return Node("not", parts=(self.negation(depth + 1),))
+        if self.take("("):
+            inner = self.either(depth + 1)
+            if not self.take(")"):
+                self.refuse(self.tokens[self.place][2], "a bracket is not closed.", "Add ).")
+            return inner
+        return self.comparison()
+
+    def comparison(self) -> Node:
+        left = self.operand()
+        sign, value, start = self.tokens[self.place]
+        if sign not in COMPARISONS:
+            found = "the rule ends" if sign == "end" else f"there is {value}"
+            known = ", ".join(COMPARISONS)
+            self.refuse(start, f"{found} where a comparison is expected.", f"Use one of {known}.")
+        self.place += 1
+        return Node(sign, operands=(left, self.operand()))
+
+    def operand(self) -> Operand:
+        kind, value, start = self.tokens[self.place]
+        self.place += 1
+        if kind == "number":
+            return Operand(None, float(value))
+        if kind != "column":
+            found = "the rule ends" if kind == "end" else f"there is {value}"
+            self.refuse(start, f"{found} where a number or a column in quotes is expected.")
+        self.columns.append((value[1:-1], start))
+        return Operand(value[1:-1])
+
+
+def _evaluate(node: Node, values: dict[str, Floats]) -> Booleans:
+    if node.kind in COMPARISONS:
+        left, right = (
+            np.array(operand.number) if operand.column is None else values[operand.column]
+            for operand in node.operands
+        )
+        known = ~(np.isnan(left) | np.isnan(right))
+        return np.asarray(COMPARISONS[node.kind](left, right) & known)
+    parts = [_evaluate(part, values) for part in node.parts]
+    if node.kind == "not":
+        return np.asarray(~parts[0])
+    join = np.logical_and if node.kind == "and" else np.logical_or
+    answer = parts[0]
+    for part in parts[1:]:
+        answer = join(answer, part)
+    return np.asarray(answer)
+
+
+def _column(name: str, predictions: Predictions, rank: Integers) -> Floats:
+    """Return a column, broadcastable to (n_samples, n_classes); NaN where not known."""
+    if name == "rank":
+        return rank.astype(float)
+    if predictions.scores is None:
+        return np.full((predictions.n_samples, 1), np.nan)
+    share = row_shares(predictions)
+    if name == "score":
+        return share
+    if name in ("top_score", "margin"):
+        rows = np.arange(len(share))
+        top = share[rows, predictions.predicted_class]
+        others = share.copy()
+        others[rows, predictions.predicted_class] = -np.inf
+        return (top if name == "top_score" else top - others.max(axis=1))[:, None]
+    return share[:, [predictions.class_names.index(name)]]
+
+
+def row_shares(predictions: Predictions) -> Floats:
+    """Return each row of scores divided by its sum, to nine decimals.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With score vectors.
+    """
+    assert predictions.scores is not None
+    total = predictions.scores.sum(axis=1, keepdims=True)
+    share = np.divide(
+        predictions.scores, total, out=np.zeros_like(predictions.scores), where=total > 0
+    )
+    return np.round(share, SHARE_DECIMALS)
+
+
+SHARE_DECIMALS = 9  # so that no rescaling of the scores moves a row across a rule's number
