@@ -15,6 +15,7 @@ from credence.evaluation.measures import (
     Measures,
     chances,
     floors,
+    in_families,
     measure,
     placements,
 )
@@ -98,12 +99,7 @@ class Judge:
         unit, key = encode_clusters(names)
         self.drawing = Drawing(unit, key, options.n_draws)
         self.parts = self.drawing.parts()
-        only = options.families
-        self.in_cells = tuple(
-            metric
-            for metric in IN_CELLS
-            if only is None or (metric.family is not None and metric.family.name in only)
-        )
+        self.in_cells = in_families(options.families)
         self.chance = {}
         if options.n_floor > 0:
             cluster, cluster_key = encode_clusters(labelled.cluster)

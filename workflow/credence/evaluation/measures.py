@@ -148,6 +148,19 @@ def effective_numbers(judged: Judged, block: Integers, n_classes: int) -> Floats
     return np.append(divide(total**2, squares, 0.0), judged.n_effective)
 
 
+def in_families(names: Sequence[str] | None) -> tuple[Metric, ...]:
+    """Return the metrics in cells of the families named, or of all.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Of families; None: all.
+    """
+    if names is None:
+        return IN_CELLS
+    return tuple(one for one in IN_CELLS if one.family and one.family.name in names)
+
+
 def placements(
     judged: Judged, block: Integers, n_classes: int, metrics: Sequence[Metric] = IN_CELLS
 ) -> dict[str, Placed]:

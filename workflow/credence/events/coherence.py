@@ -71,9 +71,7 @@ def coherent(held: Booleans, said: Floats, fixed: Floats | None, first: Booleans
     return answer
 
 
-def distribution(
-    held: Booleans, said: Floats, fixed: float, first: Booleans
-) -> Floats | None:
+def distribution(held: Booleans, said: Floats, fixed: float, first: Booleans) -> Floats | None:
     """Return shares of the classes whose sums are nearest to what was said of one protein.
 
     Parameters
@@ -143,4 +141,4 @@ def sums_of(held: Booleans, share: Floats) -> Floats:
     share : array of float, shape (n_classes,)
         Of the classes.
     """
-    return np.minimum(np.where(held, share, 0.0).sum(axis=1), 1.0)
+    return np.asarray(np.minimum(np.where(held, share, 0.0).sum(axis=1), 1.0))

@@ -22,7 +22,7 @@ LEAST_BY_SCORES = 2  # best classes that only a score vector tells
 
 @dataclass(frozen=True)
 class Event:
-    """A question about a protein: is its true class one of these?
+    """A question about a protein, whether its true class is one of a set.
 
     Exactly one of the last three is given.
 
@@ -201,6 +201,7 @@ def events_of(
     """
     problems: list[Problem] = []
     found: list[Event] = []
+    known = tuple(class_names)
     for name in standing:
         if name not in STANDING:
             what = f"there is no event {name!r}."
@@ -211,9 +212,11 @@ def events_of(
             found += [Event(class_name, classes=(class_name,)) for class_name in class_names]
     for name, classes in groups.items():
         problems += [
-            Problem(where, f"there is no class {class_!r}.", nearest(class_, class_names), None, name)
+            Problem(
+                where, f"there is no class {class_!r}.", nearest(class_, class_names), None, name
+            )
             for class_ in classes
-            if class_ not in class_names
+            if class_ not in known
         ]
         found.append(Event(name, classes=tuple(dict.fromkeys(classes))))
     for name, rule in rules.items():

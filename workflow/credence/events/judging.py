@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters, keys_of, uniform
+from credence.calibrators.draws import uniform
 from credence.calibrators.protocol import Calibrator
-from credence.evaluation.crossfit import cross_fit
 from credence.evaluation.judging import Judgement, Said, judge
-from credence.evaluation.options import HELD_OUT, EvaluationOptions
+from credence.evaluation.options import HELD_OUT
 from credence.evaluation.reliability import reliability_of
 from credence.events import one_vs_all
-from credence.events.event import Event, as_question, memberships, outcomes
-from credence.events.features import BY_NAME as FEATURES
-from credence.events.features import GROUPS, Evidence, Seen, Table, frequencies, table_of
-from credence.events.forecasters.protocol import Lesson
+from credence.events.event import Event, as_question, memberships
+from credence.events.features.protocol import Evidence
+from credence.events.features.registry import BY_NAME as FEATURES
+from credence.events.features.registry import GROUPS, Table
 from credence.events.forecasters.registry import BY_NAME as FORECASTERS
 from credence.events.learning import Learnt, constant_of, learn, with_settings_of
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing
+from credence.events.world import (
+    Asked,
+    EventOptions,
+    World,
+    ask,
+    features_used,
+    frequency_of,
+    lesson_of,
+    world_of,
+)
 from credence.findings.evaluated import Difference, MetricValue
 from credence.findings.events import (
     Ablation,
@@ -31,119 +39,15 @@ from credence.findings.events import (
     Pooled,
     TunedFinding,
 )
-from credence.metrics.binning import WIDTH
 from credence.metrics.decomposition import CALIBRATION
 from credence.metrics.judged import Judged
-from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.splits.folds import fold_of
+from credence.predictions import Floats, Labelled
 
 PUBLISHED = "published"
 SHOWN = ("nll", "brier", "calibration", "sharpness", "remainder", "outcome_variance")
 COMPARED = ("nll", "brier")
 SHARES_LEARNT = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the clusters, for learning curves
 MOVED = 0.001  # of a probability: less is not called a contradiction
-
-
-@dataclass(frozen=True)
-class EventOptions:
-    """How events are learnt and judged.
-
-    Parameters
-    ----------
-    forecaster : str
-        Whose probabilities are published.
-    compare : tuple of str
-        Others that are judged beside it.
-    without : tuple of str
-        Features not to be used.
-    agrees : bool
-        Whether the predicted class keeps the published confidence.
-    n_folds : int
-        Folds of whole clusters.
-    min_positives : float
-        Least effective number of proteins for which an event came true, or not.
-    level : float
-        Coverage of the intervals.
-    n_draws : int
-        Of the bootstrap over clusters.
-    """
-
-    forecaster: str = "logistic"
-    compare: tuple[str, ...] = ("knn", "isotonic")
-    without: tuple[str, ...] = ()
-    agrees: bool = True
-    n_folds: int = 10
-    min_positives: float = 10.0
-    level: float = 0.95
-    n_draws: int = 200
-
-    @property
-    def every(self) -> tuple[str, ...]:
-        """All forecasters, the published one first."""
-        return tuple(dict.fromkeys((self.forecaster, *self.compare)))
-
-    @property
-    def judging(self) -> EvaluationOptions:
-        """How metrics are drawn."""
-        return EvaluationOptions(
-            self.n_folds, self.level, self.n_draws, n_floor=0, n_signs=0, families=(WIDTH.name,)
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """One event on the calibration set.
-
-    Parameters
-    ----------
-    event : Event
-        What is asked.
-    table : Table
-        Features.
-    came_true : array of bool, shape (n_samples,)
-        Outcomes.
-    lesson : Lesson
-        The same, as forecasters see it.
-    note : str
-        Why nothing is to be learnt; empty where it is.
-    """
-
-    event: Event
-    table: Table
-    came_true: Booleans
-    lesson: Lesson
-    note: str
-
-
-@dataclass(frozen=True, eq=False)
-class World:
-    """The calibration set, in an order that no table's order reaches.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The proteins.
-    evidence : Evidence
-        What is known of them.
-    fold : array of int, shape (n_samples,)
-        Of whole clusters.
-    cluster : array of int, shape (n_samples,)
-        Their codes, by keys.
-    key : array of uint64
-        A key for each code.
-    options : EventOptions
-        How events are learnt and judged.
-    confidence : array of float, shape (n_samples,), optional
-        Held-out confidences of the predicted class.
-    """
-
-    labelled: Labelled
-    evidence: Evidence
-    fold: Integers
-    cluster: Integers
-    key: np.ndarray[tuple[int], np.dtype[np.uint64]] = field(repr=False)
-    options: EventOptions
-    confidence: Floats | None
 
 
 def study_events(
@@ -168,9 +72,9 @@ def study_events(
     calibrators : mapping of str to Calibrator
         The method of the published confidence, by name, without intervals; or none.
     """
-    world = _world(labelled, evidence, options, calibrators)
+    world = world_of(labelled, evidence, options, calibrators)
     names = tuple(name for name in FEATURES if name not in options.without)
-    asked = [_asked(world, event, names) for event in events]
+    asked = [ask(world, event, names) for event in events]
     learnt = [_learn_all(world, one) for one in asked]
     raw = np.stack([parts[options.forecaster].held_out for parts in learnt])
     predictions = world.labelled.predictions
@@ -184,8 +88,8 @@ def study_events(
         found.append(_finding(world, one, learnt[number], said, published[number]))
     model = EventModel(
         predictions.class_names,
-        _features_of(asked[0].table),
-        _frequency(world),
+        features_used(asked[0].table),
+        frequency_of(world),
         evidence.types,
         evidence.admissible,
         options.agrees and bool(calibrators),
@@ -207,61 +111,7 @@ def study_events(
         n_moved=int((np.abs(raw - published) > MOVED).sum()),
         brier_before=_mean_square(raw, outcome),
         brier_after=_mean_square(published, outcome),
-        pooled=_pooled(published, outcome, world.labelled.weight),
-    )
-
-
-def _world(
-    labelled: Labelled,
-    evidence: Evidence,
-    options: EventOptions,
-    calibrators: Mapping[str, Calibrator],
-) -> World:
-    """Return the set ordered by the keys of ids: ties among neighbours are settled so."""
-    ids = labelled.predictions.ids.astype(str)
-    order = np.lexsort((ids, keys_of(ids.astype(object))))
-    labelled = labelled.take(order)
-    ordered = Evidence(
-        labelled.predictions,
-        {name: values[order] for name, values in evidence.columns.items()},
-        None if evidence.neighbours is None else evidence.neighbours[order],
-        evidence.types,
-        evidence.admissible,
-    )
-    names = np.array(labelled.predictions.class_names, dtype=object)
-    stratum = names[labelled.predictions.predicted_class].astype(str)
-    fold = fold_of(labelled.cluster, stratum, options.n_folds)
-    cluster, key = encode_clusters(labelled.cluster)
-    confidence = None
-    if options.agrees and calibrators:
-        held_out, _ = cross_fit(labelled, calibrators, fold)
-        confidence = next(iter(held_out.values()))
-    return World(labelled, ordered, fold, cluster, key, options, confidence)
-
-
-def _frequency(world: World) -> Floats:
-    of = world.labelled
-    return frequencies(of.true_class, of.weight, of.predictions.n_classes)
-
-
-def _asked(world: World, event: Event, names: Sequence[str]) -> Asked:
-    held = memberships([event], world.labelled.predictions)[0]
-    came_true = outcomes(held, world.labelled.true_class)
-    table = table_of(Seen(world.evidence, held, _frequency(world)), names)
-    lesson = _lesson(world, table, came_true)
-    note = ""
-    if held.all():
-        note = "holds every class: its probability is 1 whatever is predicted"
-    elif not held.any():
-        note = "holds no class: its probability is 0 whatever is predicted"
-    return Asked(event, table, came_true, lesson, note)
-
-
-def _lesson(world: World, table: Table, came_true: Booleans) -> Lesson:
-    by_itself = [name for name in ("event_score", "top_score") if name in table.feature]
-    main = table.feature.index(by_itself[0]) if by_itself else 0
-    return Lesson(
-        table.values, came_true.astype(float), world.labelled.weight, world.cluster, main
+        pooled=pooled_error(published, outcome, world.labelled.weight),
     )
 
 
@@ -339,9 +189,7 @@ def _finding(
 
 def _metrics(judgement: Judgement, names: Sequence[str]) -> tuple[MetricValue, ...]:
     return tuple(
-        entry
-        for entry in judgement.metrics
-        if entry.class_name is None and entry.metric in names
+        entry for entry in judgement.metrics if entry.class_name is None and entry.metric in names
     )
 
 
@@ -358,7 +206,7 @@ def _ablations(
 ) -> tuple[Ablation, ...]:
     """Return what is lost without each group of features, settings as tuned with all."""
     options = world.options
-    used = _features_of(asked.table)
+    used = features_used(asked.table)
     groups = [group for group in GROUPS if any(FEATURES[name].group == group for name in used)]
     forecaster = FORECASTERS[options.forecaster]
     if len(groups) == 1:
@@ -366,7 +214,7 @@ def _ablations(
     entries = {("all", HELD_OUT): Said(learnt[options.forecaster].held_out)}
     for group in groups:
         kept = [name for name in used if FEATURES[name].group != group]
-        lesson = _lesson(world, asked.table.only(kept), asked.came_true)
+        lesson = lesson_of(world, asked.table.only(kept), asked.came_true)
         without = with_settings_of(
             learnt[options.forecaster], forecaster, lesson, world.fold, options.min_positives
         )
@@ -410,10 +258,6 @@ def _learning(
     )
 
 
-def _features_of(table: Table) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(table.feature))
-
-
 def _feature_findings(table: Table, without: Sequence[str]) -> tuple[FeatureFinding, ...]:
     return tuple(
         FeatureFinding(
@@ -432,8 +276,16 @@ def _mean_square(said: Floats, outcome: Floats) -> float:
     return float(np.nanmean((said - outcome) ** 2)) if (~np.isnan(said)).any() else float("nan")
 
 
-def _pooled(said: Floats, outcome: Floats, weight: Floats) -> Pooled | None:
-    """Return the calibration error of all events in the same bins, and in bins of their own."""
+def pooled_error(said: Floats, outcome: Floats, weight: Floats) -> Pooled | None:
+    """Return the calibration error of all events in the same bins, and in bins of their own.
+
+    Parameters
+    ----------
+    said, outcome : array of float, shape (n_events, n_samples)
+        Probabilities, NaN where there is none, and what came true.
+    weight : array of float, shape (n_samples,)
+        Of the proteins.
+    """
     if len(said) == 1:
         return None
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from credence.events.coherence import coherent
 from credence.events.event import Event, memberships
-from credence.events.features import BY_NAME, Evidence, Seen, table_of
+from credence.events.features.protocol import Evidence, Seen
+from credence.events.features.registry import BY_NAME, table_of
 from credence.events.forecasters.protocol import Constant, Forecast
 from credence.events.forecasters.registry import BY_NAME as FORECASTERS
 from credence.predictions import Booleans, Floats, Predictions

@@ -45,6 +45,8 @@ TOKEN = re.compile(
     r"|(?P<other>\S))"
 )
 KEYWORDS = ("and", "or", "not")
+WAY = "Compare columns in quotes and numbers: 'score' >= 0.1 and 'rank' <= 3."
+SHARE_DECIMALS = 9  # so that no rescaling of scores moves a row across a rule's number
 MOST_DEPTH = 50  # brackets and nots within each other
 
 
@@ -190,7 +192,9 @@ class _Reader:
                 what = "a quotation mark that is not closed" if quote else f"{value!r}"
                 self.refuse(start, f"{what} has no meaning here.")
             if kind == "word" and value not in KEYWORDS:
-                self.refuse(start, f"{value!r} is no word of rules.", f"Write '{value}', in quotes.")
+                self.refuse(
+                    start, f"{value!r} is no word of rules.", f"Write '{value}', in quotes."
+                )
             self.tokens.append((value if kind in ("sign", "word") else kind, value, start))
             position = match.end()
         self.tokens.append(("end", "", len(stripped) + 1))
@@ -206,7 +210,8 @@ class _Reader:
                 Problem(
                     self.where,
                     f"character {start} of the rule: {what}",
-                    remedy or "Compare columns in quotes and numbers: 'score' >= 0.1 and 'rank' <= 3.",
+                    remedy
+                    or "Compare columns in quotes and numbers: 'score' >= 0.1 and 'rank' <= 3.",
                     None,
                     self.name,
                 )
@@ -297,7 +302,8 @@ def _column(name: str, predictions: Predictions, rank: Integers) -> Floats:
         top = share[rows, predictions.predicted_class]
         others = share.copy()
         others[rows, predictions.predicted_class] = -np.inf
-        return (top if name == "top_score" else top - others.max(axis=1))[:, None]
+        lead = np.round(top - others.max(axis=1), SHARE_DECIMALS)
+        return np.asarray((top if name == "top_score" else lead)[:, None])
     return share[:, [predictions.class_names.index(name)]]
 
 
@@ -314,7 +320,4 @@ def row_shares(predictions: Predictions) -> Floats:
     share = np.divide(
         predictions.scores, total, out=np.zeros_like(predictions.scores), where=total > 0
     )
-    return np.round(share, SHARE_DECIMALS)
-
-
-SHARE_DECIMALS = 9  # so that no rescaling of the scores moves a row across a rule's number
+    return np.asarray(np.round(share, SHARE_DECIMALS))

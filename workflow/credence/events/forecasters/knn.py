@@ -50,7 +50,7 @@ class Neighbours:
 
     def probability(self, features: Floats) -> Floats:
         """Return the share of the nearest k, with half a protein on each side."""
-        return self.shares(features, (self.k,))[0]
+        return np.asarray(self.shares(features, (self.k,))[0])
 
     def shares(self, features: Floats, numbers: tuple[int, ...]) -> Floats:
         """Return the share under each number of neighbours, shape (n_numbers, n_samples).

@@ -1,9 +1,10 @@
-"""A small drawn world with an ensemble, for the tests of events."""
+"""Small drawn worlds for the tests of events."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from credence.events.forecasters.protocol import Lesson
 from credence.predictions import Labelled, from_scores, label
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other", "Tail fiber")
@@ -27,3 +28,16 @@ def drawn(seed: int = 1, n_samples: int = 300, n_clusters: int = 90) -> Labelled
     )
     weight = rng.choice([0.5, 1.0, 2.0], n_samples)
     return label(predictions, true_class.astype(np.int64), weight, cluster.astype(object))
+
+
+def lesson(seed: int = 0, n_samples: int = 240) -> Lesson:
+    """Return a lesson of a score that tells, one that does not, and one that never varies."""
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=n_samples)
+    other = np.round(rng.normal(size=n_samples), 1)  # with ties
+    other[::17] = np.nan
+    came_true = rng.random(n_samples) < 1 / (1 + np.exp(-2 * score))
+    features = np.column_stack([score, other, np.ones(n_samples)])
+    cluster = np.sort(rng.integers(0, 60, n_samples))
+    weight = rng.choice([0.5, 1.0, 2.0], n_samples)
+    return Lesson(features, came_true.astype(float), weight, cluster, 0)

@@ -1,0 +1,176 @@
+"""Calibration and sharpness of events: published numbers, and laws of the whole."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_method
+from credence.events.event import events_of, memberships
+from credence.events.features.protocol import Evidence
+from credence.events.judging import pooled_error, study_events
+from credence.events.model import EventModel
+from credence.events.world import EventOptions
+from credence.findings.codec import from_record, to_record
+from credence.findings.events import EventsFinding
+from credence.metrics.decomposition import CALIBRATION, SHARPNESS
+from credence.metrics.judged import Judged
+from credence.predictions import Labelled
+from drawn_events import CLASS_NAMES, TAIL, drawn
+
+EVENTS = events_of(
+    ["predicted_class", "two_best", "three_best"],
+    {"tail": TAIL},
+    {"mine": "'score' >= 0.2"},
+    CLASS_NAMES,
+    "c",
+)
+QUICK = EventOptions(
+    forecaster="logistic", compare=("isotonic",), n_folds=3, min_positives=5.0, n_draws=20
+)
+KERNEL = {"isotonic": parse_method("isotonic", "test").build(FitOptions(5.0, 0.95, 0))}
+
+# Three inputs of probability 1/3, the truth 0, 1 and 1/2 of the time: Kuleshov & Liang 2015.
+TOY = {
+    (0.5, 0.5, 0.5): (0.0, 0.0),
+    (0.0, 1.0, 0.5): (0.0, 1 / 6),
+    (0.2, 0.8, 0.4): (0.03, 1 / 6),
+    (0.0, 0.75, 0.75): (0.0, 0.125),
+}
+
+
+@pytest.mark.parametrize("forecast", TOY)
+def test_the_toy_table_of_kuleshov_and_liang(forecast: tuple[float, float, float]) -> None:
+    said = np.repeat(forecast, 2)
+    came_true = np.array([0, 0, 1, 1, 0, 1], dtype=bool)
+    judged = Judged(said, came_true, np.ones(6))
+    calibration, sharpness = TOY[forecast]
+    assert CALIBRATION.compute(judged) == pytest.approx(calibration, abs=1e-15)
+    assert SHARPNESS.compute(judged) == pytest.approx(sharpness, abs=1e-15)
+
+
+def test_events_pooled_can_look_calibrated_where_neither_is() -> None:
+    # One event is a fair coin, the other always comes true; both are said to be 0.75.
+    said = np.full((2, 100), 0.75)
+    outcome = np.stack([np.arange(100) % 2, np.ones(100)]).astype(float)
+    found = pooled_error(said, outcome, np.ones(100))
+    assert found is not None
+    assert found.pooled == pytest.approx(0.0, abs=1e-15)
+    assert found.apart == pytest.approx(0.25**2)
+    assert found.n == 200
+
+
+def studied(labelled: Labelled, options: EventOptions = QUICK) -> tuple[EventModel, EventsFinding]:
+    return study_events(labelled, Evidence(labelled.predictions), EVENTS, options, KERNEL)
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[EventModel, EventsFinding]:
+    return studied(drawn())
+
+
+def test_probabilities_nest_and_the_predicted_class_has_its_confidence(
+    both: tuple[EventModel, EventsFinding],
+) -> None:
+    model, _ = both
+    of = drawn(2).predictions
+    confidence = np.linspace(0.05, 0.95, of.n_samples)
+    confidence[::7] = np.nan
+    found = model.probabilities(model.evidence(of), confidence)
+    held = memberships(EVENTS, of)
+    for one in range(len(EVENTS)):
+        for other in range(len(EVENTS)):
+            inside = (held[one] <= held[other]).all(axis=1)
+            assert (found[one, inside] <= found[other, inside]).all()
+    known = ~np.isnan(confidence)
+    assert (found[0, known] == confidence[known]).all()
+    assert not np.isnan(found).any()
+
+
+def test_neither_rows_nor_classes_have_an_order(both: tuple[EventModel, EventsFinding]) -> None:
+    model, finding = both
+    labelled = drawn()
+    turned = labelled.take(np.random.default_rng(0).permutation(labelled.n_samples))
+    other, again = studied(turned)
+    assert to_record(again) == to_record(finding)
+    assert other.to_record() == model.to_record()
+
+
+def test_a_model_comes_back_from_json_as_it_was(both: tuple[EventModel, EventsFinding]) -> None:
+    model, finding = both
+    again = EventModel.from_record(json.loads(json.dumps(model.to_record(), allow_nan=False)))
+    evidence = model.evidence(drawn(2).predictions)
+    assert (again.said(evidence) == model.said(evidence)).all()
+    assert from_record(EventsFinding, json.loads(json.dumps(to_record(finding)))).events[
+        0
+    ].metrics == pytest.approx(finding.events[0].metrics)
+
+
+def test_each_event_is_judged_with_its_rivals(both: tuple[EventModel, EventsFinding]) -> None:
+    _, finding = both
+    assert finding.compared == ("logistic", "isotonic", "one_vs_all")
+    for event in finding.events:
+        methods = {row.method for row in event.metrics}
+        assert methods == {"published", "logistic", "isotonic", "one_vs_all"}
+        assert {row.metric for row in event.metrics} >= {"nll", "brier", "calibration"}
+        assert event.n == 300 and 0 < event.n_true < 300
+        assert [point.share for point in event.learning] == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0]
+        assert {entry.group for entry in event.ablations} == {"score", "class", "ensemble"}
+
+
+def test_brier_score_is_sharpness_and_calibration_and_the_rest(
+    both: tuple[EventModel, EventsFinding],
+) -> None:
+    for event in both[1].events:
+        of = {(row.method, row.metric): row.value for row in event.metrics}
+        for method in ("published", "logistic", "isotonic", "one_vs_all"):
+            parts = (
+                of[method, "outcome_variance"]
+                - of[method, "sharpness"]
+                + of[method, "calibration"]
+                + of[method, "remainder"]
+            )
+            assert of[method, "brier"] == pytest.approx(parts, abs=1e-12)
+
+
+def test_without_a_confidence_to_keep_consistency_lowers_the_squared_error() -> None:
+    _, finding = studied(drawn(), replace(QUICK, agrees=False))
+    assert finding.n_moved > 0
+    assert finding.brier_after < finding.brier_before
+
+
+def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None:
+    labelled = drawn()
+    rare = labelled.take(np.flatnonzero((labelled.true_class != 1) | (np.arange(300) < 15)))
+    events = events_of(
+        [], {"any": CLASS_NAMES, "rare": ("Collar",)}, {"none": "'rank' > 9"}, CLASS_NAMES, "c"
+    )
+    model, finding = study_events(rare, Evidence(rare.predictions), events, QUICK, {})
+    notes = [event.note for event in finding.events]
+    assert notes == [
+        "holds every class: its probability is 1 whatever is predicted",
+        "too few calibration proteins for which it came true, or did not: overall share",
+        "holds no class: its probability is 0 whatever is predicted",
+    ]
+    found = model.probabilities(model.evidence(rare.predictions), None)
+    assert (found[0] == 1.0).all() and (found[2] == 0.0).all()
+    assert found[1] == pytest.approx(found[1, 0])
+
+
+def test_a_feature_that_a_later_table_lacks_is_named() -> None:
+    from credence.problems import InputError
+
+    labelled = drawn()
+    lengths = Evidence(labelled.predictions, {"length": np.full(300, 250.0) + np.arange(300)})
+    model, _ = study_events(labelled, lengths, EVENTS[:1], QUICK, {})
+    with pytest.raises(InputError) as caught:
+        model.said(model.evidence(labelled.predictions))
+    assert str(caught.value) == (
+        "events: they were learnt with logarithm of the protein's length ('length'), which is "
+        "not known of these proteins. Give a column 'length', or learn without it: "
+        "--without length."
+    )

@@ -1,0 +1,124 @@
+"""Nested cross-fitting, against the slow way that refits everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from credence.events.forecasters.protocol import Lesson
+from credence.events.forecasters.registry import BY_NAME
+from credence.events.learning import Learnt, effective, is_scarce, learn, with_settings_of
+from drawn_events import lesson
+
+FOLD = lesson().cluster % 4
+
+
+def loss(p: np.ndarray, of: Lesson) -> float:
+    return float(-(of.weight * np.log(np.where(of.outcome > 0, p, 1 - p))).sum())
+
+
+def slow(name: str, of: Lesson) -> tuple[float, np.ndarray, list[float]]:
+    """Refit for every fold, every fold within it and every value."""
+    entry = BY_NAME[name]
+    held_out, chosen = np.full(of.n_samples, np.nan), []
+
+    def best(rows: np.ndarray) -> float:
+        losses = []
+        for value in entry.candidates:
+            total = 0.0
+            for inner in np.unique(FOLD[rows]):
+                judged = rows & (inner == FOLD)
+                fitted = entry.fit(of.take(rows & ~judged), value)
+                total += loss(fitted.probability(of.features[judged]), of.take(judged))
+            losses.append(total)
+        return entry.candidates[int(np.argmin(losses))]
+
+    for outer in range(4):
+        rows = outer != FOLD
+        chosen.append(best(rows))
+        fitted = entry.fit(of.take(rows), chosen[-1])
+        held_out[~rows] = fitted.probability(of.features[~rows])
+    return best(np.ones(of.n_samples, dtype=bool)), held_out, chosen
+
+
+@pytest.mark.parametrize("name", ["knn", "isotonic"])
+def test_it_is_what_refitting_everything_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = lesson()
+    if name == "knn":  # fewer neighbours to try, so that the slow way ends
+        from credence.events.forecasters import knn
+
+        few = (5.0, 20.0, 100.0)
+        monkeypatch.setattr(knn, "CANDIDATES", few)
+        monkeypatch.setitem(BY_NAME, name, replaced(name, few))
+    found = learn(BY_NAME[name], of, FOLD, 1.0)
+    value, held_out, chosen = slow(name, of)
+    assert found.value == value
+    assert found.held_out == pytest.approx(held_out, rel=1e-12)
+    if len(BY_NAME[name].candidates) > 1:
+        assert list(found.chosen.values()) == chosen
+
+
+def replaced(name: str, candidates: tuple[float, ...]):  # type: ignore[no-untyped-def]
+    from dataclasses import replace
+
+    return replace(BY_NAME[name], candidates=candidates)
+
+
+def changed(of: Lesson, rows: np.ndarray) -> Lesson:
+    outcome = of.outcome.copy()
+    outcome[rows] = 1 - outcome[rows]
+    return Lesson(of.features, outcome, of.weight, of.cluster, of.main)
+
+
+@pytest.mark.parametrize("name", ["logistic", "knn"])
+def test_a_fold_s_own_outcomes_do_not_reach_its_forecasts(name: str) -> None:
+    of = lesson()
+    judged = FOLD == 2
+    one = learn(BY_NAME[name], of, FOLD, 1.0)
+    two = learn(BY_NAME[name], changed(of, judged), FOLD, 1.0)
+    assert (one.held_out[judged] == two.held_out[judged]).all()
+    assert (one.held_out[~judged] != two.held_out[~judged]).any()
+
+
+def test_what_may_not_be_learnt_from_is_still_judged() -> None:
+    of = lesson()
+    kept = of.cluster < 30
+    one = learn(BY_NAME["isotonic"], of, FOLD, 1.0, kept)
+    two = learn(BY_NAME["isotonic"], changed(of, ~kept), FOLD, 1.0, kept)
+    assert not np.isnan(one.held_out).any()
+    assert (one.held_out == two.held_out).all()
+
+
+def test_settings_of_another_lesson_are_kept() -> None:
+    of = lesson()
+    entry = BY_NAME["knn"]
+    tuned = learn(entry, of, FOLD, 1.0)
+    fewer = Lesson(of.features[:, :1], of.outcome, of.weight, of.cluster, 0)
+    found = with_settings_of(tuned, entry, fewer, FOLD, 1.0)
+    for fold in range(4):
+        judged = fold == FOLD
+        fitted = entry.fit(fewer.take(~judged), tuned.chosen[fold])
+        assert (found[judged] == fitted.probability(fewer.features[judged])).all()
+
+
+def test_too_few_of_one_outcome_give_the_overall_share() -> None:
+    of = lesson()
+    rare = Lesson(of.features, np.zeros(of.n_samples), of.weight, of.cluster, 0)
+    rare.outcome[:3] = 1.0
+    assert is_scarce(rare, 10.0) and not is_scarce(of, 10.0)
+    found = learn(BY_NAME["logistic"], rare, FOLD, 10.0)
+    share = (rare.weight[:3].sum() + 0.5) / (rare.weight.sum() + 1.0)
+    assert found.is_scarce
+    assert found.forecast.probability(of.features[:2]) == pytest.approx([share, share])
+
+
+def test_one_cluster_alone_leaves_nothing_to_judge() -> None:
+    of = lesson()
+    found: Learnt = learn(BY_NAME["knn"], of, np.zeros(of.n_samples, dtype=np.int64), 1.0)
+    assert np.isnan(found.held_out).all()
+    assert found.value == BY_NAME["knn"].default
+
+
+def test_kish_s_number_of_nothing_is_0() -> None:
+    assert effective(np.zeros(0)) == 0.0
+    assert effective(np.array([1.0, 1.0, 2.0])) == pytest.approx(16 / 6)

@@ -1,0 +1,1 @@
+"""What forecasters look at: modules of features, listed in the registry."""
