@@ -21,7 +21,7 @@ rule fit:
         python=sys.executable,
     params:
         method=lambda wildcards: METHODS[wildcards.method],
-        options=settings.fit_options,
+        options=settings.fit_options + settings.sets_options,
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence fit {input.samples:q} --format credence"

@@ -64,6 +64,7 @@ def command(
     from credence.tables.calibration_file import read_calibration, require_match
     from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
     from credence.tables.joining import stream_tables
+    from credence.tables.set_columns import set_names
     from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter
 
@@ -73,6 +74,7 @@ def command(
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
     names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)
+    names += set_names(file.sets, shift is not None)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
@@ -105,6 +107,7 @@ def _columns(file: CalibrationFile, shift: ShiftFile | None, samples: Samples) -
     """Return the rows of some proteins, in the table's order; also those without scores."""
     from credence.confidence import Note, unknown
     from credence.tables.contract import confidence_columns
+    from credence.tables.set_columns import set_columns
     from credence.tables.unscored import with_unscored
 
     predictions = samples.predictions
@@ -114,7 +117,10 @@ def _columns(file: CalibrationFile, shift: ShiftFile | None, samples: Samples) -
         else unknown(0, Note.NONE)
     )
     columns = confidence_columns(predictions, confidence, file.method_spec)
-    return with_unscored(columns | _adjusted(shift, samples), samples, file.method_spec)
+    columns |= _adjusted(shift, samples)
+    share = None if shift is None else shift.applied_share
+    columns |= set_columns(file.sets, predictions, share)
+    return with_unscored(columns, samples, file.method_spec)
 
 
 def _adjusted(shift: ShiftFile | None, samples: Samples) -> dict[str, Any]:

@@ -81,9 +81,9 @@ def command(
     other; the numbers called held-out are of proteins left out.
     """
     from credence import __version__
-    from credence.calibrators.auto import AutoCalibration
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
+    from credence.cli.prediction_sets import sets_finding
     from credence.cli.tables import calibration_set, in_order_of_ids, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.evaluation import EvaluationOptions, evaluate
@@ -124,17 +124,14 @@ def command(
         chosen=chosen,
         results=evaluation.results,
         notices=_set_aside(used.set_aside),
-        choices=tuple(
-            _choices(name, file.calibration)
-            for name, file in files.items()
-            if isinstance(file.calibration, AutoCalibration)
-        ),
+        choices=_all_choices(files),
         what_if=what_if_of(
             used.labelled,
             parse_method(chosen, "--chosen"),
             files[chosen].calibration,
             quick,
         ),
+        sets=sets_finding(used.labelled, files[chosen], folds, level, draws),
     )
     write_json(Path(out), findings.to_record())
     if metrics is not None:
@@ -219,6 +216,16 @@ def _method_finding(name: str) -> MethodFinding:
         summary=" Then: ".join(stage.method.summary for stage in stages),
         reference="; ".join(stage.method.reference for stage in stages),
         settings=settings,
+    )
+
+
+def _all_choices(files: Mapping[str, CalibrationFile]) -> tuple[MethodChoices, ...]:
+    from credence.calibrators.auto import AutoCalibration
+
+    return tuple(
+        _choices(name, file.calibration)
+        for name, file in files.items()
+        if isinstance(file.calibration, AutoCalibration)
     )
 
 

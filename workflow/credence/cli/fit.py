@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import fit_options, out_option, set_options, table_options
+from credence.cli.shared import fit_options, out_option, set_options, sets_options, table_options
+
+GIVE_CLUSTERS = (
+    "Give --clusters or --groups; credence cluster makes the one of a FASTA file, credence split "
+    "the other."
+)
 
 if TYPE_CHECKING:
     from credence.cli.tables import CalibrationSet
+    from credence.sets.conformal import Kind
 
 
 @click.command(
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @fit_options
+@sets_options
 @click.option(
     "--keep-masses",
     is_flag=True,
@@ -54,6 +61,8 @@ def command(
     min_positives: float,
     level: float,
     draws: int,
+    sets_level: float | None,
+    sets_kind: Kind,
     keep_masses: bool,
     onto: str | None,
     out: str,
@@ -66,6 +75,7 @@ def command(
     from credence.calibrators.spec import parse_method
     from credence.cli.labels import with_labels
     from credence.cli.onto import added_to, method_of, with_masses
+    from credence.cli.prediction_sets import require_no_sets, sets_of
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.problems import InputError
@@ -97,6 +107,7 @@ def command(
     inputs = [*tables, *(path for path in (labels, groups, clusters) if path is not None)]
     digests = {name: sha256_of(Path(path)) for name, path in _names(inputs)}
     if onto is not None:
+        require_no_sets(sets_level)
         file = added_to(onto, chosen, counts, digests)
     else:
         file = CalibrationFile(
@@ -109,17 +120,14 @@ def command(
             inputs=digests,
             settings=settings_record(stage, options),
             release=_set(tables, groups),
+            sets=sets_of(labelled, sets_level, sets_kind, tables[0]),
         )
         file = with_masses(file, chosen) if keep_masses else file
     write_calibration(Path(out), file)
     for notice in samples.notices():
         click.echo(f"{tables[0]}: {notice}.", err=True)
     if counts["relatives"] == RELATIVES_UNKNOWN:
-        click.echo(
-            f"{out}: {RELATIVES_UNKNOWN}. Give --clusters or --groups; credence cluster makes "
-            "the one of a FASTA file, credence split the other.",
-            err=True,
-        )
+        click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
     click.echo(f"Wrote {out}: {file.method_spec}, from {file.counts['n']} proteins.", err=True)
 
 

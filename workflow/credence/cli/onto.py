@@ -119,6 +119,7 @@ def added_to(
         inputs={**file.inputs, **inputs},
         settings={**file.settings, "options": {**file.settings["options"], "n_draws": 0}},
         release=None,
+        sets=None,  # they rest on every family, and those of the old proteins are not kept
     )
 
 

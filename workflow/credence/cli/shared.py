@@ -73,6 +73,22 @@ fit_options = _together(
     ),
 )
 
+sets_options = _together(
+    click.option(
+        "--sets",
+        "sets_level",
+        type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+        help="Also fit prediction sets that hold the true class this often: 0.9, say.",
+    ),
+    click.option(
+        "--sets-kind",
+        type=click.Choice(["class_wise", "overall"]),
+        default="class_wise",
+        show_default=True,
+        help="So often in each class, whatever the mix; or in the mix of all proteins.",
+    ),
+)
+
 
 def _chance(context: click.Context, option: click.Parameter, value: str) -> float | None:
     """Return the number, or None for none."""

@@ -171,6 +171,14 @@ class Configuration:
         return words
 
     @property
+    def sets_options(self) -> list[str]:
+        """Options of the command that fits: those of prediction sets."""
+        sets = self.values["sets"]
+        if sets["level"] is None:
+            return []
+        return ["--sets", str(sets["level"]), "--sets-kind", str(sets["kind"])]
+
+    @property
     def set_options(self) -> list[str]:
         """Options of the command that corrects what was fitted: those without draws."""
         return self.fit_options[: 2 * len(("weights", "min_positives"))]

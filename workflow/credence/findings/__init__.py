@@ -37,6 +37,7 @@ from credence.findings.run import (
     UseRow,
     UseSet,
 )
+from credence.findings.sets import SetClass, SetsFinding
 from credence.findings.shift import (
     ShiftClass,
     ShiftCurve,
@@ -69,6 +70,8 @@ __all__ = [
     "Results",
     "ScoreHistogram",
     "ScoreNeeded",
+    "SetClass",
+    "SetsFinding",
     "Setting",
     "ShiftClass",
     "ShiftCurve",

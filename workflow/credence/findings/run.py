@@ -11,6 +11,7 @@ from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
 from credence.findings.measured import Counts, Numbers
 from credence.findings.releases import ReleasesFinding
+from credence.findings.sets import SetsFinding
 from credence.findings.shift import ShiftFinding, WhatIf
 from credence.findings.splits import SplitFinding
 from credence.problems import refuse
@@ -220,6 +221,8 @@ class Findings:
         What every class's curve would be at any composition.
     releases : ReleasesFinding, optional
         The releases of the calibration set, and what each changed.
+    sets : SetsFinding, optional
+        What prediction sets are worth on families held out.
     """
 
     provenance: Provenance
@@ -233,6 +236,7 @@ class Findings:
     shifts: tuple[ShiftFinding, ...] = ()
     what_if: WhatIf | None = None
     releases: ReleasesFinding | None = None
+    sets: SetsFinding | None = None
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

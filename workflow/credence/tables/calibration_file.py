@@ -22,6 +22,7 @@ from credence.calibrators.registry import read_calibration as read_record
 from credence.calibrators.spec import Composition, Specification
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
+from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.json_text import nulls_to_nan, plain
 from credence.tables.writing import write_json
 
@@ -46,6 +47,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "calibration": (dict,),
     "checksum": (str,),
 }
+OPTIONAL_KEYS: dict[str, tuple[type, ...]] = {"sets": (dict,)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,8 @@ class CalibrationFile:
         Name of the release of the calibration set.
     credence_version : str
         Version that fitted it.
+    sets : PredictionSets, optional
+        Prediction sets fitted to the same proteins.
     """
 
     calibration: Calibration
@@ -85,6 +89,7 @@ class CalibrationFile:
     settings: Mapping[str, Any] = field(default_factory=dict)
     release: str | None = None
     credence_version: str = __version__
+    sets: PredictionSets | None = None
 
     @property
     def needs(self) -> Need:
@@ -154,6 +159,7 @@ def write_calibration(path: Path, file: CalibrationFile) -> None:
             "counts": file.counts,
             "inputs": file.inputs,
             "calibration": file.calibration.to_record(),
+            **({} if file.sets is None else {"sets": file.sets.to_record()}),
         }
     )
     write_json(path, body | {"checksum": checksum_of(body)})
@@ -189,6 +195,8 @@ def read_calibration(path: Path) -> CalibrationFile:
         )
     try:
         calibration = read_record(record)
+        names = tuple(body["class_names"])
+        sets = read_sets(body["sets"], names) if "sets" in body else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise refuse(
             where,
@@ -199,7 +207,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     return CalibrationFile(
         calibration=calibration,
         method_spec=body["method"],
-        class_names=tuple(body["class_names"]),
+        class_names=names,
         scale=float(body["scale"]),
         resolution=float(body["resolution"]),
         counts=body["counts"],
@@ -207,6 +215,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         settings=body["settings"],
         release=body["release"],
         credence_version=body["credence_version"],
+        sets=sets,
     )
 
 
@@ -370,9 +379,10 @@ def _check_schema(where: str, body: Mapping[str, Any]) -> None:
 
 def _check_keys(where: str, body: Mapping[str, Any]) -> None:
     problems = []
-    for key, kinds in KEYS.items():
+    for key, kinds in (KEYS | OPTIONAL_KEYS).items():
         if key not in body:
-            problems.append(Problem(where, "it is missing.", REFIT, column=key))
+            if key in KEYS:
+                problems.append(Problem(where, "it is missing.", REFIT, column=key))
         elif not isinstance(body[key], kinds) or isinstance(body[key], bool):
             problems.append(
                 Problem(where, f"{_short(body[key])} is no value for it.", REFIT, column=key)
@@ -387,7 +397,7 @@ def _check_keys(where: str, body: Mapping[str, Any]) -> None:
     problems += [
         Problem(where, f"{key!r} is nothing that a calibration has.", REFIT)
         for key in body
-        if key not in KEYS
+        if key not in KEYS and key not in OPTIONAL_KEYS
     ]
     if problems:
         raise InputError(problems)

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from credence.calibrators.registry import read_calibration as read_record
-from credence.predictions import Predictions
+from credence.predictions import Floats, Predictions
 from credence.problems import InputError, Problem, refuse
 from credence.shift.adjusted import AdjustedCalibration, read_adjusted
 from credence.tables.json_text import nulls_to_nan, plain
@@ -43,6 +45,11 @@ class ShiftFile:
     scale: float
     finding: Mapping[str, Any]
     adjusted: AdjustedCalibration
+
+    @property
+    def applied_share(self) -> Floats:
+        """Shares of the classes that confidences are corrected for."""
+        return np.array([entry["applied"] or 0.0 for entry in self.finding["classes"]])
 
 
 def write_shift(path: Path, file: ShiftFile) -> None:

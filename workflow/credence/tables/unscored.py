@@ -54,8 +54,9 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
         return columns
     unscored = unscored_columns(samples.unscored_ids, method)
     order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
-    nothing = np.full(len(samples.unscored_ids), np.nan)
+    n_unscored = len(samples.unscored_ids)
+    nothing = {True: np.full(n_unscored, "", dtype=object), False: np.full(n_unscored, np.nan)}
     return {
-        name: np.concatenate([values, unscored.get(name, nothing)])[order]
+        name: np.concatenate([values, unscored.get(name, nothing[values.dtype == object])])[order]
         for name, values in columns.items()
     }

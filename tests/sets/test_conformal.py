@@ -1,0 +1,195 @@
+"""Prediction sets against their definition, and the promise that they make."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from credence.predictions import Labelled, Predictions, from_scores
+from credence.sets.conformal import (
+    KINDS,
+    PredictionSets,
+    SetOptions,
+    families_needed,
+    fit_sets,
+    read_sets,
+)
+from credence.sets.strangeness import strangeness
+from credence.sets.texts import set_texts
+from set_worlds import NAMES, world
+
+
+def strange_in(row: np.ndarray, class_: int, floor: float) -> float:
+    """Return what strangeness is, one protein and class at a time."""
+    shares = [max(value / 10.0, floor) for value in row]
+    rival = max(share for other, share in enumerate(shares) if other != class_)
+    return float(np.log(rival) - np.log(shares[class_]))
+
+
+def slow_sets(
+    labelled: Labelled, new: Predictions, options: SetOptions, unit: list[Fraction]
+) -> np.ndarray:
+    """Return the sets by their definition: a p-value per protein and class, in fractions."""
+    assert labelled.predictions.scores is not None
+    assert new.scores is not None
+    floor = labelled.predictions.resolution / 20.0
+    known: dict[int, dict[str, list[float]]] = {class_: {} for class_ in range(3)}
+    for row, class_, cluster in zip(
+        labelled.predictions.scores, labelled.true_class.tolist(), labelled.cluster, strict=True
+    ):
+        known[class_].setdefault(cluster, []).append(strange_in(row, class_, floor))
+    found = np.zeros((new.n_samples, 3), dtype=bool)
+    miss = 1 - Fraction(str(options.level))
+    for place, row in enumerate(new.scores):
+        for class_ in range(3):
+            strange = strange_in(row, class_, floor)
+            counted = [class_] if options.kind == "class_wise" else [0, 1, 2]
+            above, whole = unit[class_], unit[class_]
+            for other in counted:
+                for members in known[other].values():
+                    share = Fraction(sum(value >= strange for value in members), len(members))
+                    above += unit[other] * share
+                    whole += unit[other]
+            found[place, class_] = above / whole > miss
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
+def test_sets_are_what_their_definition_says(seed: int, kind: str, level: float) -> None:
+    labelled, new = world(seed), world(seed + 100).predictions
+    options = SetOptions(level, kind)  # type: ignore[arg-type]
+    sets = fit_sets(labelled, options)
+    slow = slow_sets(labelled, new, options, [Fraction(1)] * 3)
+    assert np.array_equal(sets.contains(new), slow)
+    assert 0.1 < slow.mean() < 0.95  # the worlds can tell a wrong set from a right one
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_another_mix_weighs_the_families_of_each_class(seed: int) -> None:
+    labelled, new = world(seed), world(seed + 100).predictions
+    options = SetOptions(0.8, "overall")
+    sets = fit_sets(labelled, options)
+    use_share = np.array([0.7, 0.2, 0.1])
+    unit = [
+        Fraction(share) / ladder.n_clusters
+        for share, ladder in zip((7, 2, 1), sets.ladders, strict=True)
+    ]
+    slow = slow_sets(labelled, new, options, unit)
+    assert np.array_equal(sets.contains(new, use_share), slow)
+    assert not np.array_equal(sets.contains(new), slow)
+    same = np.array([ladder.n_clusters for ladder in sets.ladders], dtype=float)
+    assert np.array_equal(sets.contains(new, same / same.sum()), sets.contains(new))
+
+
+def test_sets_class_by_class_do_not_depend_on_the_mix() -> None:
+    labelled = world(3)
+    sets = fit_sets(labelled)
+    assert np.array_equal(sets.limits(), sets.limits(np.array([0.98, 0.01, 0.01])))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("level", [0.6, 0.8])
+def test_the_promise_holds_exactly_when_every_family_is_left_out_in_turn(
+    seed: int, level: float
+) -> None:
+    """Each family is as likely to be the new one, so this mean is the proof of the promise."""
+    labelled = world(2 * seed, n=60, n_families=25)
+    covered = np.zeros(labelled.n_samples)
+    for family in sorted(set(labelled.cluster)):
+        out = np.asarray(labelled.cluster == family)
+        sets = fit_sets(labelled.take(~out), SetOptions(level))
+        own = labelled.true_class[out]
+        covered[out] = sets.contains(labelled.predictions.take(out))[np.arange(out.sum()), own]
+    for class_ in range(3):
+        rows = labelled.true_class == class_
+        families = sorted(set(labelled.cluster[rows]))
+        shares = [covered[rows & (labelled.cluster == family)].mean() for family in families]
+        assert level - 1e-9 <= np.mean(shares) <= level + 2.0 / len(families) + 1e-9
+
+
+def test_order_and_scale_of_the_table_are_nothing() -> None:
+    labelled, new = world(1), world(101).predictions
+    expected = fit_sets(labelled).contains(new)
+    turned = np.random.default_rng(5).permutation(labelled.n_samples)
+    assert np.array_equal(fit_sets(labelled.take(turned)).contains(new), expected)
+
+    def times_four(predictions: Predictions) -> Predictions:
+        assert predictions.scores is not None
+        return replace(predictions, scores=predictions.scores * 4.0, scale=40.0, resolution=0.04)
+
+    scaled = replace(labelled, predictions=times_four(labelled.predictions))
+    assert np.array_equal(fit_sets(scaled).contains(times_four(new)), expected)
+
+
+def test_relatives_in_one_family_move_nothing() -> None:
+    labelled = world(4)
+    twice = labelled.take(np.repeat(np.arange(labelled.n_samples), 2))
+    assert np.array_equal(fit_sets(twice).limits(), fit_sets(labelled).limits())
+
+
+def test_a_class_of_too_few_families_stands_in_every_set() -> None:
+    labelled = world(2)
+    few = labelled.take(np.asarray((labelled.true_class != 2) | (labelled.cluster == "c2")))
+    sets = fit_sets(few, SetOptions(0.8))
+    assert sets.limits()[2] == np.inf
+    assert sets.contains(world(102).predictions)[:, 2].all()
+    assert np.isfinite(sets.limits()[:2]).all()
+
+
+def test_how_many_families_a_class_needs() -> None:
+    assert [families_needed(level) for level in (0.5, 0.8, 0.9, 0.95, 0.99)] == [1, 4, 9, 19, 99]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", [0.8, 0.99])
+def test_a_record_gives_the_same_sets(kind: str, level: float) -> None:
+    labelled, new = world(6), world(106).predictions
+    sets = fit_sets(labelled, SetOptions(level, kind))  # type: ignore[arg-type]
+    record = json.loads(json.dumps(sets.to_record(), allow_nan=False))
+    again = read_sets(record, NAMES)
+    assert isinstance(again, PredictionSets)
+    assert again.to_record() == record
+    assert np.array_equal(again.contains(new), sets.contains(new))
+    use_share = np.array([0.2, 0.2, 0.6])
+    assert np.array_equal(again.contains(new, use_share), sets.contains(new, use_share))
+
+
+def test_records_of_other_classes_are_refused() -> None:
+    record = fit_sets(world(0)).to_record()
+    with pytest.raises(ValueError, match="not of these classes"):
+        read_sets(record, NAMES[:2])
+    with pytest.raises(ValueError, match="not of these classes"):
+        read_sets(record | {"kind": "other"}, NAMES)
+
+
+def test_strangeness_by_hand() -> None:
+    """Shares .6 .3 .1: the best against the second, the others against the best."""
+    ids = np.array(["a", "b"], dtype=object)
+    scores = np.array([[6.0, 3.0, 1.0], [10.0, 0.0, 0.0]])
+    found = strangeness(from_scores(ids, NAMES, scores, 10.0, 0.01))
+    assert found[0] == pytest.approx(np.log([0.5, 2.0, 6.0]), abs=1e-12)
+    # 0.00 is read as half of the step 0.01: 0.0005 of the scale.
+    assert found[1] == pytest.approx(np.log([0.0005, 2000.0, 2000.0]), abs=1e-12)
+
+
+def test_sets_in_words() -> None:
+    contains = np.array([[True, False, True], [False, False, False], [True, False, True]])
+    assert set_texts(contains, NAMES).tolist() == ["Portal|HTJ", "", "Portal|HTJ"]
+    escaped = r"a\|b|c\\d"
+    assert set_texts(contains, ("a|b", "x", r"c\d")).tolist() == [escaped, "", escaped]
+
+
+@pytest.mark.parametrize("n_classes", [1, 63, 64, 65, 130])
+def test_words_of_bits_hold_any_number_of_classes(n_classes: int) -> None:
+    contains = np.random.default_rng(n_classes).random((50, n_classes)) < 0.1
+    names = tuple(f"k{number}" for number in range(n_classes))
+    expected = [
+        "|".join(name for name, is_in in zip(names, row, strict=True) if is_in) for row in contains
+    ]
+    assert set_texts(contains, names).tolist() == expected

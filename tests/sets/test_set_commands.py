@@ -1,0 +1,140 @@
+"""Prediction sets through the commands: fitted, kept in the calibration, written, judged."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.cli import run_command_line
+from credence.predictions import Labelled, Predictions
+from credence.sets.conformal import SetOptions, fit_sets
+from credence.sets.texts import set_texts
+from credence.tables.calibration_file import checksum_of, read_calibration
+from credence.tables.contract import read_confidences
+from set_worlds import NAMES, world
+
+DECIMALS = 1e-6  # as written below
+SPEC = ["--format", "wide", "--spec"]
+READ = json.dumps({"columns": {"id": "id", "true_class": "true_class", "classes": list(NAMES)}})
+READ_NEW = json.dumps({"columns": {"id": "id", "classes": list(NAMES)}})
+
+
+def known() -> Labelled:
+    return world(0, n=120, n_families=60, resolution=DECIMALS)
+
+
+def new() -> Predictions:
+    return world(100, resolution=DECIMALS).predictions
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with labelled proteins, their families, and new ones."""
+    monkeypatch.chdir(tmp_path)
+    labelled, unknown = known(), new()
+    for name, predictions, true in (
+        ("known.csv", labelled.predictions, labelled.true_class),
+        ("new.csv", unknown, None),
+    ):
+        assert predictions.scores is not None
+        with Path(name).open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["id", *([] if true is None else ["true_class"]), *NAMES])
+            for row, id_ in enumerate(predictions.ids):
+                own = [] if true is None else [NAMES[true[row]]]
+                writer.writerow([id_, *own, *(f"{x:.6f}" for x in predictions.scores[row])])
+    Path("families.tsv").write_text(
+        "id\tcluster\n"
+        + "".join(
+            f"{i}\t{c}\n" for i, c in zip(labelled.predictions.ids, labelled.cluster, strict=True)
+        )
+    )
+    return tmp_path
+
+
+def fit(*further: str) -> int:
+    words = ["fit", "known.csv", *SPEC, READ, "--scale", "10", "--clusters", "families.tsv"]
+    words += ["--method", "class_only", "--draws", "0", "--out", "c.json", *further]
+    return run_command_line(words)
+
+
+def annotate() -> dict[str, list[str]]:
+    words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json", "--out", "a.tsv"]
+    assert run_command_line(words) == 0
+    with Path("a.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_a_table_gets_the_sets_of_its_calibration(folder: Path) -> None:
+    assert fit("--sets", "0.8") == 0
+    found = annotate()
+    file = read_calibration(Path("c.json"))
+    assert file.sets is not None
+    labelled = known()
+    contains = fit_sets(labelled, SetOptions(0.8)).contains(new())
+    assert found["prediction_set"] == set_texts(contains, NAMES).tolist()
+    assert found["set_size"] == [str(size) for size in contains.sum(axis=1)]
+    assert 0 < contains.mean() < 1
+    read_confidences(Path("a.tsv"))
+
+
+def test_without_being_asked_for_there_are_none(folder: Path) -> None:
+    assert fit() == 0
+    assert "sets" not in json.loads(Path("c.json").read_text())
+    assert "prediction_set" not in annotate()
+
+
+def test_scarce_classes_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fit("--sets", "0.99") == 0
+    told = capsys.readouterr().err.splitlines()[0]
+    counts = [
+        len(set(known().cluster[rows]))
+        for rows in (known().true_class == class_ for class_ in range(3))
+    ]
+    listed = ", ".join(f"{name} ({n})" for name, n in zip(NAMES, counts, strict=True))
+    assert told == f"known.csv: in every prediction set, since 99 families are needed: {listed}."
+    assert set(annotate()["prediction_set"]) == {"|".join(NAMES)}
+
+
+def test_sets_of_another_make_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fit("--sets", "0.8") == 0
+    body = json.loads(Path("c.json").read_text())
+    body["sets"]["classes"].pop()
+    body["checksum"] = checksum_of(body)
+    Path("c.json").write_text(json.dumps(body))
+    words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json", "--out", "b.tsv"]
+    capsys.readouterr()
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "c.json, column 'calibration': its record cannot be read as 'class_only' (ValueError: the "
+        "sets are not of these classes or of a kind that is not known). Fit the calibration again "
+        "with credence fit.\nMend this and run the command again.\n"
+    )
+    assert not Path("b.tsv").exists()
+
+
+def test_findings_tell_how_often_sets_hold_the_class(folder: Path) -> None:
+    assert fit("--sets", "0.8", "--sets-kind", "overall") == 0
+    words = ["evaluate", "known.csv", *SPEC, READ, "--clusters", "families.tsv", "--folds", "4"]
+    words += ["--draws", "20", "--calibration", "c.json", "--out", "f.json"]
+    assert run_command_line(words) == 0
+    sets = json.loads(Path("f.json").read_text())["sets"]
+    assert (sets["level"], sets["kind"], sets["n_folds"]) == (0.8, "overall", 4)
+    assert sum(sets["sizes"]) == 120
+    assert np.isclose(sets["all_classes"]["coverage"], 0.8, atol=0.1)
+
+
+def test_sets_cannot_be_added_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert fit("--keep-masses", "--sets", "0.8") == 0
+    capsys.readouterr()
+    assert fit("--onto", "c.json", "--sets", "0.8", "--out", "d.json") == 2
+    assert "--sets: proteins cannot be added to sets. Leave it out, or fit to all." in (
+        capsys.readouterr().err
+    )

@@ -1,0 +1,277 @@
+"""Conformal prediction sets that count families, for each class on its own.
+
+A set holds every class of which a protein is no stranger a member than all but a
+few of the class's calibration proteins. Families, not proteins, are exchangeable:
+each one counts once in a class, its members sharing that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from credence.calibrators.draws import encode_clusters
+from credence.calibrators.fixed_point import fixed
+from credence.predictions import Booleans, Floats, Labelled, Predictions
+from credence.sets.strangeness import strangeness
+
+Kind = Literal["class_wise", "overall"]
+KINDS: tuple[Kind, ...] = ("class_wise", "overall")
+TOLERANCE = 1e-9  # families; rounding of sums is far below, one family far above
+SEPARATOR = "|"  # between the names of a set
+
+
+@dataclass(frozen=True)
+class SetOptions:
+    """What the sets promise.
+
+    Parameters
+    ----------
+    level : float
+        Share of proteins whose set holds their class.
+    kind : str
+        ``class_wise``: of each class; then no mix of classes changes it.
+        ``overall``: of all proteins at the calibration set's mix of classes, or at
+        another one that is given; sets are smaller, some classes are missed more.
+    """
+
+    level: float = 0.9
+    kind: Kind = "class_wise"
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """How strange the calibration proteins of one class are.
+
+    Parameters
+    ----------
+    strangeness : array of float
+        Ascending, each value once.
+    families : array of float
+        How many families are at least so strange, a member of a family of m
+        counting 1/m.
+    n, n_clusters : int
+        Proteins and families of the class.
+    """
+
+    strangeness: Floats
+    families: Floats
+    n: int
+    n_clusters: int
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionSets:
+    """Fitted sets.
+
+    Parameters
+    ----------
+    class_names : tuple of str
+        Classes in order.
+    options : SetOptions
+        What they promise.
+    ladders : tuple of Ladder
+        One per class.
+    """
+
+    class_names: tuple[str, ...]
+    options: SetOptions
+    ladders: tuple[Ladder, ...]
+
+    def limits(self, use_share: Floats | None = None) -> Floats:
+        """Return the greatest strangeness at which each class stands in a set.
+
+        Infinite for a class of too few families: it stands in every set.
+
+        Parameters
+        ----------
+        use_share : array of float, optional
+            Shares of the classes where the sets are used. Sets of the kind
+            ``class_wise`` do not depend on them.
+
+        Notes
+        -----
+        With M_c(s) the families of class c at least as strange as s and K_c all
+        of them, class y stands in the set of a protein of strangeness s where
+        (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: the protein's own
+        family is counted among the others, as if it were of y [1]_. Sets of the
+        kind ``class_wise`` sum over y alone [2]_, and then u cancels; else u_c is
+        1, or, under label shift, the class's share in use over K_c [3]_.
+
+        References
+        ----------
+        .. [1] Dunn, Wasserman & Ramdas, JASA 118, 2491 (2023),
+           doi 10.1080/01621459.2022.2060112; Lee, Barber & Willett,
+           arXiv 2306.06342.
+        .. [2] Vovk, Machine Learning 92, 349 (2013), doi 10.1007/s10994-013-5355-6.
+        .. [3] Podkopaev & Ramdas, UAI 2021, arXiv 2103.03323.
+        """
+        if self.options.kind == "class_wise":
+            pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in self.ladders]
+        else:
+            unit = self._units(use_share)
+            pooled = _pooled(self.ladders, unit)
+            whole = sum(
+                u * ladder.n_clusters for u, ladder in zip(unit, self.ladders, strict=True)
+            )
+            pairs = [(pooled, float(u), whole) for u in unit]
+        return np.array([_limit(*pair, 1.0 - self.options.level) for pair in pairs])
+
+    def _units(self, use_share: Floats | None) -> Floats:
+        if use_share is None:
+            return np.ones(len(self.ladders))
+        n_clusters = np.array([ladder.n_clusters for ladder in self.ladders])
+        units = use_share / np.maximum(n_clusters, 1)
+        # So that a family counts about 1, on which the tolerance rests.
+        return np.asarray(units * (n_clusters.sum() / max((units * n_clusters).sum(), 1e-300)))
+
+    def contains(self, predictions: Predictions, use_share: Floats | None = None) -> Booleans:
+        """Return which classes stand in each protein's set, one column a class.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            With the score of every class.
+        use_share : array of float, optional
+            See :meth:`limits`.
+        """
+        return np.asarray(strangeness(predictions) <= self.limits(use_share))
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the sets as JSON data; :func:`read_sets` reads it back."""
+        return {
+            "level": self.options.level,
+            "kind": self.options.kind,
+            "classes": [
+                {
+                    "n": ladder.n,
+                    "n_clusters": ladder.n_clusters,
+                    "strangeness": ladder.strangeness.tolist(),
+                    "families": ladder.families.tolist(),
+                }
+                for ladder in (self.ladders if self.options.kind == "overall" else self._steps())
+            ],
+        }
+
+    def _steps(self) -> tuple[Ladder, ...]:
+        """Return of each ladder the step at the limit: all that sets class by class need."""
+        found = []
+        for ladder, limit in zip(self.ladders, self.limits(), strict=True):
+            step = ladder.strangeness == limit
+            found.append(
+                Ladder(
+                    ladder.strangeness[step], ladder.families[step], ladder.n, ladder.n_clusters
+                )
+            )
+        return tuple(found)
+
+
+def families_needed(level: float) -> int:
+    """Return how many families a class needs, or it stands in every set.
+
+    Parameters
+    ----------
+    level : float
+        Of the sets.
+
+    Examples
+    --------
+    >>> families_needed(0.9), families_needed(0.95), families_needed(0.5)
+    (9, 19, 1)
+    """
+    needed = 1
+    while (1.0 - level) * (needed + 1) + TOLERANCE < 1.0:
+        needed += 1
+    return needed
+
+
+def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> PredictionSets:
+    """Return sets that hold the true class of a protein of a new family at the level.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The calibration set, with the score of every class. Its weights are not
+        used: each family counts once in each class that it has a protein of.
+    options : SetOptions, optional
+        What to promise.
+
+    Notes
+    -----
+    For families that are exchangeable the promise holds exactly: on average over
+    calibration sets, a random protein of a new family of class y has y in its set
+    with a probability of at least the level, and at most 2/(K_y + 1) more where no
+    two are equally strange. Departs from common use: a protein is not drawn from
+    all proteins but from all families, as one of metagenomes is.
+    """
+    strange = strangeness(labelled.predictions)
+    codes, _ = encode_clusters(labelled.cluster)
+    ladders = []
+    for class_ in range(labelled.predictions.n_classes):
+        rows = np.flatnonzero(labelled.true_class == class_)
+        _, family, size = np.unique(codes[rows], return_inverse=True, return_counts=True)
+        ladders.append(_ladder(strange[rows, class_], 1.0 / size[family], len(size)))
+    return PredictionSets(
+        labelled.predictions.class_names, options or SetOptions(), tuple(ladders)
+    )
+
+
+def _ladder(strange: Floats, mass: Floats, n_clusters: int) -> Ladder:
+    values, place = np.unique(strange, return_inverse=True)
+    masses = fixed(mass).placed(place, len(values)).floats()
+    return Ladder(values, _from_the_top(masses), len(strange), n_clusters)
+
+
+def _from_the_top(masses: Floats) -> Floats:
+    """Return at each place the sum from there to the end."""
+    return np.ascontiguousarray(masses[::-1].cumsum()[::-1])
+
+
+def _pooled(ladders: tuple[Ladder, ...], unit: Floats) -> Ladder:
+    """Return the ladder of all classes together, families of each counting their unit."""
+    own = [
+        -np.diff(ladder.families, append=0.0) * weight
+        for ladder, weight in zip(ladders, unit, strict=True)
+    ]
+    values, place = np.unique(
+        np.concatenate([ladder.strangeness for ladder in ladders]), return_inverse=True
+    )
+    masses = fixed(np.concatenate(own)).placed(place, len(values)).floats()
+    return Ladder(values, _from_the_top(masses), 0, 0)
+
+
+def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:
+    """Return the greatest strangeness that is not too rare; infinite where none can be."""
+    needed = miss * (whole + unit) + TOLERANCE
+    if unit > needed:
+        return np.inf
+    enough = np.flatnonzero(ladder.families + unit > needed)
+    return float(ladder.strangeness[enough[-1]]) if len(enough) else -np.inf
+
+
+def read_sets(record: Mapping[str, Any], class_names: tuple[str, ...]) -> PredictionSets:
+    """Return the sets of a record.
+
+    Parameters
+    ----------
+    record : mapping
+        From :meth:`PredictionSets.to_record`.
+    class_names : tuple of str
+        Classes in order.
+    """
+    ladders = tuple(
+        Ladder(
+            np.array(entry["strangeness"], dtype=np.float64),
+            np.array(entry["families"], dtype=np.float64),
+            int(entry["n"]),
+            int(entry["n_clusters"]),
+        )
+        for entry in record["classes"]
+    )
+    kind = record["kind"]
+    if kind not in KINDS or len(ladders) != len(class_names):
+        raise ValueError("the sets are not of these classes or of a kind that is not known")
+    return PredictionSets(class_names, SetOptions(float(record["level"]), kind), ladders)
