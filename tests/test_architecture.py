@@ -218,6 +218,7 @@ def test_every_command_is_listed() -> None:
     helpers = {
         "checking",
         *("__init__", "failures", "labels", "lock", "onto", "profiles", "progress", "proteins"),
+        "ending",
         *("publishing", "releases", "shared", "steps", "summaries", "tables", "telling_split"),
         "prediction_sets",
         *("trove_files", "use_sets", "values"),
@@ -254,7 +255,10 @@ def test_every_rule_names_files_and_calls_one_command() -> None:
             assert re.search(r"^    benchmark:", body, re.M), path.name
             assert "source=SOURCE," in body, path.name
             command = body[body.index("    shell:") :]
-            assert command.count("{resources.python:q} -m credence ") == 1
+            reads = " {input:q}" if "\n    input:" in body else ""
+            stage = f"-m credence stage --reads{reads} --writes {{output:q}} --"
+            assert command.count('"{resources.python:q} ' + stage) == 1, path.name
+            assert command.count("-m credence ") == 1, path.name
             assert "python=sys.executable," in body
             for placeholder in re.findall(r"\{[^{}]+\}", command):
                 assert placeholder.endswith(":q}"), f"{path.name}: {placeholder}"

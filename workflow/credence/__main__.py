@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 # A sum over several threads depends on their number, and results must not.
 ONE_THREAD = (
@@ -19,8 +20,15 @@ def main() -> None:
     """Run the command line, and leave with its exit code."""
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
     from credence.cli import run_command_line
+    from credence.cli.ending import Told, end_when_told
 
-    raise SystemExit(run_command_line())
+    end_when_told()
+    try:
+        code = run_command_line()
+    except Told as told:
+        print(f"Stopped by {told.name}.", file=sys.stderr)
+        code = told.code
+    raise SystemExit(code)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 
 rule annotate:
     input:
-        scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
+        scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
         summary=rules.check_use_set.output[0],
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
@@ -26,8 +26,10 @@ rule annotate:
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence annotate {input.scores:q}"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

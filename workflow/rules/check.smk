@@ -4,9 +4,9 @@
 
 rule check:
     input:
-        scores=settings.calibration_set.scores,
-        labels=settings.calibration_set.label_table or [],
-        proteins=settings.calibration_set.proteins or [],
+        scores=given(settings.calibration_set.scores),
+        labels=given(settings.calibration_set.label_table),
+        proteins=given(settings.calibration_set.proteins),
     output:
         samples=f"{RESULTS}/releases/{BASE}/samples.parquet",
         summary=f"{RESULTS}/check.json",
@@ -26,9 +26,15 @@ rule check:
         labels=settings.calibration_set.labels_json,
         proteins=configuration.option("--proteins", settings.calibration_set.proteins),
         match=settings.calibration_set.match,
+        sources=digests(
+            settings.calibration_set.scores,
+            settings.calibration_set.label_table,
+            settings.calibration_set.proteins,
+        ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence check {input.scores:q} --labelled"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " check {input.scores:q} --labelled"
         " --spec {params.spec:q} --labels {params.labels:q} {params.proteins:q}"
         " --match {params.match:q} --samples {output.samples:q} --out {output.summary:q}"
         " 2> {log:q}"
@@ -36,7 +42,7 @@ rule check:
 
 rule check_use_set:
     input:
-        scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
+        scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
     output:
         f"{RESULTS}/use_sets/{{use_set}}/check.json",
     log:
@@ -52,7 +58,9 @@ rule check_use_set:
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence check {input.scores:q}"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " check {input.scores:q}"
         " --spec {params.spec:q} --out {output:q} 2> {log:q}"

@@ -5,8 +5,8 @@
 
 rule cluster:
     input:
-        proteins=settings.calibration_set.proteins or [],
-        training=settings.training_proteins or [],
+        proteins=given(settings.calibration_set.proteins),
+        training=given(settings.training_proteins),
     output:
         **(
             {"relatives": f"{RESULTS}/relatives.tsv"}
@@ -37,9 +37,11 @@ rule cluster:
         identity=settings.values["clustering"]["identity"],
         coverage=settings.values["clustering"]["coverage"],
         chance=settings.values["clustering"]["chance"] or "none",
+        sources=digests(settings.calibration_set.proteins, settings.training_proteins),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence cluster {input.proteins:q} {params.training:q}"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " cluster {input.proteins:q} {params.training:q}"
         " --match {params.match:q} --engine {params.engine:q}"
         " --identity {params.identity:q} --coverage {params.coverage:q}"
         " --chance {params.chance:q}"

@@ -1,4 +1,27 @@
-# What several rules ask about the chain of releases.
+# What several rules ask about files of the user's and about the chain of releases.
+
+
+def given(*paths):
+    """Return files as inputs whose dates say nothing: their digests do."""
+    return [path if path in MADE else ancient(path) for path in named(paths)]
+
+
+def digests(*paths):
+    """Return the digests of files of the user's, so that a changed one is read anew."""
+    return [
+        KNOWN.digest(path) if os.path.isfile(path) else "absent"
+        for path in named(paths)
+        if path not in MADE
+    ]
+
+
+def named(paths):
+    """Return paths, lists of paths and nothing as one list."""
+    found = []
+    for path in paths:
+        found += [path] if isinstance(path, str) else list(path or [])
+    return found
+
 
 SEQUENCES = settings.calibration_set.proteins
 

@@ -29,6 +29,7 @@ rule compare:
         newer=lambda wildcards, output: os.path.dirname(output.record),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence compare {params.older:q} {params.newer:q}"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " compare {params.older:q} {params.newer:q}"
         " --spreadsheet-safe --out {output.table:q} --classes {output.classes:q}"
         " --record {output.record:q} 2> {log:q}"

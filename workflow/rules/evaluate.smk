@@ -35,7 +35,8 @@ rule evaluate:
         folds=settings.values["evaluation"]["folds"],
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence evaluate {input.samples:q} --format credence"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " evaluate {input.samples:q} --format credence"
         " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
         " --chosen {params.chosen:q} {params.options:q} --folds {params.folds:q}"
         " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

@@ -24,6 +24,7 @@ rule fit:
         options=settings.fit_options + settings.sets_options,
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence fit {input.samples:q} --format credence"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " fit {input.samples:q} --format credence"
         " --groups {input.groups:q} --method {params.method:q} {params.options:q}"
         " --out {output:q} 2> {log:q}"

@@ -6,7 +6,7 @@
 
 rule shift:
     input:
-        scores=lambda wildcards: USE_SETS[wildcards.use_set].scores,
+        scores=lambda wildcards: given(USE_SETS[wildcards.use_set].scores),
         summary=rules.check_use_set.output[0],
         samples=SAMPLES,
         groups=GROUPS,
@@ -33,11 +33,13 @@ rule shift:
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         options=settings.set_options,
         shift=lambda wildcards: USE_SETS[wildcards.use_set].shift_options,
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence shift {input.scores:q} --spec {params.spec:q}"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " shift {input.scores:q} --spec {params.spec:q}"
         " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
         " --calibration {input.calibration:q} {params.options:q} {params.shift:q}"
         " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe"

@@ -21,5 +21,6 @@ rule simulate:
         settings=settings.demo_json,
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence simulate {params.folder:q}"
+        "{resources.python:q} -m credence stage --reads --writes {output:q} --"
+        " simulate {params.folder:q}"
         " --settings {params.settings:q} 2> {log:q}"

@@ -20,11 +20,11 @@ STRICT = settings.values["split"]["strict"] if RECIPE == "balanced" else "report
 
 rule split:
     input:
-        proteins=PROTEINS or [],
+        proteins=given(PROTEINS),
         relatives=RELATIVES or [],
         samples=rules.check.output.samples,
-        clusters=CLUSTERS or [],
-        training=settings.training_proteins or [],
+        clusters=given(CLUSTERS) if settings.cluster_table else CLUSTERS or [],
+        training=given(settings.training_proteins),
     output:
         groups=f"{RESULTS}/releases/{BASE}/groups.tsv",
         summary=f"{RESULTS}/split.json",
@@ -64,9 +64,11 @@ rule split:
         test_group=configuration.flag(
             "--test-group", settings.values["split"]["test_group"]
         ),
+        sources=digests(PROTEINS, settings.cluster_table, settings.training_proteins),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence split {input.samples:q} --format credence"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " split {input.samples:q} --format credence"
         " {params.clusters:q} {params.training:q} --match {params.match:q}"
         " --groups {params.groups:q} {params.test_group:q} --weigh {params.weigh:q}"
         " --recipe {params.recipe:q}"

@@ -4,14 +4,14 @@
 
 rule attach:
     input:
-        trove=lambda wildcards: TROVES[wildcards.release].files,
-        scores=lambda wildcards: TROVES[wildcards.release].scores,
+        trove=lambda wildcards: given(TROVES[wildcards.release].files),
+        scores=lambda wildcards: given(TROVES[wildcards.release].scores),
         samples=lambda wildcards: f"{before(wildcards.release)[-1]}/samples.parquet",
         groups=lambda wildcards: f"{before(wildcards.release)[-1]}/groups.tsv",
-        proteins=SEQUENCES or [],
+        proteins=given(SEQUENCES),
         added=lambda wildcards: added(wildcards.release),
-        clusters=lambda wildcards: given_clusters(wildcards.release),
-        training=settings.training_proteins or [],
+        clusters=lambda wildcards: given(given_clusters(wildcards.release)),
+        training=given(settings.training_proteins),
     output:
         **({"added": f"{RELEASE}/added.fasta"} if SEQUENCES else {}),
         samples=f"{RELEASE}/samples.parquet",
@@ -48,9 +48,16 @@ rule attach:
         coverage=settings.values["clustering"]["coverage"],
         chance=settings.values["clustering"]["chance"] or "none",
         folder=lambda wildcards, output: os.path.dirname(output.summary),
+        sources=lambda wildcards: digests(
+            TROVES[wildcards.release].files,
+            SEQUENCES,
+            given_clusters(wildcards.release),
+            settings.training_proteins,
+        ),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence attach {input.scores:q} --name {params.name:q}"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " attach {input.scores:q} --name {params.name:q}"
         " {params.words:q} --samples {input.samples:q} --samples-format credence"
         " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
         " {params.training:q} {params.clusters:q} --engine {params.engine:q}"

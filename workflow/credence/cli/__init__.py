@@ -9,12 +9,13 @@ from collections.abc import Sequence
 import click
 
 from credence import __version__
-from credence.cli.failures import BUG, MENDABLE, explain
+from credence.cli.failures import MENDABLE, explain
 
 # Name of the command and its line in `credence --help`; the module bears the
 # same name. Listed here so that help and completion import none of them.
 COMMANDS: dict[str, str] = {
     "run": "Run everything that a configuration asks for.",
+    "unlock": "Free a folder from a run that was killed in it.",
     "demo": "Run the whole pipeline on a simulated world.",
     "init": "Write a commented configuration for your tables.",
     "check": "Say everything that is wrong with a configuration or table.",
@@ -33,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
     "simulate": "Write the demo world: tables whose truth is known.",
+    "stage": "Run a command as a stage of a run, its files sealed.",
     "completion": "Print the script of shell completion.",
 }
 
@@ -85,7 +87,7 @@ def group() -> None:
 
 
 def run_command_line(arguments: Sequence[str] | None = None) -> int:
-    """Return the exit code of a command: 0 done, 2 the user can mend it, 1 a bug.
+    """Return the exit code of a command: 0 done, 2 the user can mend it, 130 stopped.
 
     Parameters
     ----------
@@ -97,8 +99,10 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort:
+        from credence.cli.ending import INTERRUPTED
+
         click.echo("Stopped.", err=True)
-        return BUG
+        return INTERRUPTED
     except click.ClickException as error:
         error.show(file=sys.stderr)
         return MENDABLE

@@ -45,6 +45,7 @@ def command(found_in: str, out: str, only: str | None, formats: str, columns: st
     from credence.cli.summaries import read_json
     from credence.findings import Findings
     from credence.report.sheets import FORMATS, SHEETS
+    from credence.tables.seals import require_sealed
     from credence.tables.writing import write_table
 
     asked = only is not None
@@ -53,6 +54,7 @@ def command(found_in: str, out: str, only: str | None, formats: str, columns: st
     known = {key: sheet for sheet in SHEETS for key in _keys(sheet)}
     sheets = _chosen(only, known, "--only", "figure", problems) if only is not None else SHEETS
     _refuse(problems)
+    require_sealed(found_in)
     findings = Findings.from_record(
         read_json(Path(found_in), "Give findings.json of a finished run."), found_in
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -193,24 +194,45 @@ def snakemake_command(
 
 def _stream(words: Sequence[str], verbose: bool) -> tuple[int, list[tuple[str, str]]]:
     """Run a command, tell its steps, and keep rule and log of failed jobs."""
-    from credence.cli.lock import one_run
+    import os
+
+    from credence.cli.ending import PARENT, end_group, interruptible, me
+    from credence.cli.lock import HELD, one_run
     from credence.cli.steps import Steps
+    from credence.problems import refuse
 
     steps = Steps(verbose)
     with one_run() as lock:
-        process = subprocess.Popen(
-            words, stderr=subprocess.PIPE, text=True, errors="replace", pass_fds=[lock.descriptor]
-        )
+        with interruptible():
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                pass_fds=[lock.descriptor],
+                process_group=0,
+                env=os.environ | {PARENT: me(), HELD: "held"},
+            )
         assert process.stderr is not None
+        lock.hold(process.pid)
         try:
             for line in process.stderr:
                 steps.see(line)
-            code = process.wait()
-            if code >= 0:  # otherwise it was killed, and its own locks are left
-                lock.write("")
-        except KeyboardInterrupt:
-            process.wait()  # Snakemake got the signal too and is stopping its jobs
+            process.wait()
+        except BaseException:  # Ctrl-C, or a scheduler that needs the place
+            end_group(process)
             raise
+        finally:
+            code = process.returncode
+            if code is not None and code >= 0:  # else it was killed, and its own locks are left
+                lock.clear()
+    if code is not None and code < 0:
+        raise refuse(
+            "Snakemake",
+            f"it was ended by {signal.Signals(-code).name}.",
+            "If memory ran out, give fewer --cores; nothing that was finished is made anew.",
+        )
     steps.finish(code)
     return code, list(steps.failures)
 

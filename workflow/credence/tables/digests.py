@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from credence.problems import refuse
 
 PACKAGE = Path(__file__).resolve().parents[1]
+KNOWN = Path(".snakemake", "credence.digests.json")
+# A file may change twice within one tick of a clock, of which some file systems
+# have one in two seconds: what is that young when it is remembered is not believed.
+TICK = 2_000_000_000  # nanoseconds
+
+Stamp = tuple[int, int, int, int]
 
 
 def sha256_of(path: Path) -> str:
@@ -29,6 +38,95 @@ def sha256_of(path: Path) -> str:
         raise refuse(
             str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
         ) from None
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Return what changes whenever a file does: its inode, size, and two dates.
+
+    The last one, of the change, cannot be set by hand.
+
+    Parameters
+    ----------
+    path : Path
+        Any file.
+    """
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise refuse(
+            str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
+        ) from None
+    return (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+
+
+class KnownDigests:
+    """Digests of files, taken again only of those that changed since.
+
+    Parameters
+    ----------
+    entries : mapping, optional
+        By path: its stamp and its digest.
+    """
+
+    def __init__(self, entries: Mapping[str, tuple[Stamp, str]] | None = None) -> None:
+        self._entries = dict(entries or {})
+        self._has_news = False
+
+    @classmethod
+    def remembered(cls, path: Path = KNOWN) -> KnownDigests:
+        """Return what was remembered; nothing where that cannot be read.
+
+        Parameters
+        ----------
+        path : Path
+            Written by :meth:`remember`.
+        """
+        try:
+            young = path.stat().st_mtime_ns - TICK
+            record: Any = json.loads(path.read_text(encoding="utf-8"))
+            found = {
+                str(name): ((int(a), int(b), int(c), int(d)), str(digest))
+                for name, ((a, b, c, d), digest) in record.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            return cls()
+        return cls({name: entry for name, entry in found.items() if entry[0][3] < young})
+
+    def digest(self, path: str | Path) -> str:
+        """Return the SHA-256 of a file.
+
+        Parameters
+        ----------
+        path : str or Path
+            Any file.
+        """
+        name = str(path)
+        stamp = stamp_of(Path(path))
+        entry = self._entries.get(name)
+        if entry is None or entry[0] != stamp:
+            self._entries[name] = entry = (stamp, sha256_of(Path(path)))
+            self._has_news = True
+        return entry[1]
+
+    def remember(self, path: Path = KNOWN) -> None:
+        """Write all that is known, for the next process; a folder that cannot be written is left.
+
+        Parameters
+        ----------
+        path : Path
+            Where; its folder has to be there.
+        """
+        from credence.problems import InputError
+        from credence.tables.writing import write_json
+
+        if not self._has_news or not path.parent.is_dir():
+            return
+        record = {name: [list(stamp), sha] for name, (stamp, sha) in self._entries.items()}
+        try:
+            write_json(path, dict(sorted(record.items())))
+        except (InputError, OSError):
+            return
+        self._has_news = False
 
 
 def package_digest(package: Path = PACKAGE) -> str:

@@ -1,0 +1,273 @@
+"""Seals: what a stage of a run wrote, and from which bytes it made that.
+
+Beside the results of a run lies a seal for every file of it, with the digest of
+the file and of all that it was made from. A stage that reads a file looks at
+its seal first, so that a file that was damaged, edited, or made from other bytes
+than now lie there is named and never used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from credence.problems import InputError, Problem, refuse
+from credence.tables.digests import KnownDigests, Stamp, sha256_of, stamp_of
+from credence.tables.writing import write_json
+
+FOLDER = Path("results", ".seals")
+ENDING = ".json"
+LONG_AGO = (
+    10**9,
+    10**9,
+)  # in 1970: older than whatever it was made from, so that it is made again
+
+
+@dataclass(frozen=True)
+class Seal:
+    """What is known of a file that a stage wrote.
+
+    Parameters
+    ----------
+    path : str
+        The file, as seen from the folder of the run.
+    sha256 : str
+        Digest of its bytes.
+    inputs : mapping of str to str
+        Digests of the files that the stage read.
+    sources : mapping of str to str
+        Digests of the user's own files, those under its inputs too.
+    """
+
+    path: str
+    sha256: str
+    inputs: Mapping[str, str]
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a stage was given to read.
+
+    Parameters
+    ----------
+    inputs : mapping of str to str
+        Digest of each file.
+    stamps : mapping of str to tuple
+        Size and dates of each file when its digest was taken.
+    sources : mapping of str to str
+        Digests of the user's own files, those under the inputs too.
+    """
+
+    inputs: Mapping[str, str]
+    stamps: Mapping[str, Stamp]
+    sources: Mapping[str, str]
+
+
+def name_of(path: str | Path) -> str:
+    """Return a path as seen from the folder of the run."""
+    return Path(os.path.relpath(path)).as_posix()
+
+
+def seal_path(path: str | Path) -> Path | None:
+    """Return where the seal of a file lies; None for files outside the folder.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any file.
+
+    Examples
+    --------
+    >>> seal_path("results/lab/clusters.tsv").as_posix()
+    'results/.seals/results/lab/clusters.tsv.json'
+    """
+    name = name_of(path)
+    return None if name.startswith("../") else FOLDER / f"{name}{ENDING}"
+
+
+def read_seal(path: str | Path) -> Seal | None:
+    """Return the seal of a file, None where it has none.
+
+    Parameters
+    ----------
+    path : str or Path
+        Any file.
+    """
+    place = seal_path(path)
+    if place is None or not place.is_file():
+        return None
+    try:
+        record = json.loads(place.read_text(encoding="utf-8"))
+        return Seal(
+            str(record["path"]),
+            str(record["sha256"]),
+            dict(record["inputs"]),
+            dict(record["sources"]),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise refuse(
+            str(place),
+            "this seal is damaged.",
+            f"Delete it with its file, then run again: {_removal(str(place), str(path))}",
+        ) from error
+
+
+def _removal(*paths: str) -> str:
+    return "rm " + " ".join(shlex.quote(path) for path in paths)
+
+
+def examine(reads: Iterable[str], known: KnownDigests) -> Examined:
+    """Return what a stage is given to read, or refuse what is not as it was written.
+
+    Parameters
+    ----------
+    reads : iterable of str
+        Files that the stage reads.
+    known : KnownDigests
+        Digests of files that did not change since they were taken.
+    """
+    inputs: dict[str, str] = {}
+    stamps: dict[str, Stamp] = {}
+    sources: dict[str, str] = {}
+    problems: list[Problem] = []
+    seals = {path: read_seal(path) for path in dict.fromkeys(reads)}
+    for path, seal in seals.items():
+        name = name_of(path)
+        stamps[name] = stamp_of(Path(path))
+        inputs[name] = known.digest(path) if seal is None else sha256_of(Path(path))
+        if seal is None:
+            sources[name] = inputs[name]
+        elif seal.sha256 != inputs[name]:
+            what = "it is not as it was written: its digest is another."
+            problems.append(Problem(path, what, _again(path)))
+        else:
+            sources.update(seal.sources)
+            problems += _of_other_bytes(seal, known)
+    if problems:
+        raise InputError(problems)
+    return Examined(inputs, stamps, sources)
+
+
+def _again(path: str) -> str:
+    return f"Delete it and run the command again: {_removal(path)}"
+
+
+def _of_other_bytes(seal: Seal, known: KnownDigests) -> Iterator[Problem]:
+    """Yield what a sealed file was made from and that is no longer the same."""
+    for name, digest in seal.inputs.items():
+        below = read_seal(name)
+        if below is not None and below.sha256 != digest:
+            yield Problem(seal.path, f"it was made from an earlier {name}.", _again(seal.path))
+    for name, digest in seal.sources.items():
+        if Path(name).is_file() and known.digest(name) != digest:
+            yield Problem(
+                name,
+                f"it changed during the run: {seal.path} was made from other bytes.",
+                "Leave it alone and run the command again; if this is said once more: "
+                f"{_removal(seal.path)}",
+            )
+
+
+def require_as_examined(examined: Examined) -> None:
+    """Refuse where a file changed while a stage read it.
+
+    Parameters
+    ----------
+    examined : Examined
+        What the stage was given.
+    """
+    problems = []
+    for name, digest in examined.inputs.items():
+        path = Path(name)
+        if path.is_file() and stamp_of(path) == examined.stamps[name]:
+            continue
+        if not path.is_file() or sha256_of(path) != digest:
+            remedy = "Leave it alone and run the command again."
+            problems.append(Problem(name, "it changed while this step read it.", remedy))
+    if problems:
+        raise InputError(problems)
+
+
+def write_seals(writes: Iterable[str], examined: Examined) -> None:
+    """Write the seal of every file that a stage wrote.
+
+    Parameters
+    ----------
+    writes : iterable of str
+        The files.
+    examined : Examined
+        What the stage read.
+    """
+    for path in writes:
+        place = seal_path(path)
+        if place is None or not Path(path).is_file():
+            continue
+        record = {
+            "path": name_of(path),
+            "sha256": sha256_of(Path(path)),
+            "inputs": dict(sorted(examined.inputs.items())),
+            "sources": dict(sorted(examined.sources.items())),
+        }
+        write_json(place, record)
+
+
+def break_seals(writes: Iterable[str]) -> None:
+    """Remove the seals of files that are about to be written.
+
+    Parameters
+    ----------
+    writes : iterable of str
+        The files.
+    """
+    for path in writes:
+        place = seal_path(path)
+        if place is not None:
+            place.unlink(missing_ok=True)
+
+
+def require_sealed(path: str | Path) -> None:
+    """Refuse a file of a run that is not as its stage wrote it; one without a seal passes.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that a command reads without being a stage of a run.
+    """
+    seal = read_seal(path)
+    if seal is not None and Path(path).is_file() and sha256_of(Path(path)) != seal.sha256:
+        raise refuse(
+            str(path), "it is not as it was written: its digest is another.", _again(str(path))
+        )
+
+
+def outdate(folders: Iterable[str]) -> list[str]:
+    """Make files old that were made from what has been made anew; return them.
+
+    A run may end between two stages, and the clock may have been set back
+    since. Dates alone would then call the later file new.
+
+    Parameters
+    ----------
+    folders : iterable of str
+        Folders of the run.
+    """
+    made: dict[str, Seal] = {}
+    for folder in folders:
+        for place in sorted((FOLDER / folder).rglob(f"*{ENDING}")):
+            path = place.relative_to(FOLDER).as_posix().removesuffix(ENDING)
+            seal = read_seal(path)
+            if seal is not None and Path(path).is_file():
+                made[path] = seal
+    found = [
+        path
+        for path, seal in made.items()
+        if any(name in made and made[name].sha256 != sha for name, sha in seal.inputs.items())
+    ]
+    for path in found:
+        os.utime(path, ns=LONG_AGO)
+    return found
