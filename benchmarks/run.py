@@ -2,7 +2,8 @@
 
 Each section runs in a process of its own, so that its peak memory is its own.
 Figures are ratios measured side by side in one run wherever two things are
-compared; seconds are of the machine at hand.
+compared; seconds are of the machine at hand. Sections that are not measured stay
+as the page has them: ``python -m benchmarks.run splits`` writes that one anew.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import argparse
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -174,15 +176,40 @@ def run_section(name: str) -> None:
     print(text, flush=True)
 
 
-def write_page() -> None:
-    """Write the page from the sections that have been measured."""
+def sections_of(page: str) -> dict[str, str]:
+    """Return title → text of the sections of a page, in its order."""
+    parts = re.split(r"^## (.+)\n", page, flags=re.MULTILINE)
+    return {title: text.strip() for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def page_with(page: str, measured: dict[str, str]) -> str:
+    """Return the page with the sections measured now; the others stay as they are.
+
+    Parameters
+    ----------
+    page : str
+        As it stands, or nothing.
+    measured : dict of str
+        Title → text of each section measured now.
+    """
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
-    text = INTRO.format(machine=machine)
-    for name in SECTIONS:
-        kept = OUT / f"{name}.json"
-        if kept.is_file():
-            text += f"## {TITLES[name]}\n\n{json.loads(kept.read_text())['text']}\n"
-    (HERE / "README.md").write_text(text.rstrip() + "\n")
+    texts = sections_of(page) | measured
+    known = list(TITLES.values())
+    order = [*filter(texts.__contains__, known), *(title for title in texts if title not in known)]
+    sections = [f"## {title}\n\n{texts[title].strip()}" for title in order]
+    return "\n\n".join([INTRO.format(machine=machine).strip(), *sections]) + "\n"
+
+
+def write_page(names: Iterable[str]) -> None:
+    """Write sections that have been measured into the page, which keeps the others."""
+    path = HERE / "README.md"
+    kept = {name: OUT / f"{name}.json" for name in names}
+    measured = {
+        TITLES[name]: json.loads(file.read_text())["text"]
+        for name, file in kept.items()
+        if file.is_file()
+    }
+    path.write_text(page_with(path.read_text() if path.is_file() else "", measured))
 
 
 def main() -> int:
@@ -199,7 +226,7 @@ def main() -> int:
         print(f"== {name}", flush=True)
         command = [sys.executable, "-m", "benchmarks.run", "--here", name]
         failed += subprocess.run(command, cwd=HERE.parent, check=False).returncode != 0
-    write_page()
+    write_page(options.sections)
     return 1 if failed else 0
 
 
