@@ -47,6 +47,9 @@ rule attach:
         identity=settings.values["clustering"]["identity"],
         coverage=settings.values["clustering"]["coverage"],
         chance=settings.values["clustering"]["chance"] or "none",
+        both_sides=configuration.flag(
+            "--both-sides", settings.values["split"]["both_sides"]
+        ),
         folder=lambda wildcards, output: os.path.dirname(output.summary),
         sources=lambda wildcards: digests(
             TROVES[wildcards.release].files,
@@ -62,5 +65,5 @@ rule attach:
         " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
         " {params.training:q} {params.clusters:q} --engine {params.engine:q}"
         " --identity {params.identity:q} --coverage {params.coverage:q}"
-        " --chance {params.chance:q}"
+        " --chance {params.chance:q} {params.both_sides:q}"
         " --threads {threads:q} --out {params.folder:q} 2> {log:q}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import chance_option, match_option
+from credence.cli.shared import both_sides_option, chance_option, match_option
 from credence.problems import refuse
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True)
 @click.option("--identity", type=SHARE, default=0.4, show_default=True)
 @click.option("--coverage", type=SHARE, default=0.8, show_default=True)
 @chance_option
+@both_sides_option
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--out", "out", required=True, help="Folder of the release.")
 def command(tables: tuple[str, ...], name: str, out: str, **given: Any) -> None:
@@ -177,7 +178,9 @@ def _search(
     if given["proteins"] is None:
         return NoSearch()
     finder = _finder(given["engine"], given["identity"], given["coverage"], given["threads"])
-    thresholds = Thresholds(given["identity"], given["coverage"], most_expected=given["chance"])
+    thresholds = Thresholds(
+        given["identity"], given["coverage"], given["both_sides"], given["chance"]
+    )
     return SequenceSearch(finder, thresholds, given["threads"])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import chance_option, match_option, out_option
+from credence.cli.shared import both_sides_option, chance_option, match_option, out_option
 
 if TYPE_CHECKING:
     from credence.sequences.proteins import Proteins
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     help="Least share of the shorter protein that is aligned.",
 )
 @chance_option
+@both_sides_option
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
 @click.option("--relatives", help="Also write which proteins have a relative in training.")
@@ -52,6 +53,7 @@ def command(
     identity: float,
     coverage: float,
     chance: float | None,
+    both_sides: bool,
     threads: int,
     timeout: float | None,
     relatives: str | None,
@@ -77,16 +79,14 @@ def command(
         trained = read_proteins(training, match)
         parts.append(Proteins(training_ids(trained.ids, fasta.ids), trained.sequences))
     everything = join(parts)
+    thresholds = Thresholds(identity, coverage, both_sides, chance)
     chosen = (
         _given(Path(clstr), everything, match)
         if clstr is not None
-        else _engine(
-            engine, Thresholds(identity, coverage, most_expected=chance), threads, timeout
-        )
+        else _engine(engine, thresholds, threads, timeout)
     )
     found = chosen.cluster(everything)
     if relatives is not None:
-        thresholds = Thresholds(identity, coverage, most_expected=chance)
         _write_relatives(Path(relatives), parts, chosen, thresholds, threads)
     write_contract(
         Path(out),

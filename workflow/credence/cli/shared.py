@@ -112,6 +112,11 @@ chance_option = click.option(
 )
 
 
+both_sides_option = click.option(
+    "--both-sides", is_flag=True, help="Both proteins of a pair have to be covered."
+)
+
+
 def out_option(text: str) -> Callable[[Command], Command]:
     """Return the option ``--out`` with its help.
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import chance_option, match_option, out_option, table_options
+from credence.cli.shared import (
+    both_sides_option,
+    chance_option,
+    match_option,
+    out_option,
+    table_options,
+)
 
 if TYPE_CHECKING:
     from credence.predictions import Strings
@@ -78,7 +84,7 @@ RECIPES = ("balanced", "phanns")
 @click.option("--identity", type=click.FloatRange(0.0, 1.0), default=0.4, show_default=True)
 @click.option("--coverage", type=click.FloatRange(0.0, 1.0), default=0.8, show_default=True)
 @chance_option
-@click.option("--both-sides", is_flag=True, help="Both proteins have to be covered.")
+@both_sides_option
 @click.option(
     "--cut",
     type=click.Choice(["auto", "never"]),

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.engines.hits import read_hits, write_texts
+from credence.engines.hits import largest_evalue, read_hits, write_texts
 from credence.engines.running import run_program, scratch_folder
 from credence.predictions import Strings
 from credence.problems import refuse
 from credence.sequences.graph import GraphEngine
 from credence.sequences.protocol import Engine
-from credence.sequences.relatives import MOST_EXPECTED, Pairs, Thresholds
+from credence.sequences.relatives import Pairs, Thresholds
 
 OLDEST = 2
 REMEDY = (
@@ -28,7 +28,6 @@ REMEDY = (
 )
 MOST_HITS = "300"
 SEARCH_IDENTITY = 30.0
-MOST_EVALUE = 0.001
 COLUMNS = ("qseqid", "sseqid", "pident", "qstart", "qend", "sstart", "send", "qlen", "slen")
 
 
@@ -73,7 +72,7 @@ class DiamondFinder:
         program = shutil.which("diamond")
         if program is None:
             raise refuse("diamond", "DIAMOND is not installed.", REMEDY)
-        evalue = max(MOST_EVALUE, MOST_EXPECTED * len(targets))
+        evalue = largest_evalue(targets, thresholds)
         with scratch_folder() as folder:
             said = run_program([program, "version"], folder, self.timeout, REMEDY)
             release = re.search(r"version (\d+)\.", said)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from credence.predictions import Integers, Strings
-from credence.sequences.relatives import Pairs, no_pairs
+from credence.sequences.relatives import Pairs, Thresholds, no_pairs
 
+MOST_EVALUE = 0.001  # at least: what search engines take by themselves
 PERCENT = 100.0
 LINES_AT_ONCE = 2_000_000
 
@@ -28,6 +30,32 @@ def write_texts(path: Path, texts: Strings, rows: Integers) -> None:
     """
     with path.open("w", encoding="ascii") as handle:
         handle.writelines(f">{row}\n{texts[row]}\n" for row in rows.tolist())
+
+
+def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
+    """Return the E-value up to which a search may hold relatives.
+
+    Parameters
+    ----------
+    targets : array of str
+        What is searched, at least one sequence.
+    thresholds : Thresholds
+        Of relatives.
+
+    Notes
+    -----
+    An E-value counts alignments with random targets of all residues together, the
+    thresholds those with the one target: n residues of N make it N/n times as great,
+    most for the shortest target.
+
+    Examples
+    --------
+    >>> targets = np.array(["M" * 900, "M" * 100], dtype=object)
+    >>> largest_evalue(targets, Thresholds(most_expected=0.01))
+    0.1
+    """
+    lengths = [len(text) for text in targets]
+    return max(MOST_EVALUE, thresholds.most_searched * sum(lengths) / min(lengths))
 
 
 def read_hits(path: Path, percent: bool = False) -> Pairs:
@@ -60,24 +88,28 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
     return pairs.take(is_first)
 
 
-def read_candidates(path: Path, n_texts: int) -> tuple[Integers, Integers]:
-    """Return the pairs of a table of candidates, each once, sorted, the lower row first.
+def candidates_of(paths: Iterable[Path], n_texts: int) -> tuple[Integers, Integers]:
+    """Return the pairs of tables of candidates, each once, sorted, the lower row first.
 
     Parameters
     ----------
-    path : Path
+    paths : iterable of Path
         Tab-separated, without a header: query, target, and what is not read.
     n_texts : int
         Number of sequences.
     """
-    if not path.is_file() or path.stat().st_size == 0:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    keys = [
-        _keys(part.to_numpy(dtype=np.int64), n_texts)
-        for part in pd.read_csv(
-            path, sep="\t", header=None, usecols=[0, 1], dtype=np.int32, chunksize=LINES_AT_ONCE
-        )
-    ]
+    keys = [np.empty(0, dtype=np.int64)]
+    for path in paths:
+        if path.is_file() and path.stat().st_size:
+            parts = pd.read_csv(
+                path,
+                sep="\t",
+                header=None,
+                usecols=[0, 1],
+                dtype=np.int32,
+                chunksize=LINES_AT_ONCE,
+            )
+            keys += [_keys(part.to_numpy(dtype=np.int64), n_texts) for part in parts]
     first, second = np.divmod(np.unique(np.concatenate(keys)), n_texts)
     return first, second
 

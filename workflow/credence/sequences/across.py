@@ -18,7 +18,7 @@ from credence.sequences.canonical import Distinct, distinct
 from credence.sequences.graph import Finder, relatives_of_short
 from credence.sequences.proteins import Proteins
 from credence.sequences.relatives import Pairs, Thresholds, contained, joined, no_pairs
-from credence.sequences.smith_waterman import Library, likeness
+from credence.sequences.smith_waterman import Library, measured
 
 
 def relatives_by_label(
@@ -158,12 +158,8 @@ def _measured(
 ) -> tuple[Pairs, Booleans]:
     """Return pairs with their exact likeness, and which of them are relatives."""
     first, second = pairs.first, pairs.second
-    identity, coverage = likeness(library, first, second)
+    exact = measured(library, first, second)
     low, high = np.minimum(first, second), np.maximum(first, second)
-    # Texts come from long to short. How much of the longer one is covered is at
-    # most the ratio of the lengths, which is all that thresholds on both sides need.
-    longer = coverage * both.lengths[high] / both.lengths[low]
-    exact = Pairs(first, second, identity, coverage, longer)
     width = len(both.texts)
     is_real = (low == high) | np.isin(low * width + high, whole.first * width + whole.second)
     is_real |= library.beats_chance(low, high, thresholds.most_expected)

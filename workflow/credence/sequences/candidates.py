@@ -38,7 +38,6 @@ FIRST_ROUND, GROWTH = 1, 2
 LARGE = 0.04
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 ROWS_PER_JOB = 64
-MOST_BY_CHANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +100,9 @@ class Candidates:
         return joined(edges)
 
     def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:
-        """Return whether chance does not explain a score.
-
-        Where the definition does not ask that, what a prefilter proposes by chance
-        is left out all the same: it would take most of the time.
-        """
-        most = self.thresholds.most_expected
-        most = self.thresholds.most_expected
+        """Return whether chance does not explain a score."""
         lengths = self._lengths[first] * self._lengths[second]
-        needed = score_needed(1, lengths, MOST_BY_CHANCE if most is None else most)
-        return np.asarray(score >= needed)
+        return np.asarray(score >= score_needed(1, lengths, self.thresholds.most_searched))
 
     def _scores(self, first: Integers, second: Integers) -> Floats:
         """Return the exact score of each pair; pairs are sorted by `first`."""

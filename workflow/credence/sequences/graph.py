@@ -13,7 +13,7 @@ from credence.sequences.components import components, representatives
 from credence.sequences.proteins import Proteins
 from credence.sequences.protocol import Clustering
 from credence.sequences.relatives import Pairs, Thresholds, contained, joined, no_pairs
-from credence.sequences.smith_waterman import Library, likeness
+from credence.sequences.smith_waterman import Library, likeness, measured
 
 # Below this number of residues prefilters of words lose relatives.
 SHORT = 60
@@ -134,15 +134,16 @@ def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) ->
     threads : int
         Alignments at a time.
     """
+    whole = contained(found.texts, most_expected=thresholds.most_expected)
+    whole = whole.take(whole.at(thresholds))
     cells = np.cumsum(found.lengths[::-1]) * float(found.lengths.sum())
     is_short = (found.lengths[::-1] < SHORT) & (cells <= MOST_CELLS_OF_SHORT)
     rows = len(found.texts) - 1 - np.flatnonzero(is_short)
     if len(rows) == 0:
-        return contained(found.texts, most_expected=thresholds.most_expected)
+        return whole
     pairs = Library(found.texts, threads).relatives(
         rows, most_expected=thresholds.most_expected, coverage=thresholds.coverage
     )
-    whole = contained(found.texts, most_expected=thresholds.most_expected)
     return joined([pairs.take(pairs.at(thresholds)), whole])
 
 
@@ -228,17 +229,12 @@ def _closest(
     """Return the closest of the candidate pairs for each protein; ties go by id."""
     ours, theirs, names = sides
     library = Library(both.texts, threads)
-    identity, coverage = likeness(library, ends[:, 0], ends[:, 1])
+    pairs = measured(library, ends[:, 0], ends[:, 1])
     low, high = ends.min(axis=1), ends.max(axis=1)
     whole = contained(both.texts, most_expected=thresholds.most_expected)
     width = len(both.texts)
     is_real = (low == high) | np.isin(low * width + high, whole.first * width + whole.second)
     is_real |= library.beats_chance(low, high, thresholds.most_expected)
-    lengths = both.lengths
-    # One row is the longer of the two; how much of it is covered is not needed
-    # unless both sides count, and then it is at most the ratio of the lengths.
-    longer = np.where(low == high, 1.0, lengths[high] / lengths[low]) * coverage
-    pairs = Pairs(ends[:, 0], ends[:, 1], identity, coverage, longer)
     kept = pairs.take(pairs.at(thresholds) & is_real)
     home: dict[int, int] = {}
     for place in sorted(range(len(theirs)), key=lambda at: str(names[at]), reverse=True):

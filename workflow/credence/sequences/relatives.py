@@ -36,6 +36,7 @@ IDENTITY, COVERAGE = 0.40, 0.80
 # By how much the graph is drawn looser than relatives are defined.
 IDENTITY_MARGIN, COVERAGE_MARGIN = 0.05, 0.10
 MOST_EXPECTED = 1e-6
+MOST_SEARCHED = 1e-3  # where that is not asked
 # From here on matches, which score 4 at least, beat chance: 120 against 92 for the
 # longest protein there is.
 SHORTEST_WHOLE = 30
@@ -66,6 +67,16 @@ class Thresholds:
     coverage: float = COVERAGE
     both_sides: bool = False
     most_expected: float | None = MOST_EXPECTED
+
+    @property
+    def most_searched(self) -> float:
+        """Alignments as good by chance up to which a pair is looked at by search engines.
+
+        Where the definition does not ask for it (`most_expected` None), what a
+        prefilter proposes by chance is left out all the same: it would take most of
+        the time, and the audit finds those few of it that are relatives.
+        """
+        return MOST_SEARCHED if self.most_expected is None else self.most_expected
 
     def looser(self) -> Thresholds:
         """Return the thresholds of the graph, below those of relatives."""

@@ -269,12 +269,29 @@ def likeness(library: Library, row: Integers, other: Integers) -> tuple[Floats, 
     row, other : array of int
         The two of each pair; a row with itself is 1 and 1.
     """
+    pairs = measured(library, row, other)
+    return pairs.identity, pairs.coverage
+
+
+def measured(library: Library, row: Integers, other: Integers) -> Pairs:
+    """Return pairs of rows with their likeness, in the order given.
+
+    Parameters
+    ----------
+    library : Library
+        Sequences.
+    row, other : array of int
+        The two of each pair; a row is wholly like itself.
+    """
     is_same: Booleans = row == other
     low, high = np.minimum(row, other), np.maximum(row, other)
     pairs = library.align(zip(low[~is_same].tolist(), high[~is_same].tolist(), strict=True))
     width = len(library.texts)
     places = np.searchsorted(pairs.first * width + pairs.second, (low * width + high)[~is_same])
-    identity, coverage = np.ones(len(row)), np.ones(len(row))
-    identity[~is_same] = pairs.identity[places]
-    coverage[~is_same] = pairs.coverage[places]
-    return identity, coverage
+    shares = np.ones((3, len(row)))
+    shares[:, ~is_same] = (
+        pairs.identity[places],
+        pairs.coverage[places],
+        pairs.coverage_longer[places],
+    )
+    return Pairs(row, other, *shares)
