@@ -27,7 +27,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
-    *("bandwidth", "methods", "small_classes", "annotate", "troves", "large", "peers"),
+    *("bandwidth", "methods", "small_classes", "annotate", "streams", "troves", "large", "peers"),
     *("splits", "use_sets", "quantifiers", "attach"),
 )
 TITLES = {
@@ -35,6 +35,7 @@ TITLES = {
     "methods": "All methods, fitted without intervals",
     "small_classes": "What shrinking does to small classes",
     "annotate": "A million rows checked and annotated",
+    "streams": "Ten million rows checked, compared and annotated",
     "troves": "A trove of 3,000 on 46,801",
     "large": "One and ten million rows",
     "peers": "Side by side with other libraries",
@@ -91,6 +92,14 @@ def section_annotate() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         return annotate(Path(folder))
+
+
+def section_streams() -> str:
+    """Return seconds and memory of every stage that reads a use-set, at ten million rows."""
+    from benchmarks.streams import streams
+
+    with tempfile.TemporaryDirectory() as folder:
+        return streams(Path(folder))
 
 
 def section_troves() -> str:
