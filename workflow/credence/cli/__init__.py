@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "figures": "Draw figures for journals from what a run found.",
     "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
+    "doctor": "Say what is installed, missing or too old, and what mends it.",
     "simulate": "Write the demo world: tables whose truth is known.",
     "stage": "Run a command as a stage of a run, its files sealed.",
     "completion": "Print the script of shell completion.",

@@ -1,0 +1,243 @@
+"""What the doctor says of things that are there, missing, too old, or broken."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from credence.cli import doctor_machine, doctor_software, run_command_line
+from credence.cli.doctor_machine import GIBIBYTE
+from credence.cli.doctor_software import PROGRAMS, Found
+from credence.configuration import workflow_folder
+
+DIAMOND = next(program for program in PROGRAMS if program.engine == "diamond")
+INSTALL_DIAMOND = (
+    "Install it: conda install -c bioconda 'diamond>=2.1' (Debian: sudo apt install "
+    "diamond-aligner), or choose --engine mmseqs."
+)
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that alone is searched for programs, besides those of the system."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.setattr(doctor_software.shutil, "which", lambda name: _at(tmp_path / name))
+    return tmp_path
+
+
+def _at(path: Path) -> str | None:
+    return str(path) if path.is_file() else None
+
+
+def write_program(path: Path, says: str, code: int = 0) -> None:
+    path.write_text(f"#!/bin/sh\ncat <<'END'\n{says}\nEND\nexit {code}\n")
+    path.chmod(0o755)
+
+
+def test_packages_that_are_missing_too_old_or_too_new_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"numpy": "2.1.0", "snakemake": "10.0.1", "pandas": "1.5.3"}
+
+    def version_of(name: str) -> str:
+        if name not in there:
+            raise metadata.PackageNotFoundError(name)
+        return there[name]
+
+    asked = ["numpy>=2.1", "snakemake<10,>=9.3", "pandas>=2.2", "scipy>=1.15"]
+    others = ["mypy>=1.14; extra == 'dev'", "nothing; platform_machine == 'abacus'"]
+    found = doctor_software.look_at_packages([*asked, *others], version_of)
+    monkeypatch.chdir(tmp_path)
+    assert found == Found(
+        "packages",
+        "mend",
+        "snakemake is 10.0.1, not <10,>=9.3; pandas is 1.5.3, not >=2.2; scipy is missing",
+        found.remedy,
+    )
+    here = doctor_software.look_at_packages(asked, version_of)
+    assert here.remedy == f"{sys.executable} -m pip install --upgrade credence"
+    (tmp_path / "envs").mkdir()
+    (tmp_path / "envs" / "credence.lock.txt").touch()
+    in_checkout = doctor_software.look_at_packages(asked, version_of)
+    assert in_checkout.remedy == (
+        f"{sys.executable} -m pip install --require-hashes --requirement envs/credence.lock.txt"
+    )
+    assert doctor_software.look_at_packages(["numpy>=2.1"], version_of).text == (
+        "all 1 are there and as recent as they have to be"
+    )
+
+
+def test_a_python_that_is_too_old_is_named() -> None:
+    found = doctor_software.look_at_python((3, 10, 2), ">=3.11", ["numpy"])
+    assert (found.verdict, found.text) == ("mend", "3.10.2, and 3.11 is the oldest that will do")
+    assert doctor_software.look_at_python((3, 11, 0), ">=3.11", ["numpy"]).verdict == "ok"
+    assert doctor_software.look_at_python((3, 11, 0), "", []).text == (
+        "3.11.0; the package is not installed, only found on the path"
+    )
+
+
+def test_a_program_is_missing_where_it_is_needed_and_noted_where_not(bin_folder: Path) -> None:
+    assert doctor_software.look_at_program(DIAMOND, True) == Found(
+        "DIAMOND", "mend", "not installed", INSTALL_DIAMOND
+    )
+    assert doctor_software.look_at_program(DIAMOND, False) == Found(
+        "DIAMOND", "note", "not installed; only the engine diamond needs it", INSTALL_DIAMOND
+    )
+
+
+def test_a_program_that_is_too_old_is_named_with_what_installs_another(bin_folder: Path) -> None:
+    path = bin_folder / "diamond"
+    write_program(path, "diamond version 0.9.36")
+    assert doctor_software.look_at_program(DIAMOND, True) == Found(
+        "DIAMOND",
+        "mend",
+        f"{path} is 0.9.36, and 2 is the oldest that will do",
+        INSTALL_DIAMOND,
+    )
+    write_program(path, "diamond version 2.1.12")
+    assert doctor_software.look_at_program(DIAMOND, True) == Found(
+        "DIAMOND", "ok", f"2.1.12 ({path})"
+    )
+
+
+def test_a_program_that_fails_or_does_not_answer_is_told(
+    bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bin_folder / "diamond"
+    write_program(path, "no licence", code=3)
+    found = doctor_software.look_at_program(DIAMOND, True)
+    assert (found.verdict, found.text) == (
+        "mend",
+        f"{path}: the program failed with code 3: no licence.",
+    )
+    monkeypatch.setattr(doctor_software, "SECONDS", 0.2)
+    path.write_text("#!/bin/sh\nsleep 60\n")
+    found = doctor_software.look_at_program(DIAMOND, False)
+    assert found.verdict == "note"
+    assert "the program was ended after 0.2 seconds." in found.text
+
+
+def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
+    path = bin_folder / "cd-hit"
+    write_program(path, "\t\t====== CD-HIT version 4.8.1 (built on ...) ======", code=1)
+    program = next(one for one in PROGRAMS if one.engine == "cdhit")
+    assert doctor_software.look_at_program(program, True).text == f"4.8.1 ({path})"
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict", "shown"),
+    [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "mend", "release 14")],
+)
+def test_releases_of_mmseqs_are_told_apart(
+    said: str, verdict: str, shown: str, tmp_path: Path
+) -> None:
+    from dataclasses import replace
+
+    path = tmp_path / "mmseqs"
+    write_program(path, said)
+    program = next(one for one in PROGRAMS if one.engine == "mmseqs")
+    found = doctor_software.look_at_program(replace(program, find=lambda: str(path)), True)
+    assert found.verdict == verdict
+    assert shown in found.text
+
+
+def test_slurm_needs_both_its_plugin_and_its_commands(
+    bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_software, "find_spec", lambda name: None)
+    assert doctor_software.look_at_slurm().text == "not here; only --profile slurm needs it"
+    write_program(bin_folder / "sbatch", "")
+    assert doctor_software.look_at_slurm() == Found(
+        "SLURM",
+        "note",
+        f"{bin_folder}/sbatch is here, Snakemake's plugin is not",
+        "docs/cluster.md says how to install it",
+    )
+    monkeypatch.setattr(doctor_software, "find_spec", lambda name: object())
+    assert doctor_software.look_at_slurm().verdict == "ok"
+    (bin_folder / "sbatch").unlink()
+    assert doctor_software.look_at_slurm().verdict == "note"
+
+
+def test_a_font_that_is_missing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor_software.look_at_font().text == "DejaVu Sans, with matplotlib"
+    monkeypatch.setattr(doctor_software, "FONT", "no such font.ttf")
+    assert doctor_software.look_at_font().verdict == "note"
+
+
+def test_folders_are_written_to_to_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = doctor_machine.look_at_folder("this folder", tmp_path, "go")
+    assert found.verdict == "ok"
+    assert list(tmp_path.iterdir()) == []
+    missing = doctor_machine.look_at_folder("this folder", tmp_path / "none", "go")
+    assert missing == Found(
+        "this folder",
+        "mend",
+        f"{tmp_path / 'none'} cannot be written to (No such file or directory)",
+        "go",
+    )
+    monkeypatch.setattr(doctor_machine, "LEAST_DISK", 1 << 60)
+    assert doctor_machine.look_at_folder("this folder", tmp_path, "go").remedy == (
+        "make room, or go"
+    )
+
+
+def test_memory_is_the_least_of_what_is_free_and_what_is_allowed(tmp_path: Path) -> None:
+    assert doctor_machine.memory_of(tmp_path) is None
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   4096 kB\n")
+    assert doctor_machine.memory_of(tmp_path) == 4096 * 1024
+    (tmp_path / "sys" / "fs" / "cgroup").mkdir(parents=True)
+    limit = tmp_path / "sys" / "fs" / "cgroup" / "memory.max"
+    limit.write_text("max\n")
+    assert doctor_machine.memory_of(tmp_path) == 4096 * 1024
+    limit.write_text("1000\n")
+    assert doctor_machine.memory_of(tmp_path) == 1000
+    assert doctor_machine.look_at_memory(GIBIBYTE).text == (
+        "1.0 GiB free; sets of millions of proteins take up to 2 GiB"
+    )
+    assert doctor_machine.look_at_memory(2 * GIBIBYTE).verdict == "ok"
+    assert doctor_machine.look_at_memory(None).verdict == "note"
+
+
+def test_processors_and_text_are_told() -> None:
+    assert doctor_machine.look_at_processors(1, True).text == "1 core"
+    assert doctor_machine.look_at_processors(8, False).text == (
+        "8 cores, without AVX2: MMseqs2's wheel does not run here"
+    )
+    assert doctor_machine.look_at_text("utf-8", "UTF-8").verdict == "ok"
+    assert doctor_machine.look_at_text("utf-8", "ANSI_X3.4-1968").remedy == (
+        "export LC_ALL=C.UTF-8"
+    )
+
+
+def test_the_engine_of_a_configuration_has_to_be_there(
+    bin_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(bin_folder)
+    text = (workflow_folder().parent / "config.yaml").read_text()
+    assert "engine: mmseqs" in text
+    Path("c.yaml").write_text(text.replace("engine: mmseqs", "engine: diamond"))
+    assert run_command_line(["doctor", "--config", "c.yaml"]) == 2
+    said = capsys.readouterr().out
+    assert "MEND  DIAMOND          not installed\n" in said
+    assert f"→ {INSTALL_DIAMOND}\n" in said
+    assert said.endswith("To be mended: 1.\n")
+    Path("broken.yaml").write_text("a: 1\n")
+    assert run_command_line(["doctor", "--config", "broken.yaml", "--json"]) == 2
+    (problem,) = [one for one in json.loads(capsys.readouterr().out) if one["verdict"] == "mend"]
+    assert problem["remedy"] == "credence check broken.yaml"
+    assert problem["text"].startswith("broken.yaml, column '")
+
+
+def test_nothing_is_to_be_mended_where_the_tests_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command_line(["doctor"]) == 0
+    assert capsys.readouterr().out.endswith("Nothing has to be mended.\n")
+    assert list(tmp_path.iterdir()) == []
