@@ -1,0 +1,186 @@
+"""Locks, environments of conda and recipes of containers say the same, and can be followed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+from ruamel.yaml import YAML
+
+from credence.engines import diamond, mmseqs
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVS = ROOT / "envs"
+LOCKS = {"credence": (), "dev": ("dev",), "bench": ("bench",), "slurm": ("slurm",)}
+PINNED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+?)( ;.*)? \\$", re.M)
+TOOLS = {"mmseqs2": "mmseqs2", "diamond": "diamond", "cd-hit": "cd-hit"}  # file → package
+
+
+def locked(name: str) -> dict[str, list[str]]:
+    """Return the versions of each package of a lock; several where systems differ."""
+    found: dict[str, list[str]] = {}
+    for match in PINNED.finditer((ENVS / f"{name}.lock.txt").read_text("utf-8")):
+        found.setdefault(normal(match[1]), []).append(match[2])
+    return found
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_holds_what_the_project_asks_for_with_digests(name: str) -> None:
+    pins = locked(name)
+    asked = list(project()["dependencies"])
+    for extra in LOCKS[name]:
+        asked += project()["optional-dependencies"][extra]
+    for requirement in map(Requirement, asked):
+        versions = pins[normal(requirement.name)]
+        assert all(Version(one) in requirement.specifier for one in versions), requirement
+    text = (ENVS / f"{name}.lock.txt").read_text("utf-8")
+    blocks = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.M)[1:]
+    assert len(blocks) == sum(map(len, pins.values()))
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+@pytest.mark.parametrize("name", sorted(set(LOCKS) - {"credence"}))
+def test_other_locks_have_the_versions_of_the_users(name: str) -> None:
+    pins = locked(name)
+    for package, versions in locked("credence").items():
+        assert pins.get(package) == versions, package
+
+
+def conda(name: str) -> dict[str, Any]:
+    return YAML(typ="safe").load((ENVS / f"{name}.yaml").read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_of_conda_is_pinned_to_a_version_that_its_engine_takes(name: str) -> None:
+    environment = conda(name)
+    assert environment["name"] == conda("credence")["name"]
+    assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
+    (pin,) = environment["dependencies"]
+    package, version = pin.split("=")
+    assert package == TOOLS[name]
+    assert re.fullmatch(r"[0-9][0-9a-z.]+", version)
+    if name == "mmseqs2":
+        release = mmseqs.release_of(version)
+        assert release is not None
+        assert release >= mmseqs.OLDEST
+    if name == "diamond":
+        assert Version(version) >= Version(str(diamond.OLDEST))
+        assert Version(version) != Version("2.1.11")  # crashes
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the instructions of the Dockerfile, lines that go on joined."""
+    text = (ENVS / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [
+        (word, " ".join(rest.split())) for word, rest in (line.split(" ", 1) for line in lines)
+    ]
+
+
+def copied() -> list[str]:
+    """Return what the Dockerfile copies, each once."""
+    found: list[str] = []
+    for word, rest in instructions():
+        if word == "COPY":
+            *sources, _ = rest.split()
+            found += sources
+    return found
+
+
+def sections() -> dict[str, list[str]]:
+    """Return the sections of the Apptainer recipe; what comes before them under ''."""
+    found: dict[str, list[str]] = {"": []}
+    name = ""
+    for line in (ENVS / "credence.def").read_text("utf-8").splitlines():
+        if line.startswith("%"):
+            name = line[1:]
+            found[name] = []
+        elif line.strip() and not line.startswith("#"):
+            found[name].append(line.strip())
+    return found
+
+
+def is_ignored(path: str) -> bool:
+    """Return whether .dockerignore keeps a path out: the last line that fits decides."""
+    ignored = False
+    for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines():
+        pattern = line.strip()
+        if not pattern or pattern.startswith("#"):
+            continue
+        keeps = pattern.startswith("!")
+        pattern = pattern.removeprefix("!").removeprefix("**/")
+        parts = [path, *map(str, Path(path).parents)]
+        if any(fnmatch(part, pattern) for part in parts) or (
+            "**" in line and any(fnmatch(part, pattern) for part in Path(path).parts)
+        ):
+            ignored = not keeps
+    return ignored
+
+
+def test_what_a_container_copies_is_there_and_reaches_the_builder() -> None:
+    for source in copied():
+        assert (ROOT / source).exists(), source
+        assert not is_ignored(source), source
+    assert not is_ignored("workflow/credence/__init__.py")
+    assert is_ignored("workflow/credence/__pycache__/a.pyc")
+    assert is_ignored(".venv/bin/python")
+    assert is_ignored("results/demo/a.tsv")
+
+
+def test_both_recipes_do_the_same() -> None:
+    docker, apptainer = instructions(), sections()
+    assert f"From: {dict(docker)['FROM']}" in apptainer[""]
+    files = dict(line.split() for line in apptainer["files"])
+    assert all(to == f"/opt/credence/{source}" for source, to in files.items())
+    assert set(files) == {source for source in copied() if "/" not in source}
+    steps = [step for word, rest in docker if word == "RUN" for step in rest.split(" && ")]
+    assert steps[-1] == "credence doctor"
+    assert [*steps[:3], "cd /opt/credence", *steps[3:-1]] == apptainer["post"]
+    assert apptainer["test"] == ["credence doctor"]
+    assert apptainer["runscript"] == ['exec credence "$@"']
+    assert ("ENTRYPOINT", '["credence"]') in docker
+    install = next(step for step in steps if "--require-hashes" in step)
+    assert install.endswith("--requirement envs/credence.lock.txt")
+
+
+def test_the_package_is_built_from_what_a_container_copies(tmp_path: Path) -> None:
+    context, out = tmp_path / "context", tmp_path / "out"
+    for source in copied():
+        place = context / source
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / source).is_dir():
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / source, place, ignore=ignore, dirs_exist_ok=True)
+        else:
+            shutil.copy(ROOT / source, place)
+    command = ["pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "--wheel-dir", str(out), str(context)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = out.glob("credence-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    for needed in ("Snakefile", "config.yaml", "schemas/config.schema.yaml", "rules/fit.smk"):
+        assert f"credence/_workflow/{needed}" in names
+    assert "credence/report/templates/page.css" in names
