@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -147,14 +149,39 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
     assert (turned.packing.group[::-1] == found.packing.group).all()
 
 
-def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> None:
+def test_nobody_is_set_aside_where_joined_clusters_fit_in_a_group() -> None:
     proteins = families(np.random.default_rng(13), 12, 2, 80)
     options = SplitSettings(n_groups=3, strict="set_aside", n_sampled=None)
     found = split(proteins, proteins.ids, np.zeros(24, dtype=int), options)
-    assert found.audit.n_crossing == 0
-    apart = np.flatnonzero(found.packing.role == "set_aside")
-    assert 0 < len(apart) <= 12
-    assert all("relative of protein 'p" in found.packing.reason[row] for row in apart)
+    assert (found.audit.n_crossing, found.audit.n_examined) == (0, 24)
+    assert found.n_joined > 0
+
+
+def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> None:
+    # Two families in halves that fill the groups, so that none can be joined.
+    proteins = families(np.random.default_rng(13), 2, 8, 80)
+    found = distinct(proteins.sequences)
+    pairs = Library(found.texts).relatives()
+    pairs = pairs.take(pairs.at(Thresholds()))
+    cluster = objects([f"{row // 8}{'ab'[row % 8 // 4]}" for row in range(16)])
+    options = SplitSettings(n_groups=4, strict="set_aside", n_sampled=None, cut="never")
+    split_ = split(proteins, cluster, np.zeros(16, dtype=int), options)
+    apart = np.flatnonzero(split_.packing.role == "set_aside")
+    assert split_.audit.n_crossing == 0
+    assert split_.n_joined == 0
+    assert all("relative of protein 'p" in split_.packing.reason[row] for row in apart)
+    # As few as touch every pair of relatives between the halves of a family.
+    rows = np.array([np.flatnonzero(found.code == code)[0] for code in range(16)])
+    ends = rows[pairs.first], rows[pairs.second]
+    between = cluster[ends[0]] != cluster[ends[1]]
+    edges = list(zip(ends[0][between].tolist(), ends[1][between].tolist(), strict=True))
+    fewest_of_all = min(
+        size
+        for size in range(17)
+        for gone in combinations(range(16), size)
+        if all(one in gone or other in gone for one, other in edges)
+    )
+    assert len(apart) == fewest_of_all > 0
 
 
 def test_relatives_of_training_proteins_are_set_aside_by_name() -> None:

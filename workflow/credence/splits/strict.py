@@ -1,5 +1,8 @@
 """Splits that no relative crosses: cut, pack, audit, and join or set aside until so.
 
+Joining costs no protein as long as the joined cluster fits in a group, so that
+setting aside begins where it does not.
+
 Clusters larger than a group are cut first (:mod:`credence.splits.cut`), and again
 where joining has made one. An exhaustive audit aligns proteins of different
 clusters once; what it found is judged again after each round, and anew only when a
@@ -63,7 +66,9 @@ class SplitSettings:
     thresholds : Thresholds
         Of relatives, for the audit.
     strict : {"report", "join", "set_aside"}
-        What is done about relatives in two groups.
+        What is done about relatives in two groups. With "set_aside" clusters are
+        joined as long as they fit in a group, and the fewest proteins that are
+        relatives across the others set aside.
     n_sampled : int, optional
         How many proteins outside the test group an audit examines; None: all.
     threads : int
@@ -205,6 +210,10 @@ class _State:
     def mend(self, pairs: Pairs) -> None:
         """Join clusters, or set proteins aside, for pairs that cross."""
         strict = self.settings.strict
+        if strict == "set_aside" and self.frozen is None:
+            joinable = self._joinable(pairs)
+            if joinable.n_pairs:
+                pairs, strict = joinable, "join"
         self.why = _apart(self.proteins, self.packing, self.learnt, pairs, strict)
         if strict == "join":
             before = len(set(self.cluster[~self.learnt]))
@@ -213,6 +222,33 @@ class _State:
         else:
             # Packed anew, others would cross; these groups need nothing more.
             self.frozen = self.packing
+
+    def _joinable(self, pairs: Pairs) -> Pairs:
+        """Return pairs whose clusters can be one without making it larger than a group.
+
+        Those come first that spare most proteins: the clusters that most pairs connect.
+        """
+        settings, learnt = self.settings, self.learnt
+        names, codes = np.unique(self.cluster.astype(str), return_inverse=True)
+        used = ~learnt & (self.why == "")
+        size = np.bincount(codes[used], minlength=len(names))
+        most = ROOM * float(used.sum()) / settings.n_groups
+        if settings.by_cluster:
+            most = float("inf")
+        ours = np.flatnonzero(~(learnt[pairs.first] | learnt[pairs.second]))
+        ends = np.sort(np.stack([codes[pairs.first[ours]], codes[pairs.second[ours]]]), axis=0)
+        links, of, counts = np.unique(ends, axis=1, return_inverse=True, return_counts=True)
+        home = np.arange(len(names))
+        is_joined = np.zeros(links.shape[1], dtype=np.bool_)
+        for at in np.argsort(-counts, kind="stable").tolist():
+            one, other = (int(home[end]) for end in links[:, at])
+            if one != other and size[one] + size[other] > most:
+                continue
+            is_joined[at] = True
+            if one != other:
+                size[one] += size[other]
+                home[home == other] = one
+        return pairs.take(ours[is_joined[of.ravel()]])
 
     def _cut(self) -> tuple[Strings, Strings]:
         settings = self.settings
