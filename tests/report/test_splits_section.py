@@ -111,6 +111,20 @@ def test_cuts_are_told_and_why_a_cluster_was_left_whole() -> None:
     assert "It was left whole, as the settings say." in text_of(replace(FOUND, cut="never"))
 
 
+def test_what_was_set_aside_for_relatives_is_told_with_its_least_number() -> None:
+    assert "for relatives in another group that the audit found" not in text_of(FOUND)
+    # 12 of 12 + 150 + 150
+    few = text_of(replace(FOUND, strict="set_aside", n_apart=12, n_least=12))
+    assert (
+        "12 proteins were set aside (3.8 %) for relatives in another group that the audit found. "
+        "Where their clusters fit in a group together they were joined instead, at no protein's "
+        "cost; here they would be larger than a group, and make it uneven. No fewer would do: "
+        "each other choice leaves relatives in two groups." in few
+    )
+    more = text_of(replace(FOUND, strict="set_aside", n_apart=12, n_least=9))
+    assert "uneven. At least 9 have to go from these groups, by a bound on all choices." in more
+
+
 def test_the_histogram_has_a_row_per_group_and_says_in_words_what_it_shows() -> None:
     figure = figure_of(FOUND)
     assert "300 audited proteins 42 have anything alike" in figure.alternative

@@ -14,7 +14,7 @@ from credence.sequences.smith_waterman import Library
 from credence.splits.attach import attach
 from credence.splits.audit import audit, level_of_round, sample_rows, upper_bound
 from credence.splits.balance import deviations, lower_bounds, size_ratios
-from credence.splits.cover import fewest
+from credence.splits.cover import fewest, least
 from credence.splits.filling import fill
 from credence.splits.search import improved
 from credence.splits.strict import SplitSettings, split
@@ -94,6 +94,7 @@ def test_the_cover_is_the_smallest_of_all(pairs: list[tuple[int, int]]) -> None:
         if all(mask >> a & 1 or mask >> b & 1 for a, b in pairs)
     )
     assert len(gone) == smallest
+    assert smallest / 2 <= least(first, second, 8, np.zeros(8, dtype=bool)) <= smallest
 
 
 def test_what_stays_is_never_set_aside() -> None:
@@ -123,9 +124,13 @@ def test_no_dealing_gets_below_the_bound_and_the_search_makes_nothing_worse(
     def cost(dealt: np.ndarray) -> float:
         counts = np.zeros((n_groups, held.shape[1]))
         np.add.at(counts, dealt, held)
-        counts = np.column_stack([counts, counts.sum(axis=1)])
-        away = counts * n_groups / counts.sum(axis=0) - 1.0
-        return float((away**2 + 0.01 * np.abs(away)).sum())
+        away = np.abs(counts * n_groups / counts.sum(axis=0) - 1.0)
+        sizes = np.abs(counts.sum(axis=1) * n_groups / counts.sum() - 1.0)
+        crowded = np.maximum(sizes - 0.04, 0.0)
+        too_large = held.sum(axis=1).max() * n_groups > 1.04 * counts.sum()
+        steep = 0.01 if too_large else np.inf
+        crowding = np.where(crowded < steep, crowded**2, 2 * 0.01 * crowded - 0.01**2)
+        return float((away + 0.01 * away**2).sum() + 400.0 * crowding.sum())
 
     assert cost(after) <= cost(start) + 1e-9
 
@@ -182,6 +187,7 @@ def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> No
         if all(one in gone or other in gone for one, other in edges)
     )
     assert len(apart) == fewest_of_all > 0
+    assert split_.n_apart == len(apart) >= split_.n_least > 0
 
 
 def test_relatives_of_training_proteins_are_set_aside_by_name() -> None:

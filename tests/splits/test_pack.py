@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import warnings
 from time import process_time
 from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import StratifiedGroupKFold
 
 from credence.splits.balance import deviations, lower_bounds, size_ratios
 from credence.splits.pack import pack
@@ -98,6 +100,26 @@ def test_20000_proteins_in_12_groups_are_even_within_seconds() -> None:
     sizes = size_ratios(group, 12)
     assert sizes.min() >= 0.95
     assert sizes.max() <= 1.05
+
+
+def test_classes_are_as_even_as_by_stratified_group_k_fold_and_groups_evener_in_size() -> None:
+    ids, cluster, class_ = heavy_tailed(2_000)
+    code = np.unique(cluster.astype(str), return_inverse=True)[1]
+    ours = np.unique(pack(ids, cluster, class_, 12).group.astype(str), return_inverse=True)[1]
+    theirs = np.empty(len(ids), dtype=np.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a class has fewer members than folds
+        folds = StratifiedGroupKFold(12).split(ids, class_, cluster)
+        for number, (_, test) in enumerate(folds):
+            theirs[test] = number
+    # One cluster is twice as large as a group, so that sizes cannot be even.
+    assert np.bincount(code).max() > 1.5 * len(ids) / 12
+    excess, excess_theirs = (
+        deviations(group, class_, 12).mean() - lower_bounds(code, class_, 12).mean()
+        for group in (ours, theirs)
+    )
+    assert excess <= excess_theirs + 0.0025
+    assert np.ptp(size_ratios(ours, 12)) <= 0.85 * np.ptp(size_ratios(theirs, 12))
 
 
 def test_clusters_can_be_weighed_instead_of_proteins() -> None:

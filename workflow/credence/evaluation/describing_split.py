@@ -97,6 +97,8 @@ def describe_split(
             for one in found.whole
         ),
         weigh="clusters" if settings.by_cluster else "proteins",
+        n_apart=found.n_apart,
+        n_least=found.n_least,
     )
 
 

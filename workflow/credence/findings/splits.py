@@ -171,6 +171,9 @@ class SplitFinding:
         Those larger than a group that were not cut, or not far enough.
     weigh : str
         What is counted to balance the groups: proteins or clusters.
+    n_apart, n_least : int
+        Proteins set aside for relatives in two groups, and how many would have to
+        be at least.
     """
 
     identity: float
@@ -201,3 +204,5 @@ class SplitFinding:
     cut_limit: float = 0.02
     whole: tuple[LargeCluster, ...] = ()
     weigh: str = "proteins"
+    n_apart: int = 0
+    n_least: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import optimize, sparse
+from scipy.sparse import csgraph
 
 from credence.predictions import Booleans, Integers
 from credence.sequences.components import components
@@ -39,6 +40,31 @@ def fewest(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> I
             here = component == name
             gone[_cover(first[here], second[here])] = True
     return np.flatnonzero(gone)
+
+
+def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> int:
+    """Return a number of rows below which some pair remains: a bound on :func:`fewest`.
+
+    Half of the greatest matching of the graph's two-sided double, rounded up: what a
+    cover costs that may take halves of rows.
+
+    Parameters
+    ----------
+    first, second, n_rows, stays
+        As :func:`fewest` has them.
+
+    Examples
+    --------
+    >>> least(np.array([0, 1, 2]), np.array([1, 2, 0]), 3, np.zeros(3, dtype=bool))
+    2
+    """
+    forced = np.unique(np.concatenate([second[stays[first]], first[stays[second]]]))
+    left = ~(np.isin(first, forced) | np.isin(second, forced))
+    one, other = first[left], second[left]
+    ends = np.concatenate([one, other]), np.concatenate([other, one])
+    double = sparse.csr_array((np.ones(len(ends[0]), np.int8), ends), shape=(n_rows, n_rows))
+    mate = csgraph.maximum_bipartite_matching(double, perm_type="column")
+    return len(forced) + (int((mate >= 0).sum()) + 1) // 2
 
 
 def _cover(first: Integers, second: Integers) -> Integers:

@@ -33,7 +33,7 @@ from credence.splits.audit import (
     sample_rows,
     with_chance_counted,
 )
-from credence.splits.cover import fewest
+from credence.splits.cover import fewest, least
 from credence.splits.cut import ROOM, Whole, cut_oversized
 from credence.splits.pack import (
     NO_GROUP,
@@ -113,6 +113,10 @@ class Split:
         Clusters larger than a group that were cut.
     whole : tuple of Whole
         Clusters larger than a group that were not, or not far enough.
+    n_apart : int
+        Proteins set aside because of relatives in two groups that the audit found.
+    n_least : int
+        How many of these groups would have to be set aside at least.
     """
 
     packing: Packing
@@ -123,6 +127,8 @@ class Split:
     n_joined: int = 0
     n_cut: int = 0
     whole: tuple[Whole, ...] = ()
+    n_apart: int = 0
+    n_least: int = 0
 
 
 def split(
@@ -162,7 +168,7 @@ def split(
     rows = settings.thresholds, settings.threads
     found = with_chance_counted(found, proteins, group, *rows)
     level = level_of_round(number)
-    ends = state.n_joined, state.n_cut, state.whole
+    ends = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
     return Split(state.packing, state.cluster, found, number, level, *ends)
 
 
@@ -181,6 +187,7 @@ class _State:
         self.proteins, self.class_, self.learnt, self.settings = proteins, class_, learnt, settings
         self.cluster, self.why = cluster, why.copy()
         self.n_joined, self.n_cut, self.whole = 0, 0, tuple[Whole, ...]()
+        self.n_gone, self.n_least = 0, 0
         self.n_apart = int(settings.most_apart * (~learnt & (why == "")).sum())
         self.compared: Compared | None = None
         self.frozen: Packing | None = None
@@ -222,6 +229,13 @@ class _State:
         else:
             # Packed anew, others would cross; these groups need nothing more.
             self.frozen = self.packing
+            ends = np.concatenate([pairs.first, pairs.second])
+            with_learnt = np.tile(self.learnt[pairs.first] | self.learnt[pairs.second], 2)
+            n_forced = len(np.unique(ends[with_learnt & ~self.learnt[ends]]))
+            is_gone = (self.why != "") & (self.packing.group != NO_GROUP)
+            needed = least(pairs.first, pairs.second, len(self.why), self.learnt)
+            self.n_gone += int(is_gone.sum()) - n_forced
+            self.n_least += needed - n_forced
 
     def _joinable(self, pairs: Pairs) -> Pairs:
         """Return pairs whose clusters can be one without making it larger than a group.

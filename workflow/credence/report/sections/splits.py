@@ -32,7 +32,7 @@ def section(findings: Findings) -> Section | None:
     if found is None:
         return None
     blocks: list[Block] = [Paragraph(_lead(found), is_lead=True), Paragraph(_meaning(found))]
-    blocks += [Paragraph(text) for text in _large(found)]
+    blocks += [Paragraph(text) for text in (*_large(found), *_parted(found))]
     blocks.append(_classes(found))
     if found.is_audited and any(group.n_alone or sum(group.nearest) for group in found.groups):
         blocks.append(FigureRow((_nearest(found),)))
@@ -109,6 +109,25 @@ def _balance(found: SplitFinding) -> str:
         f"{text}. Over the classes, {100.0 * uneven:.1f} % would have to move to be even in the "
         f"mean, and whole clusters force {100.0 * forced:.1f} %."
     )
+
+
+def _parted(found: SplitFinding) -> list[str]:
+    """Return why proteins were set aside for what the audit found, and why not fewer."""
+    if not found.n_apart:
+        return []
+    share = 100.0 * found.n_apart / (found.n_apart + sum(group.n for group in found.groups))
+    text = (
+        f"{of(found.n_apart, 'protein was', 'proteins were')} set aside ({share:.1f} %) for "
+        "relatives in another group that the audit found. Where their clusters fit in a group "
+        "together they were joined instead, at no protein's cost; here they would be larger "
+        "than a group, and make it uneven. "
+    )
+    if found.n_least >= found.n_apart:
+        return [text + "No fewer would do: each other choice leaves relatives in two groups."]
+    return [
+        text + f"At least {count(found.n_least)} have to go from these groups, by a bound on "
+        "all choices."
+    ]
 
 
 def _large(found: SplitFinding) -> list[str]:
