@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
-from credence.events.coherence import coherent, nearest_share
+from credence.events.coherence import coherent, nearest_share, nearest_shares
 
 N_CLASSES = 5
 
@@ -157,3 +157,18 @@ def test_the_order_of_classes_events_and_proteins_is_nothing(
 def test_classes_that_no_event_tells_apart_share_evenly() -> None:
     found = nearest_share(np.array([[1.0, 0.0, 0.0]]), np.array([0.5]))
     assert found == pytest.approx([0.5, 0.25, 0.25], abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(EVENTS, st.data())
+def test_all_corners_at_once_give_what_one_protein_at_a_time_does(
+    events: list[tuple[int, ...]], data: st.DataObject
+) -> None:
+    chances = st.lists(CHANCES, min_size=len(events), max_size=len(events))
+    targets = np.array(data.draw(st.lists(chances, min_size=1, max_size=4)))
+    matrix = held_of(*events)[:, 0].astype(float)
+    found = nearest_shares(matrix, targets)
+    for target, share in zip(targets, found, strict=True):
+        assert matrix @ share == pytest.approx(matrix @ nearest_share(matrix, target), abs=1e-6)
+        alone = nearest_shares(matrix, target[None])
+        assert (alone[0] == share).all()
