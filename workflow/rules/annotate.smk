@@ -10,6 +10,8 @@ rule annotate:
         summary=rules.check_use_set.output[0],
         calibration=CALIBRATION,
         shift=rules.shift.output.record,
+        events=EVENTS,
+        evidence=(settings.evidence or []) if EVENTS else [],
     output:
         table=f"{REPORTS}/{{use_set}}/confidences.tsv",
         parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
@@ -27,9 +29,13 @@ rule annotate:
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
+        events=lambda wildcards, input: [
+            *configuration.options("--events", input.events),
+            *configuration.options("--evidence", input.evidence),
+        ],
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
-        " --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+        " {params.events:q} --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

@@ -30,6 +30,7 @@ rule report:
         summaries=expand(rules.check_use_set.output[0], use_set=USE_SETS),
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
         changes=expand(rules.compare.output.record, release=TROVES),
+        events=EVENTS,
     output:
         findings=f"{RESULTS}/findings.json",
         page=report(
@@ -72,6 +73,7 @@ rule report:
         changes=lambda wildcards, input: configuration.options(
             "--changes", input.changes
         ),
+        events=lambda wildcards, input: configuration.options("--events", input.events),
         further=lambda wildcards, input: configuration.options(
             "--put", [*input.further, *input.releases]
         ),
@@ -81,7 +83,7 @@ rule report:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} {params.changes:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} {params.events:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

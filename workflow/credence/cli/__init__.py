@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
     "shift": "Estimate the composition of a use-set, and correct for it.",
+    "events": "Learn how probable groups of classes are, and judge it.",
     "release": "Write the record of a release of the calibration set.",
     "trove": "Add a trove to the configuration, list them, withdraw one.",
     "compare": "Say what changed from one release to another.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,10 @@ import click
 from credence.cli.shared import also_option, out_option, table_options
 
 if TYPE_CHECKING:
+    from credence.predictions import Floats, Predictions
     from credence.tables.calibration_file import CalibrationFile
+    from credence.tables.events_file import EventsFile
+    from credence.tables.evidence import EvidenceTable
     from credence.tables.samples import Samples
     from credence.tables.shift_file import ShiftFile
 
@@ -29,6 +33,12 @@ if TYPE_CHECKING:
 )
 @table_options
 @click.option("--shift", "shift_file", help="What credence shift wrote with --record.")
+@click.option("--events", "events_file", help="What credence events wrote of the same set.")
+@click.option(
+    "--evidence",
+    "evidence_file",
+    help="What those events need of these proteins beside scores, as in credence events.",
+)
 @click.option(
     "--spreadsheet-safe",
     is_flag=True,
@@ -44,6 +54,8 @@ def command(
     format_: str | None,
     spec_json: str,
     shift_file: str | None,
+    events_file: str | None,
+    evidence_file: str | None,
     spreadsheet_safe: bool,
     also: str | None,
     out: str,
@@ -70,11 +82,13 @@ def command(
 
     calibration = calibration_or_release(calibration, release, config)
     for written in filter(None, (out, also)):
-        require_other(written, [*tables, calibration, shift_file])
+        require_other(written, [*tables, calibration, shift_file, events_file, evidence_file])
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
     names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)
     names += set_names(file.sets, shift is not None)
+    further = _further(events_file, evidence_file)
+    names += further.names
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
@@ -88,7 +102,8 @@ def command(
             require_match(file, samples.predictions, where)
             if shift is not None:
                 require_same(shift, file.method_spec, samples.predictions, str(shift_file))
-            columns = _columns(file, shift, samples)
+            further.require_same(file.method_spec, samples.predictions)
+            columns = _columns(file, shift, further, samples)
             n_unknown += int(np.isnan(columns["confidence"]).sum())
             n_unscored += len(samples.unscored_ids)
             for writer in writers:
@@ -103,7 +118,54 @@ def command(
         click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
 
 
-def _columns(file: CalibrationFile, shift: ShiftFile | None, samples: Samples) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class _Events:
+    """The events whose probabilities are asked for, and what they need; or none."""
+
+    where: str
+    file: EventsFile | None
+    evidence: EvidenceTable | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the columns that they have."""
+        from credence.tables.event_columns import event_names
+
+        return event_names(None if self.file is None else self.file.model)
+
+    def require_same(self, method_spec: str, predictions: Predictions) -> None:
+        """Refuse events of another calibration."""
+        from credence.tables.events_file import require_same_events
+
+        if self.file is not None:
+            require_same_events(self.file, method_spec, predictions, self.where)
+
+    def columns(self, predictions: Predictions, confidence: Floats) -> dict[str, Any]:
+        """Return the columns of some rows."""
+        from credence.tables.event_columns import event_columns
+
+        model = None if self.file is None else self.file.model
+        return event_columns(model, predictions, confidence, self.evidence)
+
+
+def _further(events: str | None, evidence: str | None) -> _Events:
+    """Return the events of two options."""
+    from credence.problems import refuse
+    from credence.tables.events_file import read_events
+    from credence.tables.evidence import read_evidence
+
+    if events is None:
+        if evidence is not None:
+            raise refuse("--evidence", "no events ask for it.", "Give --events too.")
+        return _Events("", None, None)
+    file = read_events(Path(events))
+    known = None if evidence is None else read_evidence(Path(evidence), file.class_names)
+    return _Events(events, file, known)
+
+
+def _columns(
+    file: CalibrationFile, shift: ShiftFile | None, further: _Events, samples: Samples
+) -> dict[str, Any]:
     """Return the rows of some proteins, in the table's order; also those without scores."""
     from credence.confidence import Note, unknown
     from credence.tables.contract import confidence_columns
@@ -120,6 +182,7 @@ def _columns(file: CalibrationFile, shift: ShiftFile | None, samples: Samples) -
     columns |= _adjusted(shift, samples)
     share = None if shift is None else shift.applied_share
     columns |= set_columns(file.sets, predictions, share)
+    columns |= further.columns(predictions, confidence.value)
     return with_unscored(columns, samples, file.method_spec)
 
 

@@ -106,6 +106,7 @@ def check_configuration(path: str) -> None:
     from credence.cli.summaries import summarise
     from credence.cli.tables import as_calibrated, table_spec
     from credence.cli.trove_files import file_problems
+    from credence.configuration.events import event_class_problems
     from credence.configuration.shift import class_problems
     from credence.problems import InputError
     from credence.tables.census import census_of
@@ -137,6 +138,7 @@ def check_configuration(path: str) -> None:
                 known = samples.predictions
                 document = configuration.read_document(Path(path), path)
                 problems += class_problems(document, known.class_names)
+                problems += event_class_problems(document, known.class_names)
         except InputError as error:
             problems += error.problems
     if known is not None:

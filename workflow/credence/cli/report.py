@@ -13,6 +13,7 @@ from credence.cli.shared import out_option
 
 if TYPE_CHECKING:
     from credence.findings import Findings, InputFile, Notice, ShiftFinding, UseSet
+    from credence.findings.events import EventsFinding
     from credence.findings.releases import ReleasesFinding
     from credence.findings.splits import SplitFinding
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="What credence compare wrote of a release with --record; repeat it, in order.",
 )
+@click.option("--events", "events_file", help="What credence events wrote.")
 @click.option("--settings", "settings_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", "split_file", help="What credence split wrote with --summary.")
@@ -58,6 +60,7 @@ def command(
     use_sets: tuple[tuple[str, str, str], ...],
     shift_files: tuple[str, ...],
     change_files: tuple[str, ...],
+    events_file: str | None,
     settings_json: str,
     complete: str | None,
     split_file: str | None,
@@ -88,7 +91,8 @@ def command(
     tables = [path for _, *paths in use_sets for path in paths]
     for written in filter(None, (out, archive, index, complete)):
         require_other(
-            written, [found_in, *tables, *shift_files, *change_files, split_file, *further]
+            written,
+            [found_in, *tables, *shift_files, *change_files, split_file, events_file, *further],
         )
     record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
     found = Findings.from_record(record, found_in)
@@ -106,6 +110,7 @@ def command(
         notices=(*found.notices, *_shift_notices(shifts)),
         split=found.split if split_file is None else _split(split_file),
         releases=_releases(change_files) if change_files else found.releases,
+        events=found.events if events_file is None else _events(events_file, found),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
@@ -141,6 +146,19 @@ def _shift(path: str, findings: Findings) -> ShiftFinding:
     if file.class_names != findings.results.class_names:
         raise refuse(path, "its classes are not those of the findings.", AGAIN)
     return from_record(ShiftFinding, file.finding)
+
+
+def _events(path: str, findings: Findings) -> EventsFinding:
+    """Return what was found of events; refuse those of other classes."""
+    from credence.findings import from_record
+    from credence.findings.events import EventsFinding
+    from credence.problems import refuse
+    from credence.tables.events_file import AGAIN, read_events
+
+    file = read_events(Path(path))
+    if file.class_names != findings.results.class_names:
+        raise refuse(path, "its classes are not those of the findings.", AGAIN)
+    return from_record(EventsFinding, file.finding)
 
 
 def _shift_notices(shifts: Iterable[ShiftFinding]) -> Iterator[Notice]:

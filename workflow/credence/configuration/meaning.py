@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from credence.configuration.events import event_problems
 from credence.configuration.reading import Document, SettingPath
 from credence.configuration.shift import shift_problems
 from credence.configuration.troves import trove_problems
@@ -39,6 +40,7 @@ def meaning_problems(document: Document) -> list[Problem]:
     problems += _training_problems(document)
     problems += _recipe_problems(document)
     problems += shift_problems(document)
+    problems += event_problems(document)
     problems += trove_problems(document)
     names: dict[str, int] = {}
     for position, entry in _entries(data.get("use_sets")):
@@ -221,7 +223,7 @@ def _files(data: Mapping[str, Any]) -> Iterator[tuple[SettingPath, str]]:
             yield (*path, "labels"), labels
         if isinstance(labels, dict) and isinstance(labels.get("table"), str):
             yield (*path, "labels", "table"), labels["table"]
-    for path in (("training", "proteins"), ("clustering", "table")):
+    for path in (("training", "proteins"), ("clustering", "table"), ("events", "evidence")):
         section = data.get(path[0])
         if isinstance(section, dict) and isinstance(section.get(path[1]), str):
             yield path, section[path[1]]

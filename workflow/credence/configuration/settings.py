@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from credence.configuration.events import event_words, has_events
 from credence.configuration.meaning import meaning_problems
 from credence.configuration.reading import (
     Document,
@@ -182,6 +183,22 @@ class Configuration:
     def set_options(self) -> list[str]:
         """Options of the command that corrects what was fitted: those without draws."""
         return self.fit_options[: 2 * len(("weights", "min_positives"))]
+
+    @property
+    def has_events(self) -> bool:
+        """Whether any event is asked for."""
+        return has_events(self.values["events"])
+
+    @property
+    def evidence(self) -> str | None:
+        """The table of what events need beside scores."""
+        path = self.values["events"]["evidence"]
+        return None if path is None else str(path)
+
+    @property
+    def event_options(self) -> list[str]:
+        """Options of the command that learns events."""
+        return [*event_words(self.values["events"]), *self.fit_options]
 
     @property
     def report_json(self) -> str:

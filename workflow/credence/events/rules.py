@@ -103,15 +103,17 @@ class Rule:
     root: Node
     columns: tuple[tuple[str, int], ...]
 
-    def require_columns(self, class_names: Sequence[str], where: str, name: str) -> None:
+    def require_columns(self, class_names: Sequence[str], where: str, name: str | None) -> None:
         """Refuse a rule that names a column that is not there.
 
         Parameters
         ----------
         class_names : sequence of str
             The classifier's classes.
-        where, name : str
-            Where the rule stands, and what it is called.
+        where : str
+            Where the rule stands.
+        name : str, optional
+            What it is called.
         """
         known = [*COLUMNS, *class_names]
         problems = [

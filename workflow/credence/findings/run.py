@@ -9,6 +9,7 @@ from typing import Any
 from credence.findings.chosen import MethodChoices
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
+from credence.findings.events import EventsFinding
 from credence.findings.measured import Counts, Numbers
 from credence.findings.releases import ReleasesFinding
 from credence.findings.sets import SetsFinding
@@ -223,6 +224,8 @@ class Findings:
         The releases of the calibration set, and what each changed.
     sets : SetsFinding, optional
         What prediction sets are worth on families held out.
+    events : EventsFinding, optional
+        Events that were asked for, and how well they are forecast.
     """
 
     provenance: Provenance
@@ -237,6 +240,7 @@ class Findings:
     what_if: WhatIf | None = None
     releases: ReleasesFinding | None = None
     sets: SetsFinding | None = None
+    events: EventsFinding | None = None
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,9 @@ class ReadTable:
     absent: frozenset[str]
 
 
-def read_columns(path: Path, columns: tuple[Column, ...]) -> ReadTable:
+def read_columns(
+    path: Path, columns: tuple[Column, ...], further: Column | None = None
+) -> ReadTable:
     """Return the columns of a table, or raise all problems found.
 
     Parameters
@@ -90,8 +92,13 @@ def read_columns(path: Path, columns: tuple[Column, ...]) -> ReadTable:
         TSV, CSV (plain, gz, zst) or Parquet, by its ending.
     columns : tuple of Column
         What the table has to have, and nothing else.
+    further : Column, optional
+        Any number of columns whose names begin with this one's may stand there too.
     """
     table = open_table(Path(path), CONTRACT)
+    if further is not None:
+        names = [name for name in table.header if name.startswith(further.name)]
+        columns += tuple(replace(further, name=name) for name in dict.fromkeys(names))
     place_of = _places(table.where, table.header, table.header_line, columns)
     problems = ProblemList(table.where)
     parts: dict[str, list[Any]] = {column.name: [] for column in columns}

@@ -7,13 +7,15 @@ import numpy as np
 from credence.calibrators.features import name_order
 from credence.events.event import class_ranks
 from credence.events.features.protocol import VECTOR, Computed, Feature, Seen
+from credence.events.features.scores import event_score
+from credence.predictions import Floats
 
 GROUP = "class"
 ALWAYS = "a prediction"
 SECOND = 2
 
 
-def _predicted_class(seen: Seen) -> Computed:
+def _one_hot(seen: Seen) -> Floats:
     """Return a column for each class, 1 where it is the predicted one."""
     of = seen.predictions
     order = name_order(of.class_names)
@@ -26,6 +28,12 @@ def _runner_up(seen: Seen) -> Computed:
     if of.scores is None:
         return None
     return np.asarray((class_ranks(of) == SECOND)[:, name_order(of.class_names)].astype(float))
+
+
+def _class_score(seen: Seen) -> Computed:
+    """Return a column for each class: the event's score where it is predicted, else 0."""
+    score = event_score(seen)
+    return None if score is None else _one_hot(seen) * score[:, None]
 
 
 def _class_frequency(seen: Seen) -> Computed:
@@ -45,7 +53,8 @@ def _class_type(seen: Seen) -> Computed:
 
 
 FEATURES = (
-    Feature("predicted_class", GROUP, "which class is predicted", ALWAYS, _predicted_class),
+    Feature("predicted_class", GROUP, "which class is predicted", ALWAYS, _one_hot),
+    Feature("class_score", GROUP, "the event's scores, class by class", VECTOR, _class_score),
     Feature("runner_up", GROUP, "which class comes second", VECTOR, _runner_up),
     Feature("class_frequency", GROUP, "how common the class is", ALWAYS, _class_frequency),
     Feature("class_type", GROUP, "named groups that hold the class", "groups", _class_type),

@@ -69,7 +69,7 @@ FEATURES = (
         "neighbours",
         "neighbours",
         "share of the genes beside it that are predicted to be of the event",
-        "columns 'genome' and 'position'",
+        "columns 'before' and 'after'",
         _neighbours,
     ),
     Feature(

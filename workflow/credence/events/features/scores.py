@@ -46,8 +46,14 @@ def _top_score(seen: Seen) -> Computed:
     return None if of.top_score is None else np.round(of.top_score / of.scale, DECIMALS)
 
 
-def _event_score(seen: Seen) -> Computed:
-    """Return the log odds of the share of the scores that the event's classes have."""
+def event_score(seen: Seen) -> Computed:
+    """Return the log odds of the share of the scores that the event's classes have.
+
+    Parameters
+    ----------
+    seen : Seen
+        An event of some proteins.
+    """
     share = _shares(seen)
     if share is None:
         return None
@@ -96,7 +102,7 @@ def _entropy(seen: Seen) -> Computed:
 
 FEATURES = (
     Feature("top_score", GROUP, "score of the predicted class", "scores", _top_score),
-    Feature("event_score", GROUP, "log odds of the event's scores", VECTOR, _event_score),
+    Feature("event_score", GROUP, "log odds of the event's scores", VECTOR, event_score),
     Feature("event_rank", GROUP, "rank of the event's best class", VECTOR, _event_rank),
     Feature("margin", GROUP, "lead over the next class, plain and in logs", VECTOR, _margin),
     Feature("entropy", GROUP, "entropy of the scores", VECTOR, _entropy),

@@ -9,6 +9,7 @@ from credence.report.blocks import Section
 from credence.report.sections import (
     by_class,
     choices,
+    events,
     glossary,
     measuring,
     methods,
@@ -33,6 +34,7 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     measuring.section,
     mistakes.section,
     sets.section,
+    events.section,
     use_sets.section,
     shift.section,
     releases.section,

@@ -1,0 +1,372 @@
+"""Events: how probable sets of classes are, how well that is known, and from what."""
+
+from __future__ import annotations
+
+import math
+
+from credence.findings import Findings
+from credence.findings.evaluated import Difference, MetricValue
+from credence.findings.events import Ablation, EventFinding, EventsFinding
+from credence.report.blocks import (
+    Block,
+    Column,
+    Figure,
+    FigureRow,
+    Folded,
+    Heading,
+    Paragraph,
+    Section,
+    Table,
+)
+from credence.report.plots import ComparisonPlot, ReliabilityPlot
+from credence.report.wording import NOTHING, count, loss, of, share, shortened, slug
+
+PUBLISHED = "published"
+PREDICTED = "predicted_class"
+FORECASTS = {
+    "knn": "k nearest neighbours",
+    "tree": "decision tree",
+    "isotonic": "isotonic on the event's score",
+    "logistic": "logistic regression",
+    "boosting": "boosted trees",
+    "one_vs_all": "each class against all others",
+    PUBLISHED: "in the tables",
+}
+
+
+def section(findings: Findings) -> Section | None:
+    """Return what the probabilities of events are worth.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+    events = findings.events
+    if events is None:
+        return None
+    blocks: list[Block] = [
+        Paragraph(_lead(events), is_lead=True),
+        _overview(events),
+        Paragraph(_agreement(events)),
+    ]
+    if (own := _predicted(events)) is not None:
+        blocks.append(Paragraph(own))
+    blocks += [Paragraph(_groups_words(events)), Paragraph(_limits(events))]
+    if events.pooled is not None:
+        blocks.append(Paragraph(_pooling(events)))
+    for number, event in enumerate(events.events, start=1):
+        if event.reliability and not event.note:
+            blocks += _one(events, event, number)
+    blocks.append(Folded("What forecasts look at", (_features(events),)))
+    return Section("events", "How probable are two classes, or a group?", tuple(blocks))
+
+
+def _lead(events: EventsFinding) -> str:
+    names = ", ".join(f"event_{event.name}" for event in events.events)
+    one = len(events.events) == 1
+    return (
+        f"The confidences answer {'one more question' if one else 'more questions'} than whether "
+        f"the predicted class is right: {'column' if one else 'columns'} {names}. A class may be "
+        "in doubt where its group is not."
+    )
+
+
+def _overview(events: EventsFinding) -> Table:
+    columns = (
+        Column("event", is_number=False),
+        Column("what it says", is_number=False),
+        Column("proteins"),
+        Column("families"),
+        Column("came true", explained="Share of the calibration proteins"),
+        Column("held-out NLL", explained="Less is better"),
+        Column("Brier score", explained="Less is better"),
+        Column("calibration", explained="Squared distance of probability and share; 0 is best"),
+        Column("sharpness", explained="How far the probabilities tell proteins apart"),
+        Column("note", is_number=False),
+    )
+    rows = tuple(
+        (
+            event.name,
+            event.words,
+            count(event.n),
+            count(event.n_clusters),
+            share(event.share),
+            *(_metric(event, PUBLISHED, name) for name in METRICS),
+            event.note or NOTHING,
+        )
+        for event in events.events
+    )
+    caption = (
+        "The events asked for, as the tables carry them, judged on families held out. Sharpness "
+        "is at most the variance of the outcome, share × (1 − share)."
+    )
+    return Table(caption, columns, rows, tuple(_anchors(events)))
+
+
+METRICS = ("nll", "brier", "calibration", "sharpness")
+
+
+def _anchors(events: EventsFinding) -> list[str]:
+    return [
+        "" if event.note or not event.reliability else f"event-{slug(event.name, number)}"
+        for number, event in enumerate(events.events, start=1)
+    ]
+
+
+def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
+    rows = (row for row in event.metrics if (row.method, row.metric) == (method, metric))
+    return next(rows, None)
+
+
+def _metric(event: EventFinding, method: str, metric: str) -> str:
+    row = _found(event, method, metric)
+    return NOTHING if row is None else loss(row.value, row.lower, row.upper)
+
+
+def _agreement(events: EventsFinding) -> str:
+    text = (
+        "The probabilities contradict neither each other nor the confidence: what includes more "
+        "classes is never less probable. Forecasts made one by one do not keep to that, so they "
+        "are moved to the nearest that do. "
+    )
+    if events.agrees:
+        text += "The predicted class keeps its confidence, and the others are moved around it. "
+    return text + (
+        f"Of held-out forecasts, {count(events.n_moved)} moved by more than 0.001; the mean Brier "
+        f"score was {events.brier_before:.4f} before and is {events.brier_after:.4f} after."
+    )
+
+
+def _predicted(events: EventsFinding) -> str | None:
+    """Return what other evidence says of the predicted class itself."""
+    event = next((event for event in events.events if event.name == PREDICTED), None)
+    if event is None or not events.agrees:
+        return None
+    rows = [
+        row for row in event.differences if (row.method, row.metric) == (events.forecaster, "nll")
+    ]
+    if not rows or math.isnan(rows[0].value):
+        return None
+    row = rows[0]
+    return (
+        f"event_{PREDICTED} is the confidence itself, by {events.method}. "
+        f"{_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
+        f"with a held-out NLL that is {_change(row)}: {_verdict(row, 'better', 'worse')}."
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _change(row: Difference) -> str:
+    if math.isnan(row.lower):
+        return f"{row.value:+.4f} apart, with no interval".replace("-", "−")
+    text = f"{row.value:+.4f} apart ({row.lower:+.4f} to {row.upper:+.4f}, n = {count(row.n)})"
+    return text.replace("-", "−")
+
+
+def _verdict(row: Difference, less: str, more: str) -> str:
+    """Return which side a paired difference is on, no more than its interval says."""
+    if row.upper < 0:
+        return f"it is {less}"
+    if row.lower > 0:
+        return f"it is {more}"
+    return "this set cannot tell which is better"
+
+
+def _groups_words(events: EventsFinding) -> str:
+    """Return what each group of features is worth, and what the ensemble is."""
+    shown = [event for event in events.events if event.ablations]
+    if not shown:
+        return (
+            "What single groups of features are worth was not asked: there is one, or too little."
+        )
+    told = []
+    for event in shown:
+        helps = [part.group for part in event.ablations if part.nll.lower > 0]
+        text = f"for {event.name} {_listed(helps)}"
+        if ensemble := [part for part in event.ablations if part.group == "ensemble"]:
+            text += f" (without the ensemble's members NLL is {_change(ensemble[0].nll)})"
+        told.append(text)
+    return (
+        "Which evidence counts: a group of features is called useful where leaving it out makes "
+        f"held-out NLL worse and the interval, over families, is above 0. Useful are "
+        f"{'; '.join(told)}."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return "none by itself"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _limits(events: EventsFinding) -> str:
+    return (
+        "A column has no interval of its own: the table above says how good all of them are, not "
+        "how sure a single one is. They hold for the calibration set's mix of classes and are not "
+        "corrected for another one."
+    )
+
+
+def _pooling(events: EventsFinding) -> str:
+    pooled = events.pooled
+    assert pooled is not None
+    return (
+        "Judge events one by one. Put together, errors of one can hide those of another: a fair "
+        "coin and a sure thing, both said to be 0.75, look calibrated, and neither is. Here the "
+        f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
+        f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
+    )
+
+
+def _one(events: EventsFinding, event: EventFinding, number: int) -> list[Block]:
+    name = slug(event.name, number)
+    figures = [_reliability(event, name)]
+    if event.learning:
+        figures.append(_learning(event, name))
+    blocks: list[Block] = [
+        Heading(f"Event {event.name}", f"event-{name}"),
+        Paragraph(
+            f"{_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
+            f"{count(event.n)}."
+        ),
+        FigureRow(tuple(figures)),
+        _compared(events, event),
+    ]
+    if event.ablations:
+        blocks.append(_ablations(events, event))
+    return blocks
+
+
+def _reliability(event: EventFinding, name: str) -> Figure:
+    found = event.reliability[0]
+    filled = sum(1 for n in found.bins.n if n > 0)
+    return Figure(
+        f"event-{name}-reliability",
+        f"{event.name}: share for which it came true over the probability said, on families held "
+        f"out, with intervals over families; below, how many have which probability "
+        f"(n = {count(event.n)}). On the diagonal probabilities keep their word.",
+        f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
+        ReliabilityPlot(
+            ("held out",),
+            (found.bins,),
+            found.band_lower if any(not math.isnan(v) for v in found.band_lower) else (),
+            found.band_upper if any(not math.isnan(v) for v in found.band_upper) else (),
+            found.curve,
+            found.counts,
+        ),
+    )
+
+
+def _learning(event: EventFinding, name: str) -> Figure:
+    rows = [
+        (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
+        for point in event.learning
+    ]
+    first, last = rows[0], rows[-1]
+    return Figure(
+        f"event-{name}-learning",
+        f"{event.name}: held-out NLL of forecasts that learn from part of the families, with "
+        "intervals over families. Where it still falls at the end, more proteins would help.",
+        f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} proteins "
+        f"to {last[1].value:.3f} with {count(last[0])}.",
+        ComparisonPlot(
+            "held-out NLL",
+            tuple(f"{of(n, 'protein')} learnt" for n, _ in rows),
+            ("forecast",),
+            (tuple(row.value for _, row in rows),),
+            (tuple(row.lower for _, row in rows),),
+            (tuple(row.upper for _, row in rows),),
+        ),
+    )
+
+
+def _compared(events: EventsFinding, event: EventFinding) -> Table:
+    columns = (
+        Column("forecast", is_number=False),
+        Column("tuned to", is_number=False),
+        Column("held-out NLL"),
+        Column("NLL against the tables", explained="Paired difference; below 0 it is better"),
+        Column("Brier score"),
+        Column("calibration"),
+        Column("sharpness"),
+    )
+    tuned = {entry.forecaster: entry for entry in event.tuned}
+    differences = {row.method: row for row in event.differences if row.metric == "nll"}
+    rows = []
+    for method in (PUBLISHED, *events.compared):
+        setting, row = tuned.get(method), differences.get(method)
+        rows.append(
+            (
+                FORECASTS.get(method, method),
+                NOTHING if setting is None else f"{setting.setting} {setting.value:g}",
+                _metric(event, method, "nll"),
+                NOTHING if row is None else signed(row),
+                *(_metric(event, method, name) for name in METRICS[1:]),
+            )
+        )
+    caption = (
+        f"Forecasters of {shortened(event.name)}, tuned and judged on families held out "
+        f"({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
+        f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest."
+    )
+    return Table(caption, columns, tuple(rows))
+
+
+def signed(row: Difference) -> str:
+    """Return a difference with its sign and interval.
+
+    Parameters
+    ----------
+    row : Difference
+        Of two forecasts.
+    """
+    if math.isnan(row.value):
+        return NOTHING
+    if math.isnan(row.lower):
+        return f"{row.value:+.4f}".replace("-", "−")
+    return f"{row.value:+.4f} ({row.lower:+.4f} to {row.upper:+.4f})".replace("-", "−")
+
+
+def _ablations(events: EventsFinding, event: EventFinding) -> Table:
+    columns = (
+        Column("left out", is_number=False),
+        Column("features", is_number=False),
+        Column("change of held-out NLL", explained="Above 0: the group helps"),
+        Column("change of Brier score"),
+        Column("so", is_number=False),
+    )
+    rows = tuple(_ablation_row(part) for part in event.ablations)
+    caption = (
+        f"What groups of features are worth for {shortened(event.name)}: without the group minus "
+        f"with all, paired, with intervals over families (n = {count(event.n)})."
+    )
+    return Table(caption, columns, rows)
+
+
+def _ablation_row(part: Ablation) -> tuple[str, ...]:
+    if part.nll.lower > 0:
+        verdict = "it helps"
+    elif part.nll.upper < 0:
+        verdict = "it harms"
+    else:
+        verdict = "no difference can be told"
+    names = ", ".join(part.features)
+    return (part.group, names, signed(part.nll), signed(part.brier), verdict)
+
+
+def _features(events: EventsFinding) -> Table:
+    columns = (
+        Column("feature", is_number=False),
+        Column("group", is_number=False),
+        Column("what it is", is_number=False),
+        Column("used", is_number=False),
+    )
+    rows = tuple(
+        (entry.name, entry.group, entry.summary, entry.missing or "yes")
+        for entry in events.features
+    )
+    return Table("Features, and why some were not used.", columns, rows)

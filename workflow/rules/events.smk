@@ -1,0 +1,31 @@
+# In: the samples and groups that calibrate, and the chosen calibration.
+# Out: events.json, forecasts of the events asked for and how good they are.
+
+
+rule events:
+    input:
+        samples=SAMPLES,
+        groups=GROUPS,
+        calibration=CALIBRATION,
+        evidence=settings.evidence or [],
+    output:
+        f"{RESULTS}/events.json",
+    log:
+        f"{RESULTS}/logs/events.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/events.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(500, 50),
+        runtime=configuration.minutes(15, 10),
+        python=sys.executable,
+    params:
+        options=settings.event_options,
+        evidence=configuration.option("--evidence", settings.evidence),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence events {input.samples:q} --format credence"
+        " --groups {input.groups:q} --calibration {input.calibration:q} {params.options:q}"
+        " {params.evidence:q} --out {output:q} 2> {log:q}"
