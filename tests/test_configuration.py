@@ -133,6 +133,9 @@ def test_config_yaml_holds_every_setting_with_its_default() -> None:
         ("use_sets",),
         ("troves",),
         ("calibration", "compare"),
+        ("events", "ask"),
+        ("events", "groups"),
+        ("events", "folds"),
         ("demo",),
     }
     seen = 0

@@ -1,0 +1,186 @@
+"""``credence events``, and what annotate makes of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from credence.cli import run_command_line
+from credence.simulate import WorldSettings, make_world, render_files
+from credence.tables.contract import read_confidences
+
+SMALL = WorldSettings(
+    n_calibration=400, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
+)
+TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
+QUICK = ["--compare", "isotonic", "--folds", "3", "--draws", "10", "--min-positives", "5"]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with tables, a calibration and events learnt from them."""
+    folder = tmp_path_factory.mktemp("events")
+    for name, content in render_files(make_world(SMALL)).items():
+        if name.endswith(".csv"):
+            (folder / name).write_bytes(
+                content if isinstance(content, bytes) else content.encode()
+            )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        words = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "isotonic"]
+        assert run_command_line([*words, "--draws", "0", "--out", "c.json"]) == 0
+        assert events("--calibration", "c.json", out="events.json") == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(world)
+    return world
+
+
+def events(*words: str, out: str = "other.json") -> int:
+    asked = ["--ask", "predicted_class", "--ask", "two_best", "--named", TAIL]
+    table = ["calibration.csv", "--format", "phanns-labelled"]
+    return run_command_line(["events", *table, *asked, *QUICK, *words, "--out", out])
+
+
+def annotate(*words: str) -> int:
+    given = ["--calibration", "c.json", "--format", "phanns", *words]
+    return run_command_line(["annotate", "use.csv", *given])
+
+
+def rows_of(path: str) -> list[dict[str, str]]:
+    with Path(path).open() as handle:
+        return list(csv.DictReader(handle, delimiter="\t"))
+
+
+def test_each_event_is_a_column_that_contradicts_none() -> None:
+    assert annotate("--events", "events.json", "--out", "conf.tsv", "--also", "c.parquet") == 0
+    rows = rows_of("conf.tsv")
+    assert len(rows) == 60
+    tail = ("Major tail", "Minor tail", "Tail fiber", "Tail shaft")
+    for row in rows:
+        best, two, group = (
+            float(row[f"event_{name}"]) for name in ("predicted_class", "two_best", "tail")
+        )
+        assert best == float(row["confidence"])
+        assert best <= two <= 1.0
+        if row["predicted_class"] in tail:
+            assert best <= group
+        else:
+            assert group <= 1.0 - best + 1e-9
+    assert pq.read_table("c.parquet")["event_tail"].to_pylist() == [
+        float(row["event_tail"]) for row in rows
+    ]
+    assert len(read_confidences(Path("conf.tsv")).ids) == 60
+
+
+def test_the_same_events_have_the_same_bytes() -> None:
+    assert events("--calibration", "c.json") == 0
+    assert Path("other.json").read_bytes() == Path("events.json").read_bytes()
+
+
+def test_a_column_that_is_no_share_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from credence.problems import InputError
+
+    assert annotate("--events", "events.json", "--out", "bad.tsv") == 0
+    lines = Path("bad.tsv").read_text().splitlines()
+    cells = lines[1].split("\t")
+    cells[-1] = "1.5"
+    Path("bad.tsv").write_text("\n".join([lines[0], "\t".join(cells), *lines[2:]]) + "\n")
+    with pytest.raises(InputError) as caught:
+        read_confidences(Path("bad.tsv"))
+    assert str(caught.value).startswith("bad.tsv, line 2, column 'event_tail': 1.5")
+
+
+def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
+    assert code == 2
+    *_, told, order = capsys.readouterr().err.strip().splitlines()
+    assert order == "Mend this and run the command again."
+    return told
+
+
+def test_events_of_another_calibration_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["fit", "calibration.csv", "--format", "phanns-labelled", "--method", "platt"]
+    assert run_command_line([*words, "--draws", "0", "--out", "platt.json"]) == 0
+    given = ["--calibration", "platt.json", "--events", "events.json", "--format", "phanns"]
+    code = run_command_line(["annotate", "use.csv", *given, "--out", "x.tsv"])
+    assert refused(capsys, code) == (
+        "events.json: its events agree with 'isotonic', the calibration is 'platt'. Learn them "
+        "again with this calibration."
+    )
+    assert not Path("x.tsv").exists()
+
+
+def test_a_file_that_was_changed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads(Path("events.json").read_text())
+    record["model"]["frequency"][0] = 0.9
+    Path("changed.json").write_text(json.dumps(record))
+    assert refused(capsys, annotate("--events", "changed.json", "--out", "x.tsv")) == (
+        "changed.json: its content was changed after it was written. Learn the events again: "
+        "credence events."
+    )
+
+
+REFUSALS = {
+    ("--forecaster", "kn"): "--forecaster: there is no forecaster 'kn'. Did you mean 'knn'?",
+    ("--without", "lenght"): "--without: there is no feature 'lenght'. Did you mean 'length'?",
+    ("--named", '{"tail": []}'): "--named, column 'tail': [] is no list of classes. Give names.",
+    ("--rules", '{"a": 1}'): "--rules, column 'a': 1 is no rule. Write it as text.",
+    ("--admissible", "'Portel' > 0"): "--admissible: character 1 of the rule: there is no column "
+    "'Portel'. Did you mean 'Portal'?",
+}
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_what_is_not_known_is_refused(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, events(*words)) == REFUSALS[words]
+
+
+def test_without_an_event_there_is_nothing_to_learn(capsys: pytest.CaptureFixture[str]) -> None:
+    table = ["calibration.csv", "--format", "phanns-labelled"]
+    code = run_command_line(["events", *table, "--out", "x.json"])
+    assert refused(capsys, code) == (
+        "--ask: no event is asked for. Give --ask, --named or --rules."
+    )
+
+
+def test_evidence_is_learnt_from_and_then_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with Path("calibration.csv").open() as handle:
+        ids = [row[0] for row in csv.reader(handle)][1:]
+    lines = ["id\tlength\tbefore\tafter"]
+    lines += [f"{id_}\t{100 + 3 * n}\tPortal\t" for n, id_ in enumerate(ids)]
+    Path("evidence.tsv").write_text("\n".join(lines) + "\n")
+    assert events("--evidence", "evidence.tsv", "--calibration", "c.json") == 0
+    finding = json.loads(Path("other.json").read_text())["finding"]
+    used = [entry["name"] for entry in finding["features"] if not entry["missing"]]
+    assert {"length", "neighbours"} <= set(used)
+    assert refused(capsys, annotate("--events", "other.json", "--out", "x.tsv")) == (
+        "events: they were learnt with logarithm of the protein's length ('length'), which is not "
+        "known of these proteins. Give a column 'length', or learn without it: --without length."
+    )
+    given = ["--events", "other.json", "--evidence", "evidence.tsv", "--out", "y.tsv"]
+    assert annotate(*given) == 0
+    assert all(row["event_tail"] for row in rows_of("y.tsv"))
+
+
+def test_evidence_with_a_class_that_is_none_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("wrong.tsv").write_text("id\tbefore\na\tPortel\n")
+    assert refused(capsys, events("--evidence", "wrong.tsv")) == (
+        "wrong.tsv, line 2, column 'before': 'Portel' is not a class. Did you mean 'Portal'?"
+    )
+
+
+def test_evidence_without_events_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, annotate("--evidence", "evidence.tsv", "--out", "x.tsv")) == (
+        "--evidence: no events ask for it. Give --events too."
+    )

@@ -1,0 +1,51 @@
+"""Settings of events become words of the command; classes are checked by the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from credence import configuration
+from credence.configuration.events import event_class_problems
+
+CLASSES = ("HTJ", "Portal", "Tail fiber")
+HEAD = "run: x\ncalibration_set: {scores: scores.csv, format: phanns-labelled}\n"
+
+
+@pytest.fixture(autouse=True)
+def beside_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[1] / "data" / "valid" / "config")
+
+
+def test_without_a_word_no_event_is_asked_for() -> None:
+    assert not configuration.loads(HEAD).has_events
+
+
+def test_every_setting_becomes_an_option() -> None:
+    found = configuration.loads(
+        HEAD + "events: {ask: [two_best], groups: {tail: [HTJ]}, agree: false, folds: 4, "
+        "compare: [knn, tree], without: [length], admissible: \"'rank' < 3\"}\n"
+    )
+    assert found.has_events
+    assert found.event_options[:19] == [
+        *("--ask", "two_best", "--compare", "knn", "--compare", "tree", "--without", "length"),
+        *("--named", '{"tail": ["HTJ"]}', "--rules", "{}", "--admissible", "'rank' < 3"),
+        *("--forecaster", "logistic", "--folds", "4", "--no-agree"),
+    ]
+
+
+def test_classes_and_columns_that_the_tables_do_not_have_are_told_with_their_place() -> None:
+    text = HEAD + (
+        "events:\n  groups: {tail: [HTJ, Tail fibre]}\n  rules: {mine: \"'Portel' > 0.1\"}\n"
+    )
+    document = configuration.reading.parse_document(text, "config.yaml")
+    found = [
+        str(entry) for entry in event_class_problems(document, ("HTJ", "Portal", "Tail fiber"))
+    ]
+    assert found == [
+        "config.yaml, line 4, column 'events.groups.tail[1]': there is no class 'Tail fibre'. "
+        "Did you mean 'Tail fiber'?",
+        "config.yaml, line 5, column 'events.rules.mine': character 1 of the rule: there is no "
+        "column 'Portel'. Did you mean 'Portal'?",
+    ]
