@@ -28,7 +28,9 @@ rule annotate:
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
-        sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
+        sources=lambda wildcards: digests(
+            USE_SETS[wildcards.use_set].scores, settings.evidence if EVENTS else None
+        ),
         events=lambda wildcards, input: [
             *configuration.options("--events", input.events),
             *configuration.options("--evidence", input.evidence),

@@ -24,8 +24,10 @@ rule events:
     params:
         options=settings.event_options,
         evidence=configuration.option("--evidence", settings.evidence),
+        sources=digests(settings.evidence),
         source=SOURCE,
     shell:
-        "{resources.python:q} -m credence events {input.samples:q} --format credence"
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " events {input.samples:q} --format credence"
         " --groups {input.groups:q} --calibration {input.calibration:q} {params.options:q}"
         " {params.evidence:q} --out {output:q} 2> {log:q}"

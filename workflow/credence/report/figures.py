@@ -115,8 +115,8 @@ def _draw_confidence(plot: ConfidencePlot) -> Figure:
 def _draw_reliability(plot: ReliabilityPlot) -> Figure:
     figure, axes = _reliability_axes(plot)
     paint_reliability(axes, plot)
-    axes.set_ylabel("share right")
-    figure.axes[-1].set_xlabel("confidence (mean of bin)")
+    axes.set_ylabel(plot.upright)
+    figure.axes[-1].set_xlabel(plot.axis)
     _legend(figure, axes, 4 if len(plot.names) == 1 else 3)
     return figure
 

@@ -51,6 +51,8 @@ class ReliabilityPlot:
         equal parts of the axis.
     counts : tuple of int
         How many of the first set have a confidence in each equal part of the axis.
+    axis, upright : str
+        What the axes are.
     """
 
     names: tuple[str, ...]
@@ -59,6 +61,8 @@ class ReliabilityPlot:
     band_upper: tuple[float, ...] = ()
     curve: tuple[float, ...] = ()
     counts: tuple[int, ...] = ()
+    axis: str = "confidence (mean of bin)"
+    upright: str = "share right"
 
 
 @dataclass(frozen=True)

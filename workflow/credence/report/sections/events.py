@@ -92,7 +92,8 @@ def _overview(events: EventsFinding) -> Table:
             count(event.n),
             count(event.n_clusters),
             share(event.share),
-            *(_metric(event, PUBLISHED, name) for name in METRICS),
+            *(_metric(event, PUBLISHED, name) for name in METRICS[:2]),
+            *(_plain(event, name) for name in METRICS[2:]),
             event.note or NOTHING,
         )
         for event in events.events
@@ -124,6 +125,12 @@ def _metric(event: EventFinding, method: str, metric: str) -> str:
     return NOTHING if row is None else loss(row.value, row.lower, row.upper)
 
 
+def _plain(event: EventFinding, metric: str) -> str:
+    """Return what is published, without its interval, which stands below."""
+    row = _found(event, PUBLISHED, metric)
+    return NOTHING if row is None or math.isnan(row.value) else f"{row.value:.4f}"
+
+
 def _agreement(events: EventsFinding) -> str:
     text = (
         "The probabilities contradict neither each other nor the confidence: what includes more "
@@ -149,10 +156,11 @@ def _predicted(events: EventsFinding) -> str | None:
     if not rows or math.isnan(rows[0].value):
         return None
     row = rows[0]
+    verdict = _verdict(row, "it is better", "it is worse", "this set cannot tell which is better")
     return (
         f"event_{PREDICTED} is the confidence itself, by {events.method}. "
         f"{_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
-        f"with a held-out NLL that is {_change(row)}: {_verdict(row, 'better', 'worse')}."
+        f"with a held-out NLL that is {_change(row)}: {verdict}."
     )
 
 
@@ -162,18 +170,16 @@ def _sentence(text: str) -> str:
 
 def _change(row: Difference) -> str:
     if math.isnan(row.lower):
-        return f"{row.value:+.4f} apart, with no interval".replace("-", "−")
-    text = f"{row.value:+.4f} apart ({row.lower:+.4f} to {row.upper:+.4f}, n = {count(row.n)})"
-    return text.replace("-", "−")
+        return f"{_number(row.value)} apart, with no interval"
+    ends = f"{_number(row.lower)} to {_number(row.upper)}"
+    return f"{_number(row.value)} apart ({ends}, n = {count(row.n)})"
 
 
-def _verdict(row: Difference, less: str, more: str) -> str:
+def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
     """Return which side a paired difference is on, no more than its interval says."""
     if row.upper < 0:
-        return f"it is {less}"
-    if row.lower > 0:
-        return f"it is {more}"
-    return "this set cannot tell which is better"
+        return less
+    return more if row.lower > 0 else neither
 
 
 def _groups_words(events: EventsFinding) -> str:
@@ -188,11 +194,14 @@ def _groups_words(events: EventsFinding) -> str:
         helps = [part.group for part in event.ablations if part.nll.lower > 0]
         text = f"for {event.name} {_listed(helps)}"
         if ensemble := [part for part in event.ablations if part.group == "ensemble"]:
-            text += f" (without the ensemble's members NLL is {_change(ensemble[0].nll)})"
+            row = ensemble[0].nll
+            unknown = "this set cannot tell whether the ensemble's members help"
+            verdict = _verdict(row, "the ensemble's members harm", "they help", unknown)
+            text += f" ({verdict}: without the ensemble's members NLL is {_change(row)})"
         told.append(text)
     return (
         "Which evidence counts: a group of features is called useful where leaving it out makes "
-        f"held-out NLL worse and the interval, over families, is above 0. Useful are "
+        f"held-out NLL worse and the interval, over families, is above 0. Useful are, "
         f"{'; '.join(told)}."
     )
 
@@ -255,8 +264,10 @@ def _reliability(event: EventFinding, name: str) -> Figure:
             (found.bins,),
             found.band_lower if any(not math.isnan(v) for v in found.band_lower) else (),
             found.band_upper if any(not math.isnan(v) for v in found.band_upper) else (),
-            found.curve,
+            (),
             found.counts,
+            "probability (mean of bin)",
+            "share that came true",
         ),
     )
 
@@ -327,8 +338,14 @@ def signed(row: Difference) -> str:
     if math.isnan(row.value):
         return NOTHING
     if math.isnan(row.lower):
-        return f"{row.value:+.4f}".replace("-", "−")
-    return f"{row.value:+.4f} ({row.lower:+.4f} to {row.upper:+.4f})".replace("-", "−")
+        return _number(row.value)
+    return f"{_number(row.value)} ({_number(row.lower)} to {_number(row.upper)})"
+
+
+def _number(value: float) -> str:
+    """Return a difference with its sign; none has no sign."""
+    text = f"{value:+.4f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def _ablations(events: EventsFinding, event: EventFinding) -> Table:

@@ -1,0 +1,209 @@
+"""The section on events, sentence by sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from credence.findings import Bins, Difference, Findings, MetricValue, Reliability
+from credence.findings.events import (
+    Ablation,
+    EventFinding,
+    EventsFinding,
+    FeatureFinding,
+    LearningPoint,
+    Pooled,
+    TunedFinding,
+)
+from credence.report import render
+from credence.report.blocks import Figure, FigureRow, Heading, Paragraph, Section, Table
+from credence.report.sections.events import section
+
+NAN = float("nan")
+
+
+def metric(method: str, name: str, value: float) -> MetricValue:
+    return MetricValue(
+        method, None, "held_out", name, value, value - 0.01, value + 0.01, 90, 30, 0, 0
+    )
+
+
+def difference(method: str, name: str, value: float, reach: float = 0.002) -> Difference:
+    return Difference(method, "x", None, "held_out", name, value, value - reach, value + reach, 90)
+
+
+def ablation(group: str, value: float, reach: float = 0.002) -> Ablation:
+    changes = (difference(group, name, value, reach) for name in ("nll", "brier"))
+    return Ablation(group, (f"{group}_one", f"{group}_two"), *changes)
+
+
+def event(name: str = "two_best", **more: object) -> EventFinding:
+    bins = Bins(
+        (0.0, 0.5, 1.0),
+        (40, 50),
+        (10, 45),
+        (15, 20),
+        (0.3, 0.9),
+        (0.25, 0.9),
+        (0.1, 0.8),
+        (0.4, 1),
+    )
+    methods = ("published", "logistic", "isotonic")
+    made = EventFinding(
+        name,
+        "the true class is among the 2 best",
+        90,
+        30,
+        55,
+        0.61,
+        metrics=tuple(
+            metric(method, one, 0.1 + at / 100)
+            for at, method in enumerate(methods)
+            for one in ("nll", "brier", "calibration", "sharpness")
+        ),
+        differences=(difference("logistic", "nll", 0.01), difference("isotonic", "nll", -0.01)),
+        reliability=(
+            Reliability("published", None, "held_out", bins, (NAN, NAN), (NAN, NAN), (), (4, 6)),
+        ),
+        tuned=(TunedFinding("logistic", "strength of the ridge", 10.0),),
+        ablations=(ablation("score", 0.01), ablation("ensemble", 0.001)),
+        learning=tuple(
+            LearningPoint(share, n, (metric(f"{share:g}", "nll", 0.3 - share / 10),))
+            for share, n in ((0.5, 36), (1.0, 72))
+        ),
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def finding(**more: object) -> EventsFinding:
+    made = EventsFinding(
+        "logistic",
+        ("logistic", "isotonic"),
+        5,
+        0.95,
+        True,
+        "kernel",
+        (
+            FeatureFinding("entropy", "score", "entropy of the scores"),
+            FeatureFinding("length", "sequence", "its length", "needs a column 'length'"),
+        ),
+        (event(), event("rare", note="too few", reliability=(), ablations=(), learning=())),
+        7,
+        0.1234,
+        0.1229,
+        Pooled(0.0001, 0.0005, 180),
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def built(small: Findings, **more: object) -> Section:
+    found = section(replace(small, events=finding(**more)))
+    assert found is not None
+    return found
+
+
+def texts(found: Section) -> list[str]:
+    return [block.text for block in found.blocks if isinstance(block, Paragraph)]
+
+
+def tables(found: Section) -> list[Table]:
+    return [block for block in found.blocks if isinstance(block, Table)]
+
+
+def test_without_events_there_is_no_section(small: Findings) -> None:
+    assert section(small) is None
+
+
+def test_it_names_the_columns_of_the_confidences(small: Findings) -> None:
+    assert texts(built(small))[0] == (
+        "The confidences answer more questions than whether the predicted class is right: columns "
+        "event_two_best, event_rare. A class may be in doubt where its group is not."
+    )
+
+
+def test_every_event_has_a_row_with_its_n_and_only_learnt_ones_lead_on(small: Findings) -> None:
+    table = tables(built(small))[0]
+    assert table.rows[0] == (
+        *("two_best", "the true class is among the 2 best", "90", "30", "0.61"),
+        *("0.100 (0.090 to 0.110)", "0.100 (0.090 to 0.110)", "0.1000", "0.1000", "–"),
+    )
+    assert table.rows[1][-1] == "too few"
+    assert table.anchors == ("event-1-two-best", "")
+
+
+def test_agreement_is_told_with_what_it_cost(small: Findings) -> None:
+    assert texts(built(small))[1].endswith(
+        "The predicted class keeps its confidence, and the others are moved around it. Of "
+        "held-out forecasts, 7 moved by more than 0.001; the mean Brier score was 0.1234 before "
+        "and is 0.1229 after."
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (0.01, "it is worse"),
+        (-0.01, "it is better"),
+        (0.0, "this set cannot tell which is better"),
+    ],
+)
+def test_what_other_evidence_says_of_the_predicted_class_is_no_more_than_its_interval(
+    small: Findings, value: float, verdict: str
+) -> None:
+    own = event("predicted_class", differences=(difference("logistic", "nll", value),))
+    found = texts(built(small, events=(own,)))[2]
+    assert found.startswith("event_predicted_class is the confidence itself, by kernel. Logistic ")
+    assert found.endswith(f"n = 90): {verdict}.")
+
+
+def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: Findings) -> None:
+    assert texts(built(small))[2] == (
+        "Which evidence counts: a group of features is called useful where leaving it out makes "
+        "held-out NLL worse and the interval, over families, is above 0. Useful are, for two_best "
+        "score (this set cannot tell whether the ensemble's members help: without the ensemble's "
+        "members NLL is +0.0010 apart (−0.0010 to +0.0030, n = 90))."
+    )
+    helps = event(ablations=(ablation("score", 0.01), ablation("ensemble", 0.01)))
+    assert "score and ensemble (they help: without" in texts(built(small, events=(helps,)))[2]
+
+
+def test_pooling_is_warned_of_with_both_numbers(small: Findings) -> None:
+    assert texts(built(small))[4] == (
+        "Judge events one by one. Put together, errors of one can hide those of another: a fair "
+        "coin and a sure thing, both said to be 0.75, look calibrated, and neither is. Here the "
+        "calibration error is 0.00010 with all events in the same bins and 0.00050 on average of "
+        "each by itself (180 probabilities)."
+    )
+
+
+def test_forecasters_and_features_are_compared_in_pairs(small: Findings) -> None:
+    _, compared, ablations = tables(built(small))
+    assert [row[:2] + row[3:4] for row in compared.rows] == [
+        ("in the tables", "–", "–"),
+        ("logistic regression", "strength of the ridge 10", "+0.0100 (+0.0080 to +0.0120)"),
+        ("isotonic on the event's score", "–", "−0.0100 (−0.0120 to −0.0080)"),
+    ]
+    assert [(row[0], row[2], row[4]) for row in ablations.rows] == [
+        ("score", "+0.0100 (+0.0080 to +0.0120)", "it helps"),
+        ("ensemble", "+0.0010 (−0.0010 to +0.0030)", "no difference can be told"),
+    ]
+
+
+def test_figures_say_their_n(small: Findings) -> None:
+    rows = [block for block in built(small).blocks if isinstance(block, FigureRow)]
+    figures: list[Figure] = [figure for row in rows for figure in row.figures]
+    assert [figure.name for figure in figures] == [
+        "event-1-two-best-reliability",
+        "event-1-two-best-learning",
+    ]
+    assert "(n = 90)" in figures[0].caption
+    assert "from 0.250 with 36 proteins to 0.200 with 72" in figures[1].alternative
+
+
+def test_a_name_cannot_do_harm(small: Findings) -> None:
+    hostile = "<script>alert(1)</script>"
+    page = render(replace(small, events=finding(events=(event(hostile),))))
+    assert "<script>alert" not in page
+    headings = [b for b in built(small, events=(event(hostile),)).blocks if isinstance(b, Heading)]
+    assert headings[0].anchor == "event-1-script-alert-1-script"
