@@ -158,8 +158,8 @@ def _rows(world: SplitWorld) -> tuple[list[list[Any]], list[float], str]:
     for recipe, (title, _, largest) in RECIPES.items():
         kept = OUT / str(size) / f"{recipe}.json"
         if not kept.is_file():
-            if size > largest:
-                rows.append([title, f"not run beyond {largest:,}", *[""] * (len(HEADER) - 2)])
+            why = f"not run beyond {largest:,}" if size > largest else "not measured"
+            rows.append([title, why, *[""] * (len(HEADER) - 2)])
             continue
         record = json.loads(kept.read_text())
         if record["absent"]:

@@ -150,6 +150,8 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
     assert (found.packing.role == "calibration").all()
     assert found.n_joined > 0
     assert brute_force(proteins, found.packing.group) == set()
+    # Nor do relatives in one group stay in two clusters, which folds might part.
+    assert brute_force(proteins, found.cluster) == set()
     turned = split(proteins.take(np.arange(72)[::-1]), alone[::-1], class_[::-1], options)
     assert (turned.packing.group[::-1] == found.packing.group).all()
 

@@ -7,7 +7,8 @@ Clusters larger than a group are cut first (:mod:`credence.splits.cut`), and aga
 where joining has made one. An exhaustive audit aligns proteins of different
 clusters once; what it found is judged again after each round, and anew only when a
 cut has parted what was not compared. In the end no pair is unseen: those of two
-groups are of two clusters.
+groups are of two clusters. Joined by an exhaustive audit, no two clusters hold
+relatives, whatever their groups, so that folds of whole clusters part none either.
 """
 
 from __future__ import annotations
@@ -161,9 +162,10 @@ def split(
     state = _State(proteins, class_, learnt, settings, cluster, why)
     for number in range(1, MOST_ROUNDS + 1):
         found = state.round(number)
-        if found.pairs.n_pairs == 0 or settings.strict == "report":
+        pairs = state.offending(found)
+        if pairs.n_pairs == 0 or settings.strict == "report":
             break
-        state.mend(found.pairs)
+        state.mend(pairs)
     group = state.packing.group
     rows = settings.thresholds, settings.threads
     found = with_chance_counted(found, proteins, group, *rows)
@@ -213,6 +215,18 @@ class _State:
                 self.proteins, apart, settings.thresholds, np.flatnonzero(used), settings.threads
             )
         return judged(self.compared, group, settings.thresholds)
+
+    def offending(self, found: Audit) -> Pairs:
+        """Return relatives that are not to stay as they are.
+
+        Those in two groups; where clusters are joined and all of them were compared,
+        those in two clusters, since folds are dealt from clusters and not from groups.
+        """
+        if self.settings.strict != "join" or self.compared is None:
+            return found.pairs
+        group = self.packing.group
+        home = np.where((group == NO_GROUP) | self.learnt, group, "+" + self.cluster)
+        return judged(self.compared, home, self.settings.thresholds).pairs
 
     def mend(self, pairs: Pairs) -> None:
         """Join clusters, or set proteins aside, for pairs that cross."""
