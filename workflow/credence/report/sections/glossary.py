@@ -17,7 +17,12 @@ TERMS = (
         "family",
         "A cluster of relatives: proteins so alike that they do not count as independent cases.",
     ),
-    ("share right", "Right predictions of a class over all predictions of it (Conf1)."),
+    (
+        "share right",
+        "Right predictions of a class over all predictions of it (Conf1). Its interval as a "
+        "confidence counts families. As a metric it is called accuracy, and its interval is "
+        "widened besides by how alike relatives are, so that the two differ a little.",
+    ),
     (
         "calibration set",
         "Proteins of known class that the classifier did not see in training.",
