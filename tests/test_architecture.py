@@ -220,7 +220,7 @@ def test_every_command_is_listed() -> None:
         *("__init__", "failures", "labels", "lock", "onto", "profiles", "progress", "proteins"),
         "ending",
         *("publishing", "releases", "shared", "steps", "summaries", "tables", "telling_split"),
-        "prediction_sets",
+        *("prediction_sets", "study_novelty"),
         *("trove_files", "use_sets", "values"),
     }
     modules = {path.stem for path in (PACKAGE / "cli").glob("*.py")} - helpers

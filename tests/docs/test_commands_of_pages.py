@@ -47,6 +47,7 @@ NOT_TYPED = {
     "apptainer": "is not here; tests/test_environments.py reads the recipe",
     "python verification/": "simulates for minutes; see docs/verification.md",
     "python -m benchmarks": "measures for minutes",
+    "credence study novelty": "trains networks for minutes; tests/study types it on a small set",
     "credence demo": "a run of full size; the lab of these tests is a small one",
     "credence run --profile slurm": "needs SLURM: make test-slurm",
     "snakemake": "credence run calls it; tests/workflow does so too",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from credence.cli import study_novelty
 from credence.cli.shared import out_option, set_options, table_options
 
 LEAST_CLUSTERS = 2  # one for each half
@@ -126,3 +127,6 @@ def two_sets(
     )
     counts = f"{plural(len(calibrators), 'method')}, {plural(draws, 'draw')}"
     click.echo(f"Wrote {out}: {counts}.", err=True)
+
+
+command.add_command(study_novelty.command)

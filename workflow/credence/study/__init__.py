@@ -1,0 +1,1 @@
+"""Experiments about method: what confidences say of inputs that are none of the classes."""
