@@ -219,6 +219,7 @@ def test_every_command_is_listed() -> None:
         *("checking", "doctor_machine", "doctor_software"),
         *("__init__", "failures", "labels", "lock", "onto", "profiles", "progress", "proteins"),
         "ending",
+        *("judged", "parts"),
         *("publishing", "releases", "shared", "steps", "summaries", "tables", "telling_split"),
         *("prediction_sets", "study_novelty"),
         *("trove_files", "use_sets", "values"),

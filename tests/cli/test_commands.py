@@ -71,8 +71,8 @@ def example_of(name: str) -> str:
     return text.removeprefix("Example: ")
 
 
-# These start Snakemake, need what it made, or write into the home folder.
-NOT_HERE = {"run", "demo", "completion", "compare"}
+# These start Snakemake, need what it made or parts, or write into the home folder.
+NOT_HERE = {"run", "demo", "completion", "compare", "gather"}
 IN_ORDER = [
     *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
     *("attach", "release", "init", "trove"),

@@ -255,3 +255,27 @@ def test_snakemake_at_the_root_plans_the_same_as_credence_run(tmp_path: Path) ->
     assert by_snakemake.pop("credence") == by_credence.pop("all") == 1
     assert by_snakemake == by_credence
     assert by_credence["fit"] == 2
+
+
+def test_work_divided_into_jobs_gives_the_same_bytes(
+    finished: tuple[Path, dict[str, bytes]],
+) -> None:
+    folder, made = finished
+    divided = "scatter: {annotate: 3, evaluate: every}\n"
+    (folder / "config.yaml").write_text(CONFIGURATION + divided)
+    for name in ("use/confidences.tsv", "stated/confidences.parquet", "index.html"):
+        (folder / "reports" / "small" / name).unlink()
+    done = run(folder, "--cores", "2")
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    assert done.returncode == 0, done.stderr
+    jobs = [line.split(" ", 1)[1].split(":")[0] for line in done.stderr.splitlines()[1:-1]]
+    parts = [f"annotate_part {name} {part}" for name in ("use", "stated") for part in (1, 2, 3)]
+    methods = ["crossfit class_only", "crossfit kernel"]
+    gathered = ["gather stated", "gather use", "evaluate", "report"]
+    assert sorted(jobs) == sorted([*parts, *methods, *gathered])
+    again = outputs(folder)
+    # Seals say from what a file was made: here, from parts.
+    results = [name for name in made if ".seals" not in Path(name).parts]
+    assert [name for name in results if again.get(name) != made[name]] == []
+    new = [Path(name) for name in set(again) - set(made) if ".seals" not in Path(name).parts]
+    assert {path.parent.name for path in new} == {"logs", "crossfits"}

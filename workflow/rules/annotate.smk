@@ -1,7 +1,7 @@
 # In: the table of a use-set, as the tool wrote it, the chosen calibration, and the
 # same corrected for the set's composition.
 # Out: confidences.tsv and .parquet, a confidence for every prediction, both as it is
-# and corrected.
+# and corrected. A large set is divided into parts, and the parts are joined.
 
 
 rule annotate:
@@ -19,11 +19,13 @@ rule annotate:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/annotate-{{use_set}}.tsv"
+    wildcard_constraints:
+        use_set="|".join(name for name in USE_SETS if name not in DIVIDED) or "none",
     conda:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(500, 4),
+        mem_mb=configuration.memory(500, 0.3),
         runtime=configuration.minutes(10, 0.3),
         python=sys.executable,
     params:
@@ -41,3 +43,75 @@ rule annotate:
         " annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " {params.events:q} --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+
+
+rule annotate_part:
+    input:
+        scores=lambda wildcards: given(share(wildcards).tables),
+        summary=rules.check_use_set.output[0],
+        calibration=CALIBRATION,
+        shift=rules.shift.output.record,
+        events=EVENTS,
+        evidence=(settings.evidence or []) if EVENTS else [],
+    output:
+        table=temp(f"{RESULTS}/use_sets/{{use_set}}/parts/{{part}}.tsv"),
+        parquet=temp(f"{RESULTS}/use_sets/{{use_set}}/parts/{{part}}.parquet"),
+    log:
+        f"{RESULTS}/logs/annotate-{{use_set}}-{{part}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/annotate-{{use_set}}-{{part}}.tsv"
+    wildcard_constraints:
+        use_set="|".join(DIVIDED) or "none",
+        part="[0-9]+",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(500, 0.3),
+        runtime=configuration.minutes(10, 0.3),
+        python=sys.executable,
+    params:
+        spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
+        part=lambda wildcards: configuration.option("--part", share(wildcards).part),
+        sources=lambda wildcards: digests(
+            share(wildcards).tables, settings.evidence if EVENTS else None
+        ),
+        events=lambda wildcards, input: [
+            *configuration.options("--events", input.events),
+            *configuration.options("--evidence", input.evidence),
+        ],
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " annotate {input.scores:q}"
+        " {params.part:q} --check {input.summary:q}"
+        " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
+        " {params.events:q} --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+
+
+rule gather:
+    input:
+        tables=lambda wildcards: parts(rules.annotate_part.output.table, wildcards),
+        parquets=lambda wildcards: parts(rules.annotate_part.output.parquet, wildcards),
+    output:
+        table=f"{REPORTS}/{{use_set}}/confidences.tsv",
+        parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
+    log:
+        f"{RESULTS}/logs/gather-{{use_set}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/gather-{{use_set}}.tsv"
+    wildcard_constraints:
+        use_set="|".join(DIVIDED) or "none",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(500),
+        runtime=configuration.minutes(10, 0.02),
+        python=sys.executable,
+    params:
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " gather {input:q}"
+        " --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

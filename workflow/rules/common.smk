@@ -1,4 +1,5 @@
-# What several rules ask about files of the user's and about the chain of releases.
+# What several rules ask about files of the user's, the chain of releases, and parts
+# of use-sets.
 
 
 def given(*paths):
@@ -54,3 +55,14 @@ def release_files(folder):
         f"{folder}/calibrations/{CHOSEN}.json",
         f"{folder}/release.json",
     ]
+
+
+def share(wildcards):
+    """Return what one job annotates of a use-set."""
+    return SHARES[wildcards.use_set][int(wildcards.part) - 1]
+
+
+def parts(pattern, wildcards):
+    """Return the files of all parts of a use-set, in the order of their rows."""
+    numbers = range(1, len(SHARES[wildcards.use_set]) + 1)
+    return expand(pattern, use_set=wildcards.use_set, part=numbers)

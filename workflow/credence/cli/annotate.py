@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     help="What those events need of these proteins beside scores, as in credence events.",
 )
 @click.option(
+    "--part",
+    metavar="K/N",
+    help="Only the rows of one part of N, for several machines; credence gather joins them.",
+)
+@click.option("--check", "summary", help="What credence check wrote of TABLE; read with --part.")
+@click.option(
     "--spreadsheet-safe",
     is_flag=True,
     help="Put ' before ids that a spreadsheet would take for a formula.",
@@ -56,6 +62,8 @@ def command(
     shift_file: str | None,
     events_file: str | None,
     evidence_file: str | None,
+    part: str | None,
+    summary: str | None,
     spreadsheet_safe: bool,
     also: str | None,
     out: str,
@@ -69,6 +77,7 @@ def command(
 
     import numpy as np
 
+    from credence.cli.parts import row_range
     from credence.cli.progress import Progress
     from credence.cli.releases import calibration_or_release
     from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
@@ -82,7 +91,9 @@ def command(
 
     calibration = calibration_or_release(calibration, release, config)
     for written in filter(None, (out, also)):
-        require_other(written, [*tables, calibration, shift_file, events_file, evidence_file])
+        given = [calibration, shift_file, events_file, evidence_file, summary]
+        require_other(written, [*tables, *given])
+    rows = None if part is None else row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
     names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)
@@ -98,7 +109,7 @@ def command(
             stack.enter_context(TableWriter(Path(path), names, spreadsheet_safe=spreadsheet_safe))
             for path in filter(None, (out, also))
         ]
-        for where, samples in stream_tables(tables, spec, progress.expect):
+        for where, samples in stream_tables(tables, spec, progress.expect, rows):
             require_match(file, samples.predictions, where)
             if shift is not None:
                 require_same(shift, file.method_spec, samples.predictions, str(shift_file))

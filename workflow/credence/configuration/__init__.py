@@ -13,6 +13,7 @@ from credence.configuration.commands import (
 )
 from credence.configuration.needs import memory, minutes, several
 from credence.configuration.reading import Document, read_document
+from credence.configuration.scatter import Share, judged_alone, shares
 from credence.configuration.settings import (
     Configuration,
     TableSet,
@@ -32,6 +33,7 @@ __all__ = [
     "DEMO_FOLDER",
     "Configuration",
     "Document",
+    "Share",
     "TableSet",
     "Trove",
     "check",
@@ -40,6 +42,7 @@ __all__ = [
     "flag",
     "for_workflow",
     "from_mapping",
+    "judged_alone",
     "load",
     "load_schema",
     "loads",
@@ -49,6 +52,7 @@ __all__ = [
     "options",
     "read_document",
     "several",
+    "shares",
     "slug",
     "trove_of",
     "workflow_folder",

@@ -12,6 +12,7 @@ from credence.problems import InputError, Problem
 from credence.tables import samples as reading
 from credence.tables.known_ids import KnownIds
 from credence.tables.problem_list import ProblemList
+from credence.tables.row_range import RowRange
 from credence.tables.samples import Samples
 from credence.tables.spec import TableSpec
 
@@ -39,6 +40,7 @@ def stream_tables(
     paths: Sequence[str],
     spec: TableSpec,
     counted: Callable[[int], object] = lambda n_rows: None,
+    rows: RowRange | None = None,
 ) -> Iterator[tuple[str, Samples]]:
     """Yield the tables of a set chunk by chunk, each with its name.
 
@@ -53,11 +55,15 @@ def stream_tables(
         How they are read.
     counted : callable, optional
         Is told the number of proteins of each table once it is checked.
+    rows : RowRange, optional
+        The rows that are wanted, where there is one table, checked whole before.
     """
     require_different(paths)
     known = KnownIds() if len(paths) > 1 else None
     for path in paths:
-        for samples in reading.stream_samples(Path(path), spec, counted=counted, known=known):
+        for samples in reading.stream_samples(
+            Path(path), spec, counted=counted, known=known, rows=rows
+        ):
             yield path, samples
 
 

@@ -27,6 +27,7 @@ from credence.tables.known_ids import KnownIds
 from credence.tables.metadata import Metadata, write_metadata
 from credence.tables.networks import gather, pool
 from credence.tables.problem_list import ProblemList
+from credence.tables.row_range import RowRange
 from credence.tables.scan import Part, Scan, genomes_of
 from credence.tables.spec import TableSpec
 from credence.tables.writing import write_table
@@ -132,6 +133,7 @@ def stream_samples(
     chunk_rows: int = CHUNK_ROWS,
     counted: Callable[[int], object] = lambda n_rows: None,
     known: KnownIds | None = None,
+    rows: RowRange | None = None,
 ) -> Iterator[Samples]:
     """Yield the samples of a table chunk by chunk, after checking all of it.
 
@@ -151,14 +153,21 @@ def stream_samples(
         Is told the number of proteins, also without scores, once all are checked.
     known : KnownIds, optional
         Of the other tables of the set: none of their ids may stand here.
+    rows : RowRange, optional
+        The rows that are wanted, of a table that was checked whole before; of a
+        table of networks, the proteins.
     """
-    scan = Scan(Path(path), spec)
+    scan = Scan(Path(path), spec, rows)
     if scan.has_networks:
         samples = read_samples(path, spec)
         if known is not None:
             see_ids(known, scan.where, samples)
-        counted(samples.n_samples)
-        yield from _slices(samples, chunk_rows)
+        start, stop = (0, samples.n_samples) if rows is None else (rows.start, rows.stop)
+        counted(stop - start)
+        yield from _slices(samples, chunk_rows, start, stop)
+        return
+    if rows is not None and rows.start == rows.stop:
+        counted(0)
         return
     counted(sum(len(part.ids) for part in scan.checked(chunk_rows, known)))
     for part in scan.again(chunk_rows):
@@ -182,10 +191,10 @@ def see_ids(known: KnownIds, where: str, samples: Samples) -> None:
     known.add(where, hashes, lambda: zip(samples.lines.tolist(), ids, strict=True))
 
 
-def _slices(samples: Samples, chunk_rows: int) -> Iterator[Samples]:
-    """Yield whole samples in chunks."""
-    for start in range(0, samples.n_samples, chunk_rows):
-        rows = np.arange(start, min(start + chunk_rows, samples.n_samples))
+def _slices(samples: Samples, chunk_rows: int, first: int, end: int) -> Iterator[Samples]:
+    """Yield samples from one place to another in chunks."""
+    for start in range(first, end, chunk_rows):
+        rows = np.arange(start, min(start + chunk_rows, end))
         truth = samples.true_class
         yield Samples(
             samples.predictions.take(rows),

@@ -17,6 +17,7 @@ from credence.tables.layout import Layout, lay_out
 from credence.tables.metadata import Metadata, read_metadata
 from credence.tables.numbers import Step
 from credence.tables.problem_list import ProblemList
+from credence.tables.row_range import RowRange, within
 from credence.tables.rows import Rows, read_rows
 from credence.tables.source import (
     DELIMITER_NAMES,
@@ -70,11 +71,14 @@ class Scan:
         The table.
     spec : TableSpec
         As the user states it.
+    rows : RowRange, optional
+        The rows that are wanted, of a table that was checked before; all unless given.
     """
 
-    def __init__(self, path: Path, spec: TableSpec) -> None:
+    def __init__(self, path: Path, spec: TableSpec, rows: RowRange | None = None) -> None:
         where = str(path)
         self.path, self.spec, self.where = path, spec, where
+        self.rows = rows
         self.format = format_of(spec, where)
         columns = columns_of(spec, self.format, where)
         self.table: Table = (
@@ -185,6 +189,8 @@ class Scan:
     def step(self) -> Step:
         """Return the step between the scores seen so far."""
         step = self.table.step(1.0 if self.has_networks else self.scale)
+        if self.rows is not None and not self.has_networks:
+            return Step(self.rows.resolution, step.relative)
         if self.metadata.resolution is not None and not self.has_networks:
             return Step(self.metadata.resolution, step.relative)
         return step
@@ -202,10 +208,8 @@ class Scan:
         return Checker(rules, problems, self.step, remembers=remembers)
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[Rows]:
-        first_row = 1
-        for chunk in self.table.chunks(n_rows, problems):
+        for first_row, chunk in within(self.table.chunks(n_rows, problems), self.rows):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
-            first_row += len(chunk.lines)
 
     def checked(self, n_rows: int, known: KnownIds | None = None) -> Iterator[Part]:
         """Yield the parts of the table; at its end raise every problem found.
