@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from credence.cli import run_command_line
+
 
 def call(folder: Path, *words: str, cores: str | None = None) -> subprocess.CompletedProcess[str]:
     given = {**os.environ, **({} if cores is None else {"OMP_NUM_THREADS": cores})}
@@ -109,3 +111,66 @@ def test_a_table_that_names_no_kind_is_refused_before_anything_is_judged(folder:
     assert done.returncode == 2
     assert "m.txt: its ending names no kind of table." in done.stderr
     assert not (folder / "x.json").exists()
+
+
+SOME = ("some.csv", "--format", "credence")
+
+
+def test_methods_fitted_apart_are_judged_to_the_same_bytes(folder: Path) -> None:
+    clusters = ("--clusters", "clusters.tsv", "--weights", "cluster")
+    table = (*SOME, "--scale", "1")
+    for method in ("isotonic", "logistic"):
+        words = ("--method", method, *clusters, "--draws", "5", "--out", f"{method}.json")
+        done = call(folder, "fit", *table, *words)
+        assert done.returncode == 0, done.stderr
+        words = ("--calibration", f"{method}.json", *clusters, "--folds", "5")
+        done = call(folder, "crossfit", *SOME, *words, "--out", f"{method}.parquet")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == f"Wrote {method}.parquet: {method}, 90 proteins, 5 folds.\n"
+    both = ("--calibration", "isotonic.json", "--calibration", "logistic.json", *clusters)
+    judge = ("evaluate", *SOME, *both, "--draws", "20", "--folds", "5")
+    apart = ("--held-out", "isotonic.parquet", "--held-out", "logistic.parquet")
+    for name, words in {"here": (), "one": apart[:2], "other": apart[2:], "apart": apart}.items():
+        done = call(folder, *judge, *words, "--metrics", f"{name}.tsv", "--out", f"{name}.json")
+        assert done.returncode == 0, done.stderr
+    for ending in ("tsv", "json"):
+        bytes_of = {
+            name: (folder / f"{name}.{ending}").read_bytes()
+            for name in ("here", "one", "other", "apart")
+        }
+        assert len(set(bytes_of.values())) == 1, ending
+
+
+def test_what_was_fitted_apart_on_something_else_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    words = ("--calibration", "some.json", "--folds", "5")
+    assert run_command_line(["crossfit", *SOME, *words, "--out", "five.parquet"]) == 0
+    capsys.readouterr()
+    whole = (folder / "five.parquet").read_bytes()
+    (folder / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    (folder / "twice.parquet").write_bytes(whole)
+    again = "Cross-fit the method again: credence crossfit."
+    judge = ("evaluate", *SOME, "--calibration", "some.json", "--draws", "0")
+    for words, told in {
+        ("--folds", "4", "--held-out", "five.parquet"): (
+            f"five.parquet: folds is 5 in it, and 4 here. {again}"
+        ),
+        ("--folds", "5", "--clusters", "clusters.tsv", "--held-out", "five.parquet"): (
+            "five.parquet: it is of other proteins, classes, weights or clusters than those "
+            f"judged here. {again}"
+        ),
+        ("--folds", "5", "--held-out", "cut.parquet"): (
+            f"cut.parquet: the file is damaged, or nothing that crossfit wrote. {again}"
+        ),
+        ("--folds", "5", "--held-out", "none.parquet"): (
+            "none.parquet: the file does not exist. Correct the path."
+        ),
+        ("--folds", "5", "--held-out", "five.parquet", "--held-out", "twice.parquet"): (
+            "twice.parquet: 'isotonic' was given already. Give each method once."
+        ),
+    }.items():
+        assert run_command_line([*judge, *words, "--out", "refused.json"]) == 2
+        assert capsys.readouterr().err == f"{told}\nMend this and run the command again.\n"
+        assert not (folder / "refused.json").exists()

@@ -1,5 +1,35 @@
 # In: samples and groups, and the calibrations fitted on them.
-# Out: evaluation.json and metrics.tsv, each method judged in sample and held out.
+# Out: evaluation.json and metrics.tsv, each method judged in sample and held out. Slow
+# methods are cross-fitted on a large set in jobs of their own.
+
+
+rule crossfit:
+    input:
+        samples=SAMPLES,
+        groups=GROUPS,
+        calibration=f"{RESULTS}/releases/{LAST}/calibrations/{{method}}.json",
+    output:
+        f"{RESULTS}/crossfits/{{method}}.parquet",
+    log:
+        f"{RESULTS}/logs/crossfit-{{method}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/crossfit-{{method}}.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(500, 50),
+        runtime=configuration.minutes(30, 20),
+        python=sys.executable,
+    params:
+        options=settings.set_options,
+        folds=settings.values["evaluation"]["folds"],
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " crossfit {input.samples:q} --format credence"
+        " --groups {input.groups:q} --calibration {input.calibration:q}"
+        " {params.options:q} --folds {params.folds:q} --out {output:q} 2> {log:q}"
 
 
 rule evaluate:
@@ -9,6 +39,7 @@ rule evaluate:
         summary=rules.check.output.summary,
         attached=expand(rules.attach.output.summary, release=TROVES),
         calibrations=expand(rules.fit.output[0], method=METHODS, release=LAST),
+        held_out=expand(rules.crossfit.output[0], method=ALONE),
     output:
         evaluation=f"{RESULTS}/evaluation.json",
         metrics=f"{RESULTS}/metrics.tsv",
@@ -30,6 +61,9 @@ rule evaluate:
         attached=lambda wildcards, input: configuration.options(
             "--attached", input.attached
         ),
+        held_out=lambda wildcards, input: configuration.options(
+            "--held-out", input.held_out
+        ),
         chosen=settings.method,
         options=settings.fit_options,
         folds=settings.values["evaluation"]["folds"],
@@ -38,5 +72,6 @@ rule evaluate:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " evaluate {input.samples:q} --format credence"
         " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
+        " {params.held_out:q}"
         " --chosen {params.chosen:q} {params.options:q} --folds {params.folds:q}"
         " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from credence.calibrators.auto import AutoCalibration
     from credence.findings import InputFile, MethodChoices, MethodFinding, Notice, Setting
     from credence.tables.calibration_file import CalibrationFile
-    from credence.tables.samples import Samples
-    from credence.tables.spec import TableSpec
 
 
 @click.command(
@@ -35,6 +32,11 @@ if TYPE_CHECKING:
     help="What credence fit wrote from this table; once for each method.",
 )
 @set_options
+@click.option(
+    "--held-out",
+    multiple=True,
+    help="What credence crossfit wrote of one of the methods; other methods are fitted here.",
+)
 @click.option("--chosen", help="Method of the published confidences; else the first.")
 @click.option(
     "--folds",
@@ -64,6 +66,7 @@ def command(
     groups: str | None,
     clusters: str | None,
     weights: str,
+    held_out: tuple[str, ...],
     chosen: str | None,
     folds: int,
     summary: str | None,
@@ -83,8 +86,9 @@ def command(
     from credence import __version__
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
+    from credence.cli.judged import judged_set, read_calibrations, read_held_out, samples_of
     from credence.cli.prediction_sets import sets_finding
-    from credence.cli.tables import calibration_set, in_order_of_ids, table_spec
+    from credence.cli.tables import table_spec
     from credence.cli.values import json_settings, require_other
     from credence.evaluation import EvaluationOptions, evaluate
     from credence.evaluation.evaluate import metric_columns
@@ -93,17 +97,17 @@ def command(
     from credence.shift.what_if import what_if_of
     from credence.tables.writing import check_table_ending, write_json, write_table
 
-    inputs = [*tables, *calibrations, groups, clusters, summary]
+    inputs = [*tables, *calibrations, *held_out, groups, clusters, summary]
     for written in filter(None, (out, metrics)):
         require_other(written, inputs)
     if metrics is not None:
         check_table_ending(Path(metrics))
-    files = _read_all(calibrations)
+    files = read_calibrations(calibrations)
     chosen = _chosen(chosen, files)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
-    samples = _samples(tables, stated, files)
-    used = calibration_set(samples, tables[0], groups, clusters, weights)
-    used = replace(used, labelled=in_order_of_ids(used.labelled))
+    samples = samples_of(tables, stated, files)
+    used = judged_set(samples, tables[0], groups, clusters, weights)
+    before = read_held_out(held_out, files, used.labelled, folds, min_positives)
     quick = FitOptions(min_positives, level, 0)
     evaluation = evaluate(
         used.labelled,
@@ -111,6 +115,7 @@ def command(
         EvaluationOptions(folds, level, draws, resample),
         {name: file.calibration for name, file in files.items()},
         reference=chosen,
+        held_out=before,
     )
     findings = Findings(
         provenance=Provenance(
@@ -137,51 +142,6 @@ def command(
     if metrics is not None:
         write_table(Path(metrics), metric_columns(evaluation.results))
     click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {folds} folds.", err=True)
-
-
-def _read_all(paths: Sequence[str]) -> dict[str, CalibrationFile]:
-    """Return the calibrations by method; refuse a method that is given twice."""
-    from credence.problems import InputError, Problem
-    from credence.tables.calibration_file import read_calibration
-
-    files: dict[str, CalibrationFile] = {}
-    problems: list[Problem] = []
-    for path in paths:
-        try:
-            file = read_calibration(Path(path))
-        except InputError as error:
-            problems += error.problems
-            continue
-        if file.method_spec in files:
-            problems.append(
-                Problem(path, f"{file.method_spec!r} was given already.", "Give each method once.")
-            )
-        files[file.method_spec] = file
-    if problems:
-        raise InputError(problems)
-    return files
-
-
-def _samples(
-    tables: Sequence[str], stated: TableSpec, files: Mapping[str, CalibrationFile]
-) -> Samples:
-    """Return the samples; refuse calibrations that are not of their table."""
-    from credence.cli.tables import as_calibrated, read_set
-    from credence.problems import InputError, Problem
-    from credence.tables.calibration_file import require_match
-
-    known = next(iter(files.values()))
-    as_known = as_calibrated(stated, known.class_names, known.scale)
-    samples = read_set(tables, replace(as_known, class_names=stated.class_names))
-    problems: list[Problem] = []
-    for file in files.values():
-        try:
-            require_match(file, samples.predictions, tables[0])
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    return samples
 
 
 def _chosen(name: str | None, files: Mapping[str, Any]) -> str:

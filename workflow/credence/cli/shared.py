@@ -49,14 +49,16 @@ set_options = _together(
     ),
 )
 
+min_positives_option = click.option(
+    "--min-positives",
+    type=click.FloatRange(1.0),
+    default=10.0,
+    show_default=True,
+    help="Below this effective number a class has its overall share only.",
+)
+
 fit_options = _together(
-    click.option(
-        "--min-positives",
-        type=click.FloatRange(1.0),
-        default=10.0,
-        show_default=True,
-        help="Below this effective number a class has its overall share only.",
-    ),
+    min_positives_option,
     click.option(
         "--level",
         type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),

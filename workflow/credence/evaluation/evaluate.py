@@ -59,6 +59,7 @@ def evaluate(
     options: EvaluationOptions | None = None,
     calibrations: Mapping[str, Calibration] | None = None,
     reference: str | None = None,
+    held_out: Mapping[str, Said] | None = None,
 ) -> Evaluation:
     """Return what each method is worth on a calibration set.
 
@@ -81,6 +82,9 @@ def evaluate(
     reference : str, optional
         The method whose confidences are given out, with which the others are
         compared; the first one unless given.
+    held_out : mapping of str to Said, optional
+        What methods say of these proteins in the same folds, where that was
+        found before; the others are cross-fitted here.
     """
     options = options or EvaluationOptions()
     if calibrations is None:
@@ -89,12 +93,15 @@ def evaluate(
     predictions = labelled.predictions
     fold = fold_of(labelled.cluster, predictions.predicted_class, options.n_folds)
     in_sample = {name: calibrations[name].confidence(predictions) for name in calibrators}
-    held_out, vectors = cross_fit(labelled, calibrators, fold)
+    before = held_out or {}
+    wanted = {name: entry for name, entry in calibrators.items() if name not in before}
+    fresh, vectors = cross_fit(labelled, wanted, fold)
     said: dict[Key, Said] = {}
     for name in calibrators:
         vector = vector_of(calibrations[name], predictions)
         said[name, IN_SAMPLE] = Said(in_sample[name].value, vector)
-        said[name, HELD_OUT] = Said(held_out[name], vectors.get(name))
+        said[name, HELD_OUT] = before.get(name) or Said(fresh[name], vectors.get(name))
+    left_out = {name: said[name, HELD_OUT].confidence for name in calibrators}
     judgement = judge(labelled, said, reference, options)
     classes, histograms, halves = describe_classes(labelled, options)
     curves: tuple[CurveFinding, ...] = ()
@@ -122,19 +129,19 @@ def evaluate(
         differences=judgement.differences,
         pairs=judgement.pairs,
         floors=judgement.floors,
-        tests=_tests(labelled, held_out, options),
+        tests=_tests(labelled, left_out, options),
         given_true=given_true,
         given_predicted=given_predicted,
         halves=halves,
         counting=counting_of(labelled),
         notices=(
-            *notices_of(labelled, in_sample, held_out, classes, options.n_folds),
+            *notices_of(labelled, in_sample, left_out, classes, options.n_folds),
             *notices_of_reliability(reliability, reference, options.level),
             *notices_of_draws(options.n_draws, options.level),
         ),
         parameters=parameters_of(calibrations, predictions.class_names),
     )
-    return Evaluation(results, fold, in_sample, held_out)
+    return Evaluation(results, fold, in_sample, left_out)
 
 
 def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
