@@ -6,15 +6,22 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from credence.cli.failures import BUG, MENDABLE, MENDABLE_LINE
 from credence.cli.profiles import LOCAL, profile_folder, require_scheduler
 
+if TYPE_CHECKING:
+    from credence.cli.steps import Scheduled
+
+    Failures = Mapping[tuple[str, str], Scheduled | None]
+
 CORES = 2  # of this machine, where nothing is stated
+SCHEDULER_LINES_SHOWN = 20
 LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
 
 
@@ -192,7 +199,7 @@ def snakemake_command(
     ]
 
 
-def _stream(words: Sequence[str], verbose: bool) -> tuple[int, list[tuple[str, str]]]:
+def _stream(words: Sequence[str], verbose: bool) -> tuple[int, Failures]:
     """Run a command, tell its steps, and keep rule and log of failed jobs."""
     import os
 
@@ -234,18 +241,27 @@ def _stream(words: Sequence[str], verbose: bool) -> tuple[int, list[tuple[str, s
             "If memory ran out, give fewer --cores; nothing that was finished is made anew.",
         )
     steps.finish(code)
-    return code, list(steps.failures)
+    return code, steps.failures
 
 
-def _explain(failures: Sequence[tuple[str, str]]) -> int:
+def _explain(failures: Failures) -> int:
     """Show the logs of the rules that failed; say whether the user can mend it."""
     codes = []
-    for rule, path in failures:
-        log = Path(path)
-        text = log.read_text(errors="replace").strip() if log.exists() else ""
-        lines = text.splitlines()
+    for (rule, path), scheduled in failures.items():
+        lines = _lines_of(path)
         click.echo(f"\nRule {rule} failed. Its log, {path}, says:", err=True)
         click.echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.", err=True)
-        codes.append(MENDABLE if lines and lines[-1] == MENDABLE_LINE else BUG)
+        is_mendable = bool(lines) and lines[-1] == MENDABLE_LINE
+        if scheduled is not None and not is_mendable:
+            # Killed from outside, for memory or time, the rule itself says nothing of it.
+            click.echo(f"{scheduled.words} Its log, {scheduled.log}, ends:", err=True)
+            own = _lines_of(scheduled.log)
+            click.echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.", err=True)
+        codes.append(MENDABLE if is_mendable else BUG)
     # A bug in one rule is a bug, whatever else there is to mend.
     return MENDABLE if codes and all(code == MENDABLE for code in codes) else BUG
+
+
+def _lines_of(path: str) -> list[str]:
+    log = Path(path)
+    return log.read_text(errors="replace").strip().splitlines() if log.exists() else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from dataclasses import dataclass
 
 import click
 
@@ -13,9 +14,27 @@ JOB_DETAIL = re.compile(r"^    (?P<key>jobid|wildcards): (?P<value>.+)")
 JOB_ENDS = re.compile(r"^Finished jobid: (?P<id>\d+) \(Rule: (?P<rule>\w+)\)")
 STEPS = re.compile(r"^(?P<done>\d+) of (?P<total>\d+) steps")
 FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
-FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?) \(check log file")
+# On a cluster the scheduler's own log follows that of the rule.
+FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?)(?:, (?P<other>.+?))? \(check log file")
+FAILED_SAYS = re.compile(r"^\s+message: (?P<text>SLURM.+)")
 NOTHING = "Nothing to be done"
 GATHERS = ("all", "credence")  # rules that make nothing themselves
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """What a scheduler says of a job that failed.
+
+    Parameters
+    ----------
+    words : str
+        How it ended.
+    log : str
+        Path of its own log.
+    """
+
+    words: str
+    log: str
 
 
 class Steps:
@@ -29,11 +48,13 @@ class Steps:
 
     def __init__(self, verbose: bool) -> None:
         self.lines: list[str] = []
-        self.failures: dict[tuple[str, str], None] = {}  # (rule, log), each once, in order
+        # (rule, log), each once, in order; and what a scheduler said of the last attempt.
+        self.failures: dict[tuple[str, str], Scheduled | None] = {}
+        self._failed: dict[str, tuple[str, str]] = {}
         self._verbose = verbose
         self._is_terminal = sys.stderr.isatty()
         self._begun: dict[str, tuple[str, float]] = {}
-        self._rule = self._job = self._ended = ""
+        self._rule = self._job = self._ended = self._said = ""
 
     def see(self, line: str) -> None:
         """Take one line of Snakemake's.
@@ -47,13 +68,19 @@ class Steps:
         if self._verbose or line.startswith(NOTHING):
             click.echo(line, err=True, nl=False)
         if (match := JOB_BEGINS.match(line)) or (match := FAILED_RULE.match(line)):
-            self._rule = match["rule"]
+            self._rule, self._said = match["rule"], ""
+        elif match := FAILED_SAYS.match(line):
+            self._said = match["text"]
         elif match := FAILED_LOG.match(line):
-            self.failures[(self._rule, match["path"])] = None
+            said = Scheduled(self._said, match["other"]) if match["other"] else None
+            self._failed[self._job] = (self._rule, match["path"])
+            self.failures[self._rule, match["path"]] = said
         elif match := JOB_DETAIL.match(line):
             self._detail(match["key"], match["value"].strip())
         elif match := JOB_ENDS.match(line):
             self._ended = match["id"]
+            # A job that was tried again and went well did not fail.
+            self.failures.pop(self._failed.pop(match["id"], ("", "")), None)
         elif match := STEPS.match(line):
             self._end(int(match["done"]), int(match["total"]))
 
