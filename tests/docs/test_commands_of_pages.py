@@ -54,7 +54,7 @@ NOT_TYPED = {
     **dict.fromkeys(
         ("squeue", "sinfo", "sacct", "scancel", "scontrol", "sbatch", "srun", "ssh", "sudo",
          "export", "module", "git", "tail", "less", "ls", "cat", "grep", "ulimit", "df", "du",
-         "gzip", "zstd"),
+         "gzip", "zstd", "cp"),
         "of the system or the cluster, not ours",
     ),
 }  # fmt: skip
