@@ -160,8 +160,8 @@ def test_what_other_evidence_says_of_the_predicted_class_is_no_more_than_its_int
 def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: Findings) -> None:
     assert texts(built(small))[2] == (
         "Which evidence counts: a group of features is called useful where leaving it out makes "
-        "held-out NLL worse and the interval, over families, is above 0. Useful are, for two_best "
-        "score (this set cannot tell whether the ensemble's members help: without the ensemble's "
+        "held-out NLL worse and the interval, over families, is above 0. Useful are, for "
+        "two_best: score (this set cannot tell whether the ensemble's members help: without the ensemble's "
         "members NLL is +0.0010 apart (−0.0010 to +0.0030, n = 90))."
     )
     helps = event(ablations=(ablation("score", 0.01), ablation("ensemble", 0.01)))

@@ -9,7 +9,7 @@ rule events:
         calibration=CALIBRATION,
         evidence=settings.evidence or [],
     output:
-        f"{RESULTS}/events.json",
+        EVENTS,
     log:
         f"{RESULTS}/logs/events.log",
     benchmark:

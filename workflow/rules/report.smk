@@ -75,7 +75,7 @@ rule report:
         ),
         events=lambda wildcards, input: configuration.options("--events", input.events),
         further=lambda wildcards, input: configuration.options(
-            "--put", [*input.further, *input.releases]
+            "--put", [*input.further, *input.releases, *EVENTS]
         ),
         index="reports/index.html",
         settings=settings.report_json,

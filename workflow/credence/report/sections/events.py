@@ -73,6 +73,7 @@ def _lead(events: EventsFinding) -> str:
 
 
 def _overview(events: EventsFinding) -> Table:
+    has_notes = any(event.note for event in events.events)
     columns = (
         Column("event", is_number=False),
         Column("what it says", is_number=False),
@@ -83,18 +84,18 @@ def _overview(events: EventsFinding) -> Table:
         Column("Brier score", explained="Less is better"),
         Column("calibration", explained="Squared distance of probability and share; 0 is best"),
         Column("sharpness", explained="How far the probabilities tell proteins apart"),
-        Column("note", is_number=False),
+        *((Column("note", is_number=False),) if has_notes else ()),
     )
     rows = tuple(
         (
             event.name,
             event.words,
             count(event.n),
-            count(event.n_clusters),
+            count(event.n_clusters) if event.n_clusters < event.n else NOTHING,
             share(event.share),
             *(_metric(event, PUBLISHED, name) for name in METRICS[:2]),
             *(_plain(event, name) for name in METRICS[2:]),
-            event.note or NOTHING,
+            *((event.note or NOTHING,) if has_notes else ()),
         )
         for event in events.events
     )
@@ -192,7 +193,7 @@ def _groups_words(events: EventsFinding) -> str:
     told = []
     for event in shown:
         helps = [part.group for part in event.ablations if part.nll.lower > 0]
-        text = f"for {event.name} {_listed(helps)}"
+        text = f"for {event.name}: {_listed(helps)}"
         if ensemble := [part for part in event.ablations if part.group == "ensemble"]:
             row = ensemble[0].nll
             unknown = "this set cannot tell whether the ensemble's members help"
