@@ -161,8 +161,8 @@ def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: 
     assert texts(built(small))[2] == (
         "Which evidence counts: a group of features is called useful where leaving it out makes "
         "held-out NLL worse and the interval, over families, is above 0. Useful are, for "
-        "two_best: score (this set cannot tell whether the ensemble's members help: without the ensemble's "
-        "members NLL is +0.0010 apart (−0.0010 to +0.0030, n = 90))."
+        "two_best: score (this set cannot tell whether the ensemble's members help: without the "
+        "ensemble's members NLL is +0.0010 apart (−0.0010 to +0.0030, n = 90))."
     )
     helps = event(ablations=(ablation("score", 0.01), ablation("ensemble", 0.01)))
     assert "score and ensemble (they help: without" in texts(built(small, events=(helps,)))[2]
