@@ -29,6 +29,7 @@ use_sets:
     shift: {composition: {Portal: 0.25, Other: 0.75}}
 calibration: {method: kernel, compare: [class_only], draws: 20}
 evaluation: {folds: 2}
+events: {ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, folds: 2}
 demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
 """
 TIMEOUT = 900  # seconds; a run takes ten on an idle machine
@@ -101,6 +102,7 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
         "reports/small/use/composition.parquet",
         "reports/small/use/confidences.parquet",
         "reports/small/calibration.json",
+        "reports/small/events.json",
         "reports/small/use/confidences.tsv",
         "reports/small/use/composition.tsv",
         "reports/small/stated/confidences.tsv",
@@ -108,6 +110,7 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
     }
     assert promised <= set(made)
     assert made["reports/small/use/confidences.tsv"].count(b"\n") == 41
+    assert b"\tevent_two_best\tevent_tail\n" in made["reports/small/use/confidences.tsv"]
     assert b"A small world" in made["reports/small/index.html"]
     assert b"simulated" in made["reports/small/index.html"].lower()
 
@@ -169,7 +172,7 @@ def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, 
     module.write_text(before)
     assert counts["simulate"] == counts["check"] == counts["report"] == 1
     assert counts["check_use_set"] == counts["shift"] == counts["annotate"] == 2
-    assert counts["total"] == 16
+    assert counts["total"] == 17
 
 
 def test_snakemakes_own_report_holds_page_tables_and_captions(
