@@ -22,8 +22,8 @@ class WholeWords(click.Command):
 
 @click.command(
     cls=WholeWords,
-    epilog="Example: credence stage --reads scores.csv --writes c.json"
-    " -- fit scores.csv --format phanns-labelled --method kernel --out c.json",
+    epilog="Example: credence stage --reads demo/calibration.csv --writes c.json"
+    " -- fit demo/calibration.csv --format phanns-labelled --method kernel --out c.json",
 )
 @click.argument("words", nargs=-1, metavar="--reads FILE... --writes FILE... -- COMMAND...")
 def command(words: tuple[str, ...]) -> int:
