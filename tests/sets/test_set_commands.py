@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,11 @@ from credence.sets.conformal import SetOptions, fit_sets
 from credence.sets.texts import set_texts
 from credence.tables.calibration_file import checksum_of, read_calibration
 from credence.tables.contract import read_confidences
+from credence.tables.set_columns import set_columns
+from credence.tables.shift_file import read_shift
 from set_worlds import NAMES, world
 
+USE = {"Portal": 0.8, "Collar": 0.15, "HTJ": 0.05}
 DECIMALS = 1e-6  # as written below
 SPEC = ["--format", "wide", "--spec"]
 READ = json.dumps({"columns": {"id": "id", "true_class": "true_class", "classes": list(NAMES)}})
@@ -138,3 +142,46 @@ def test_sets_cannot_be_added_to(folder: Path, capsys: pytest.CaptureFixture[str
     assert "--sets: proteins cannot be added to sets. Leave it out, or fit to all." in (
         capsys.readouterr().err
     )
+
+
+def shifted(kind: str) -> dict[str, list[str]]:
+    """Return what annotating gives at a composition that is stated."""
+    assert fit("--sets", "0.8", "--sets-kind", kind) == 0
+    words = ["shift", "new.csv", *SPEC, READ_NEW, "--samples", "known.csv"]
+    words += ["--samples-format", "wide", "--samples-spec", READ, "--clusters", "families.tsv"]
+    words += ["--estimator", "stated", "--stated", json.dumps(USE), "--calibration", "c.json"]
+    words += ["--draws", "0", "--record", "s.json", "--out", "composition.tsv"]
+    assert run_command_line(words) == 0
+    words = ["annotate", "new.csv", *SPEC, READ_NEW, "--calibration", "c.json"]
+    assert run_command_line([*words, "--shift", "s.json", "--out", "a.tsv"]) == 0
+    with Path("a.tsv").open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    read_confidences(Path("a.tsv"))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_sets_over_all_have_columns_for_another_composition(folder: Path) -> None:
+    found = shifted("overall")
+    share = read_shift(Path("s.json")).applied_share
+    assert share == pytest.approx(list(USE.values()), abs=1e-9)
+    sets = fit_sets(known(), SetOptions(0.8, "overall"))
+    adjusted, plain = sets.contains(new(), share), sets.contains(new())
+    assert found["prediction_set"] == set_texts(plain, NAMES).tolist()
+    assert found["adjusted_prediction_set"] == set_texts(adjusted, NAMES).tolist()
+    assert found["adjusted_set_size"] == [str(size) for size in adjusted.sum(axis=1)]
+    assert found["adjusted_prediction_set"] != found["prediction_set"]
+
+
+def test_sets_class_by_class_need_no_column_for_another_composition(folder: Path) -> None:
+    found = shifted("class_wise")
+    assert "prediction_set" in found
+    assert "adjusted_prediction_set" not in found
+    assert "adjusted_confidence" in found
+
+
+def test_a_table_without_all_scores_gets_empty_sets() -> None:
+    sets = fit_sets(known(), SetOptions(0.8))
+    blind = replace(new(), scores=None)
+    found = set_columns(sets, blind, None)
+    assert set(found["prediction_set"]) == {""}
+    assert np.isnan(found["set_size"]).all()
