@@ -42,6 +42,10 @@ HEADER = [
     *("recipe", "wall s", "× ours", "processor s", "× ours", "GiB"),
     *("kept", "crossing", "both sides", "class deviation", "its bound", "sizes"),
 ]
+BUSY = (
+    " Other work ran beside them: wall seconds say little, and processor seconds are more than "
+    "on a machine at rest."
+)
 PAGE_INTRO = (
     "Twelve groups, {threads} threads. Crossing: proteins with a relative (identity ≥ "
     "{identity:g} over ≥ {coverage:g} of the shorter, Smith–Waterman of all pairs) in another "
@@ -144,7 +148,8 @@ def page(sizes: tuple[int, ...] = (2_000, 20_000, 100_000)) -> str:
         alone = 100.0 * float((world.family == "").mean())
         text.append(
             f"**{size:,} proteins** ({alone:.0f} % alone in their family; load of the machine "
-            f"before each recipe {min(loads):.1f} to {max(loads):.1f}).{bound}\n"
+            f"before each recipe {min(loads):.1f} to {max(loads):.1f}).{bound}"
+            f"{BUSY if max(loads) > THREADS else ''}\n"
         )
         text += [table(HEADER, rows), _balance(world)]
     return "\n".join(text)
