@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,18 +35,25 @@ def draw_world(seed: int, n_samples: int = 400, n_clusters: int = 120) -> Labell
     cluster = np.array([f"family_{code}" for code in rng.integers(n_clusters, size=n_samples)])
     weight = rng.choice([0.5, 1.0, 2.0], n_samples)
     predictions = from_scores(ids, CLASS_NAMES, scores, SCALE, 0.01)
+    # Places near the centre of the true class, relatives close to each other.
+    family = rng.normal(size=(n_clusters, 3))[[int(name[7:]) for name in cluster]]
+    places = np.eye(4)[true_class, :3] * 2.0 + family + rng.normal(size=(n_samples, 3)) * 0.2
+    predictions = replace(predictions, places=places)
     return label(predictions, true_class.astype(np.int64), weight, cluster.astype(object))
 
 
 def scaled(predictions: Predictions, factor: float) -> Predictions:
     """Return the same predictions in another unit of score."""
     assert predictions.scores is not None
-    return from_scores(
-        predictions.ids,
-        predictions.class_names,
-        predictions.scores * factor,
-        predictions.scale * factor,
-        predictions.resolution * factor,
+    return replace(
+        from_scores(
+            predictions.ids,
+            predictions.class_names,
+            predictions.scores * factor,
+            predictions.scale * factor,
+            predictions.resolution * factor,
+        ),
+        places=predictions.places,
     )
 
 
@@ -61,6 +69,7 @@ def with_classes_in_order(labelled: Labelled, order: list[int]) -> Labelled:
         predictions.scale,
         predictions.resolution,
     )
+    permuted = replace(permuted, places=predictions.places)
     place = np.argsort(order)
     return label(permuted, place[labelled.true_class], labelled.weight, labelled.cluster)
 
@@ -76,6 +85,7 @@ def rounded(labelled: Labelled) -> Labelled:
         predictions.scale,
         0.1,
     )
+    coarse = replace(coarse, places=predictions.places)
     return label(coarse, labelled.true_class, labelled.weight, labelled.cluster)
 
 

@@ -36,7 +36,9 @@ def labelled(n_samples: int = 120) -> Labelled:
     scores *= 10 / scores.sum(axis=1, keepdims=True)
     ids = np.array([f"p{row}" for row in range(n_samples)], dtype=object)
     predictions = from_scores(ids, CLASSES, scores, 10.0, 0.01)
-    return label(predictions, rng.integers(0, 3, n_samples))
+    truth = rng.integers(0, 3, n_samples)
+    predictions = replace(predictions, places=rng.normal(size=(n_samples, 2)))
+    return label(predictions, truth)
 
 
 def file_of(method: str) -> tuple[CalibrationFile, Predictions]:

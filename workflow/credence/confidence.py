@@ -23,6 +23,10 @@ class Note(IntFlag):
     NO_BANDWIDTH = 32
     UNSEEN_CLASS = 64
     NOT_CONVERGED = 128
+    NO_PLACE = 256
+    DISAGREES = 512
+    NOVEL = 1024
+    REPEAT = 2048
 
 
 NOTE_TEXTS: dict[Note, str] = {
@@ -35,6 +39,10 @@ NOTE_TEXTS: dict[Note, str] = {
     Note.NO_BANDWIDTH: "no bandwidth gives a steady curve: the class's overall share",
     Note.UNSEEN_CLASS: "never predicted in calibration: no confidence can be given",
     Note.NOT_CONVERGED: "the fit did not converge: the class's overall share",
+    Note.NO_PLACE: "no sequence, or too short a one, to tell what this protein is like",
+    Note.DISAGREES: "the nearest proteins of known class speak for another class",
+    Note.NOVEL: "unlike every calibration protein: look at it before you trust its confidence",
+    Note.REPEAT: "a calibration protein is the same in all that is looked at",
 }
 
 

@@ -41,6 +41,9 @@ class Predictions:
         The whole score table; None where the tool gives only the best.
     network_scores : array of float, shape (n_samples, n_networks, n_classes), optional
         The scores of an ensemble's members, each on the scale 1.
+    places : array of float, shape (n_samples, n_components), optional
+        Where each protein lies in a space of proteins (:mod:`credence.novelty`);
+        a row of NaN where that is not known.
     is_distribution : bool
         Whether every row of `scores` sums to `scale`, as methods that need a
         probability vector demand.
@@ -54,6 +57,7 @@ class Predictions:
     top_score: Floats | None = None
     scores: Floats | None = None
     network_scores: Floats | None = None
+    places: Floats | None = None
     is_distribution: bool = True
 
     @property
@@ -87,6 +91,7 @@ class Predictions:
             top_score=pick(self.top_score),
             scores=pick(self.scores),
             network_scores=pick(self.network_scores),
+            places=pick(self.places),
         )
 
 

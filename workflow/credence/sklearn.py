@@ -92,7 +92,7 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._predictions(X), codes_of(y, self.classes_), weight, names_of(groups, len(X))
         )
         method = parse_method(self.method, "method")
-        if method.needs is Need.VECTOR and not self.is_distribution:
+        if method.needs is Need.PLACE or (method.needs.is_vector and not self.is_distribution):
             raise ValueError(f"{method.text!r} needs the {method.needs.value}.")
         self.calibration_ = method.build(options).fit(labelled)
         return self

@@ -114,6 +114,9 @@ class JointCalibration:
             )
             lower = np.minimum(lower, value)
             upper = np.maximum(upper, value)
+            notes = getattr(self.model, "notes", None)
+            if notes is not None:
+                note[is_modelled] |= notes(predictions.take(is_modelled))
         return Confidence(value, lower, upper, support, note)
 
     def probabilities(self, predictions: Predictions) -> Floats:

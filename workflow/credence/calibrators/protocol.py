@@ -31,6 +31,12 @@ class Need(Enum):
     CLASS = "predicted class"
     TOP_SCORE = "top score"
     VECTOR = "score of every class, each row summing to the scale"
+    PLACE = "score of every class, and where each protein lies among the others"
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the score of every class is looked at."""
+        return self in (Need.VECTOR, Need.PLACE)
 
 
 class Law(StrEnum):

@@ -19,6 +19,7 @@ from credence.calibrators import (
     isotonic,
     kernel,
     logistic,
+    macest,
     matrix,
     platt,
     spline,
@@ -51,7 +52,8 @@ SINGLE: tuple[Method, ...] = (
     trees.METHOD,
 )
 
-METHODS: tuple[Method, ...] = (*SINGLE, auto.method_over(SINGLE))
+# MACEst has no interval and asks for more than scores, so `auto` does not choose it.
+METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(SINGLE))
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 

@@ -143,7 +143,7 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
             problems.extend(error.problems)
             continue
         stages.append(stage)
-        if position > 0 and stage.needs is Need.VECTOR:
+        if position > 0 and stage.needs.is_vector:
             problems.append(_not_second(stage, where, line))
     if problems:
         raise InputError(problems)
@@ -151,7 +151,7 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
 
 
 def _not_second(stage: Stage, where: str, line: int | None) -> Problem:
-    able = [name for name, method in BY_NAME.items() if method.needs is not Need.VECTOR]
+    able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]
     return Problem(
         where,
         f"{stage.method.name!r} sees the whole score vector; a stage before it leaves one number.",

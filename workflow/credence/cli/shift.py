@@ -227,7 +227,6 @@ class _UseTables:
     def summed(self) -> tuple[Estimator, CalibrationSide, UseSide, float]:
         """Return estimator, both sides, and what gathering rows changes in shares."""
         from credence.calibrators.draws import keys_of
-        from credence.calibrators.protocol import Need
         from credence.problems import refuse
         from credence.shift.compression import compression_error
         from credence.shift.registry import estimator_for, has_vectors
@@ -242,7 +241,7 @@ class _UseTables:
             if side is None or chosen is None:
                 both = has_vectors(self.labelled.predictions) and has_vectors(part)
                 chosen = estimator_for(self.estimator, both)
-                side = calibration_side(self.labelled, chosen.needs is Need.VECTOR)
+                side = calibration_side(self.labelled, chosen.needs.is_vector)
                 first = part
             if side.model is not None and not has_vectors(part):
                 raise refuse(
@@ -281,7 +280,6 @@ def _find(
 ) -> tuple[ShiftFinding, AdjustedCalibration]:
     from dataclasses import replace
 
-    from credence.calibrators.protocol import Need
     from credence.shift.adjusted import adjust
     from credence.shift.curves import curves_of
     from credence.shift.diagnostics import diagnose
@@ -297,7 +295,7 @@ def _find(
         diagnose(side, use, composition, options),
         method.plain,
         adjust(side, specification.build(options), composition, options),
-        specification.needs is not Need.VECTOR and not specification.text.startswith("auto"),
+        not specification.needs.is_vector and not specification.text.startswith("auto"),
     )
     found = summarise_shift(name, chosen.name, specification.text, corrected, options, error)
     return replace(found, curves=curves_of(corrected)), corrected.adjusted

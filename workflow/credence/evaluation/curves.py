@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from credence.calibrators import composition
-from credence.calibrators.protocol import Calibration, Need
+from credence.calibrators.protocol import Calibration
 from credence.calibrators.registry import BY_NAME, needs_of
 from credence.confidence import Confidence
 from credence.evaluation.blocks import bin_of
@@ -43,7 +43,7 @@ def depends_on_score_alone(record: Mapping[str, Any], class_name: str) -> bool:
         The predicted class.
     """
     known = record.get("method") in BY_NAME or record.get("method") == composition.NAME
-    return known and needs_of(record, class_name) is not Need.VECTOR
+    return known and not needs_of(record, class_name).is_vector
 
 
 def curves_of(

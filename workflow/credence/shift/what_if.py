@@ -21,7 +21,7 @@ from credence.calibrators.kernel import (
     KernelCurve,
     reflected,
 )
-from credence.calibrators.protocol import Calibration, Curve, FitOptions, Need
+from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.calibrators.registry import needs_of
 from credence.calibrators.spec import Specification, Stage, parse_method
 from credence.findings.shift import WhatIf, WhatIfPart
@@ -60,7 +60,7 @@ def what_if_of(
     predictions = labelled.predictions
     if predictions.top_score is None:
         return None
-    if needs_of(calibration.to_record()) is Need.VECTOR:
+    if needs_of(calibration.to_record()).is_vector:
         specification = parse_method("kernel", "what if")
         quick = FitOptions(options.min_positives, options.level, 0)
         calibration = specification.build(quick).fit(labelled)

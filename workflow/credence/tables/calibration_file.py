@@ -289,10 +289,12 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
     what = None
     if needs is not Need.CLASS and predictions.top_score is None:
         what = "it has no scores"
-    elif needs is Need.VECTOR and predictions.scores is None:
+    elif needs.is_vector and predictions.scores is None:
         what = "it has the top score only"
-    elif needs is Need.VECTOR and not predictions.is_distribution:
+    elif needs.is_vector and not predictions.is_distribution:
         what = "its rows do not sum to the scale"
+    elif needs is Need.PLACE and predictions.places is None:
+        what = "nothing says where its proteins lie"
     if what is None:
         return []
     return [

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from credence.calibrators.macest import METHOD
+from credence.calibrators.protocol import FitOptions, Need
+from credence.calibrators.registry import read_calibration
+from credence.calibrators.spec import parse_method
+from credence.confidence import Note
+from credence.predictions import Labelled
+from credence.problems import InputError
+
+OPTIONS = FitOptions(n_draws=0)
+
+
+@pytest.fixture(scope="module")
+def world(worlds: SimpleNamespace) -> Labelled:
+    return worlds.draw(seed=11)
+
+
+def moved(labelled: Labelled, rows: list[int], to: float) -> Labelled:
+    places = labelled.predictions.places.copy()
+    places[rows] = to
+    return replace(labelled, predictions=replace(labelled.predictions, places=places))
+
+
+def test_a_protein_without_a_place_has_no_confidence_and_says_why(world: Labelled) -> None:
+    calibration = METHOD.build(METHOD.settings(), OPTIONS).fit(world)
+    asked = moved(world, [0, 5], np.nan).predictions
+    found = calibration.confidence(asked)
+    assert (
+        np.isnan(found.value[[0, 5]]).all() and np.isfinite(np.delete(found.value, [0, 5])).all()
+    )
+    assert (found.note[[0, 5]] == Note.NO_PLACE).all()
+    assert not (np.delete(found.note, [0, 5]) & Note.NO_PLACE).any()
+
+
+def test_fitting_passes_over_proteins_without_a_place(world: Labelled) -> None:
+    rows = list(range(40))
+    with_holes = METHOD.build(METHOD.settings(), OPTIONS).fit(moved(world, rows, np.nan))
+    without = METHOD.build(METHOD.settings(), OPTIONS).fit(world.take(np.arange(40, 400)))
+    assert json.dumps(with_holes.to_record()["model"]) == json.dumps(without.to_record()["model"])
+
+
+def test_where_no_protein_has_a_place_nothing_is_said(world: Labelled) -> None:
+    nowhere = moved(world, list(range(400)), np.nan)
+    calibration = METHOD.build(METHOD.settings(), OPTIONS).fit(nowhere)
+    again = read_calibration(json.loads(json.dumps(calibration.to_record())))
+    found = again.confidence(nowhere.predictions)
+    assert np.isnan(found.value).all() and (found.note == Note.NO_PLACE).all()
+
+
+def test_nonsense_far_away_is_not_believed_whatever_its_scores(world: Labelled) -> None:
+    calibration = METHOD.build(METHOD.settings(), OPTIONS).fit(world)
+    far = moved(world, list(range(400)), 500.0).predictions
+    found = calibration.confidence(far).value
+    assert calibration.confidence(world.predictions).value.mean() > 0.6
+    # Four classes: 1/4, to what the scores still change.
+    np.testing.assert_allclose(found, 0.25, atol=0.05)
+
+
+def test_neighbours_that_speak_for_another_class_are_told(world: Labelled) -> None:
+    calibration = METHOD.build(METHOD.settings(), OPTIONS).fit(world)
+    found = calibration.confidence(world.predictions)
+    probability = calibration.probabilities(world.predictions)
+    own = probability[np.arange(400), world.predictions.predicted_class]
+    np.testing.assert_array_equal(found.value, own)
+    is_told = (found.note & Note.DISAGREES) > 0
+    np.testing.assert_array_equal(is_told, probability.max(axis=1) > own)
+    assert 0 < is_told.sum() < 200
+
+
+def test_it_has_to_be_given_places(world: Labelled) -> None:
+    assert METHOD.needs is Need.PLACE and METHOD.needs.is_vector
+    with pytest.raises(InputError) as refused:
+        parse_method("kernel -> macest", "--method")
+    assert "'macest' sees the whole score vector" in str(refused.value)

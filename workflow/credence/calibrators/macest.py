@@ -1,0 +1,171 @@
+"""MACEst among the methods: neighbours in the space of proteins and of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.features import log_scores, name_order, predicted_rank
+from credence.calibrators.joint import build_joint, joint_reader_of
+from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.confidence import Note
+from credence.novelty import macest
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class MacestModel:
+    """MACEst on proteins and their scores, classes sorted by name.
+
+    Parameters
+    ----------
+    fitted : FittedMacest, optional
+        None where no protein had a place to be learnt from.
+    place_scale, score_scale : float
+        What places and log scores are multiplied by.
+    """
+
+    fitted: macest.FittedMacest | None
+    place_scale: float
+    score_scale: float
+
+    def points(self, predictions: Predictions) -> Floats:
+        """Return place and log scores of each protein side by side.
+
+        Parameters
+        ----------
+        predictions : Predictions
+            With score vectors and places.
+        """
+        assert predictions.places is not None
+        return np.hstack(
+            [
+                predictions.places * self.place_scale,
+                log_scores(predictions) * self.score_scale,
+            ]
+        )
+
+    def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
+        """Return the value, and ends that are NaN: there is no interval."""
+        nothing = np.full(predictions.n_samples, np.nan)
+        if self.fitted is None:
+            return nothing, nothing, nothing
+        chosen = predicted_rank(predictions)
+        return self.fitted.confidence(self.points(predictions), chosen), nothing, nothing
+
+    def notes(self, predictions: Predictions) -> Integers:
+        """Return a note where a protein has no place, or its neighbours say otherwise."""
+        note = np.zeros(predictions.n_samples, dtype=np.int64)
+        assert predictions.places is not None
+        has_place = np.isfinite(predictions.places).all(axis=1)
+        note[~has_place] = int(Note.NO_PLACE)
+        if self.fitted is not None:
+            chosen = predicted_rank(predictions)
+            note[self.fitted.disagrees(self.points(predictions), chosen)] |= int(Note.DISAGREES)
+        return note
+
+    def probabilities(self, predictions: Predictions) -> Floats:
+        """Return the probability of every class, in the table's order."""
+        shape = (predictions.n_samples, predictions.n_classes)
+        answer = np.full(shape, np.nan)
+        if self.fitted is not None:
+            inside = self.fitted.probabilities(self.points(predictions))
+            answer[:, name_order(predictions.class_names)] = inside
+        return answer
+
+    def to_record(self) -> Record:
+        """Return the model as JSON data."""
+        return {
+            "fitted": None if self.fitted is None else self.fitted.to_record(),
+            "place_scale": self.place_scale,
+            "score_scale": self.score_scale,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> MacestModel:
+        """Return the model of a record."""
+        fitted = None if record["fitted"] is None else macest.read(record["fitted"])
+        return cls(fitted, float(record["place_scale"]), float(record["score_scale"]))
+
+
+@dataclass(frozen=True)
+class Macest:
+    """Settings of MACEst as a calibration method.
+
+    Notes
+    -----
+    A point is a protein's place in the space of proteins beside the logs of its
+    scores, each part scaled to a total variance of 1, the scores then multiplied
+    by `scores`. Near proteins of known class the scores tell right from wrong;
+    far from all of them every class is equally far, whatever the scores say, and
+    the confidence tends to 1 over the number of classes. Intervals are none:
+    decision 1004.
+    """
+
+    neighbours: int = setting(20, "Greatest number of neighbours of each class.", low=1, high=100)
+    graph: float = setting(
+        0.5, "Part of the proteins that serve as neighbours.", low=0.1, high=0.9
+    )
+    least: int = setting(3, "Least number of a class's proteins there.", low=1, high=1000)
+    scores: float = setting(1.0, "Weight of the scores beside the place.", low=0.0, high=100.0)
+
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> MacestModel:
+        """Return MACEst learnt from the proteins that have a place.
+
+        Parameters
+        ----------
+        labelled : Labelled
+            Proteins predicted to be in an active class, with places.
+        is_active : array of bool
+            One entry per class.
+        options : FitOptions
+            Not used: there is no interval.
+        """
+        assert labelled.predictions.places is not None
+        has_place = np.asarray(np.isfinite(labelled.predictions.places).all(axis=1))
+        if not has_place.any():
+            return MacestModel(None, 1.0, self.scores)
+        known = labelled.take(has_place)
+        predictions = known.predictions
+        assert predictions.places is not None
+        rank = np.empty(predictions.n_classes, dtype=np.int64)
+        rank[name_order(predictions.class_names)] = np.arange(predictions.n_classes)
+        place_scale = _to_unit(predictions.places)
+        score_scale = self.scores * _to_unit(log_scores(predictions))
+        fitted = macest.fit(
+            MacestModel(None, place_scale, score_scale).points(predictions),
+            rank[known.true_class],
+            predicted_rank(predictions),
+            predictions.n_classes,
+            known.cluster,
+            macest.MacestSettings(self.neighbours, self.graph, self.least),
+            known.weight,
+        )
+        return MacestModel(fitted, place_scale, score_scale)
+
+
+def _to_unit(values: Floats) -> float:
+    """Return what makes the total variance 1, to nine digits; 1 where there is none.
+
+    Sums over rows end in bits that depend on their order, so those are cut off.
+    """
+    total = float(values.var(axis=0).sum())
+    return float(f"{total**-0.5:.9g}") if total > 0 else 1.0
+
+
+METHOD = Method(
+    name="macest",
+    summary="MACEst: errors and distances of the nearest proteins of each class.",
+    reference="Green, Rowe & Polleri 2021, arXiv 2109.01531",
+    settings=Macest,
+    needs=Need.PLACE,
+    build=build_joint("macest"),
+    read=joint_reader_of("macest", MacestModel.from_record),
+    gives_interval=False,
+    gives_vector=True,
+)
