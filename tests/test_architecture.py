@@ -217,7 +217,18 @@ def test_every_entry_stands_in_its_registry_once(constant: str) -> None:
 def test_every_command_is_listed() -> None:
     helpers = {
         *("checking", "doctor_machine", "doctor_software"),
-        *("__init__", "failures", "labels", "lock", "onto", "profiles", "progress", "proteins"),
+        *(
+            "__init__",
+            "failures",
+            "labels",
+            "lock",
+            "novel",
+            "onto",
+            "places",
+            "profiles",
+            "progress",
+            "proteins",
+        ),
         "ending",
         *("judged", "parts"),
         *("publishing", "releases", "shared", "steps", "summaries", "tables", "telling_split"),

@@ -1,7 +1,8 @@
-# In: the table of a use-set, as the tool wrote it, the chosen calibration, and the
-# same corrected for the set's composition.
+# In: the table of a use-set, as the tool wrote it, the chosen calibration, the same
+# corrected for the set's composition, and where proteins of known class lie.
 # Out: confidences.tsv and .parquet, a confidence for every prediction, both as it is
-# and corrected. A large set is divided into parts, and the parts are joined.
+# and corrected; and, for the page, how far its proteins are from those known. A large
+# set is divided into parts, and the parts are joined.
 
 
 rule annotate:
@@ -12,9 +13,13 @@ rule annotate:
         shift=rules.shift.output.record,
         events=EVENTS,
         evidence=(settings.evidence or []) if EVENTS else [],
+        known=lambda wildcards: NOVELTY if wildcards.use_set in COMPARED else [],
+        features=lambda wildcards: given(features_of(wildcards.use_set)),
     output:
         table=f"{REPORTS}/{{use_set}}/confidences.tsv",
         parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
+        # Empty for a use-set that cannot be compared.
+        novelty=f"{RESULTS}/use_sets/{{use_set}}/novelty.json",
     log:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
@@ -31,18 +36,23 @@ rule annotate:
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(
-            USE_SETS[wildcards.use_set].scores, settings.evidence if EVENTS else None
+            USE_SETS[wildcards.use_set].scores,
+            features_of(wildcards.use_set),
+            settings.evidence if EVENTS else None,
         ),
         events=lambda wildcards, input: [
             *configuration.options("--events", input.events),
             *configuration.options("--evidence", input.evidence),
         ],
+        compared=lambda wildcards: compared(wildcards.use_set),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
-        " {params.events:q} --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+        " {params.events:q} {params.compared:q} --novelty-record {output.novelty:q}"
+        " --name {wildcards.use_set:q}"
+        " --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
 
 rule annotate_part:

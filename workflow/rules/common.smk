@@ -26,6 +26,36 @@ def named(paths):
 
 SEQUENCES = settings.calibration_set.proteins
 
+# Where proteins of known class lie, and what tells it; nothing where nothing does.
+NOVELTY = [f"{REPORTS}/novelty.json"] if settings.novelty.is_wanted else []
+novelty_proteins = None if settings.novelty.vectors else SEQUENCES
+novelty_training = None if settings.novelty.vectors else settings.training_proteins
+novelty_added = [
+    f"{RESULTS}/releases/{name}/added.fasta" for name in TROVES if novelty_proteins
+]
+# Use-sets that can be compared with them; not those that are annotated in parts.
+COMPARED = [
+    name
+    for name, entry in USE_SETS.items()
+    if settings.novelty.compares(entry.proteins) and name not in DIVIDED
+]
+
+
+def features_of(use_set):
+    """Return the file that tells the proteins of a use-set, where they can be compared."""
+    if use_set not in COMPARED:
+        return None
+    return settings.novelty.vectors or USE_SETS[use_set].proteins
+
+
+def compared(use_set):
+    """Return the options that compare a use-set with what is known."""
+    if use_set not in COMPARED:
+        return []
+    kind = "--vectors" if settings.novelty.vectors else "--proteins"
+    words = ["--novelty", *NOVELTY, kind, features_of(use_set)]
+    return [*words, "--match", USE_SETS[use_set].match]
+
 
 def before(release):
     """Return the folders of the releases before one."""
@@ -66,3 +96,8 @@ def parts(pattern, wildcards):
     """Return the files of all parts of a use-set, in the order of their rows."""
     numbers = range(1, len(SHARES[wildcards.use_set]) + 1)
     return expand(pattern, use_set=wildcards.use_set, part=numbers)
+
+
+def places_for(method):
+    """Return what tells a method where proteins lie, if it asks."""
+    return NOVELTY if configuration.needs_places(method) else []

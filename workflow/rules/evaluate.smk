@@ -36,6 +36,9 @@ rule evaluate:
     input:
         samples=SAMPLES,
         groups=GROUPS,
+        known=sorted(
+            {path for method in settings.methods for path in places_for(method)}
+        ),
         summary=rules.check.output.summary,
         attached=expand(rules.attach.output.summary, release=TROVES),
         calibrations=expand(rules.fit.output[0], method=METHODS, release=LAST),
@@ -64,6 +67,7 @@ rule evaluate:
         held_out=lambda wildcards, input: configuration.options(
             "--held-out", input.held_out
         ),
+        known=lambda wildcards, input: configuration.options("--novelty", input.known),
         chosen=settings.method,
         options=settings.fit_options,
         folds=settings.values["evaluation"]["folds"],
@@ -73,5 +77,5 @@ rule evaluate:
         " evaluate {input.samples:q} --format credence"
         " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
         " {params.held_out:q}"
-        " --chosen {params.chosen:q} {params.options:q} --folds {params.folds:q}"
+        " --chosen {params.chosen:q} {params.options:q} {params.known:q} --folds {params.folds:q}"
         " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

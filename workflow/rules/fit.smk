@@ -6,6 +6,7 @@ rule fit:
     input:
         samples=f"{RELEASE}/samples.parquet",
         groups=f"{RELEASE}/groups.tsv",
+        known=lambda wildcards: places_for(METHODS[wildcards.method]),
     output:
         f"{RELEASE}/calibrations/{{method}}.json",
     log:
@@ -22,9 +23,11 @@ rule fit:
     params:
         method=lambda wildcards: METHODS[wildcards.method],
         options=settings.fit_options + settings.sets_options,
+        known=lambda wildcards, input: configuration.options("--novelty", input.known),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " fit {input.samples:q} --format credence"
         " --groups {input.groups:q} --method {params.method:q} {params.options:q}"
+        " {params.known:q}"
         " --out {output:q} 2> {log:q}"

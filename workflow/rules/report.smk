@@ -31,6 +31,7 @@ rule report:
         shifts=expand(rules.shift.output.record, use_set=USE_SETS),
         changes=expand(rules.compare.output.record, release=TROVES),
         events=EVENTS,
+        novelties=expand(rules.annotate.output.novelty, use_set=COMPARED),
     output:
         findings=f"{RESULTS}/findings.json",
         page=report(
@@ -74,6 +75,9 @@ rule report:
             "--changes", input.changes
         ),
         events=lambda wildcards, input: configuration.options("--events", input.events),
+        novelties=lambda wildcards, input: configuration.options(
+            "--novelty", input.novelties
+        ),
         further=lambda wildcards, input: configuration.options(
             "--put", [*input.further, *input.releases, *EVENTS]
         ),
@@ -83,7 +87,7 @@ rule report:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} {params.changes:q} {params.events:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

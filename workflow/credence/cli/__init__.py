@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
     "gather": "Join the parts of a table that were annotated apart.",
+    "novelty": "Learn where labelled proteins lie, to see how far others are.",
     "shift": "Estimate the composition of a use-set, and correct for it.",
     "events": "Learn how probable groups of classes are, and judge it.",
     "release": "Write the record of a release of the calibration set.",

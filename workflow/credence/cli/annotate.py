@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from credence.cli.shared import also_option, out_option, table_options
+from credence.cli.shared import also_option, match_option, out_option, table_options
 
 if TYPE_CHECKING:
+    from credence.cli.novel import Newcomers
     from credence.predictions import Floats, Predictions
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.events_file import EventsFile
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
     "evidence_file",
     help="What those events need of these proteins beside scores, as in credence events.",
 )
+@click.option("--novelty", help="What credence novelty wrote: how far each protein is from those.")
+@click.option("--proteins", help="With it: FASTA file of the proteins of TABLE.")
+@click.option("--vectors", help="In place of --proteins: their vectors, npz or Parquet.")
+@match_option
+@click.option("--novelty-record", help="Also write what was found of novelty, as JSON.")
+@click.option("--name", default="use", help="What to call TABLE there.")
 @click.option(
     "--part",
     metavar="K/N",
@@ -64,6 +71,12 @@ def command(
     evidence_file: str | None,
     part: str | None,
     summary: str | None,
+    novelty: str | None,
+    proteins: str | None,
+    vectors: str | None,
+    match: str,
+    novelty_record: str | None,
+    name: str,
     spreadsheet_safe: bool,
     also: str | None,
     out: str,
@@ -77,6 +90,7 @@ def command(
 
     import numpy as np
 
+    from credence.cli.novel import newcomers_of
     from credence.cli.parts import row_range
     from credence.cli.progress import Progress
     from credence.cli.releases import calibration_or_release
@@ -87,19 +101,23 @@ def command(
     from credence.tables.joining import stream_tables
     from credence.tables.set_columns import set_names
     from credence.tables.shift_file import read_shift, require_same
-    from credence.tables.writing import TableWriter
+    from credence.tables.writing import TableWriter, write_json
 
     calibration = calibration_or_release(calibration, release, config)
-    for written in filter(None, (out, also)):
-        given = [calibration, shift_file, events_file, evidence_file, summary]
-        require_other(written, [*tables, *given])
+    read_too = [shift_file, events_file, evidence_file, novelty, proteins, vectors, summary]
+    for written in filter(None, (out, also, novelty_record)):
+        require_other(written, [*tables, calibration, *read_too])
     rows = None if part is None else row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
     shift = None if shift_file is None else read_shift(Path(shift_file))
-    names = CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)
-    names += set_names(file.sets, shift is not None)
+    newcomers = newcomers_of(novelty, proteins, vectors, match, name)
     further = _further(events_file, evidence_file)
-    names += further.names
+    names = (
+        *(CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)),
+        *set_names(file.sets, shift is not None),
+        *(newcomers.names if newcomers is not None else ()),
+        *further.names,
+    )
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
@@ -110,17 +128,20 @@ def command(
             for path in filter(None, (out, also))
         ]
         for where, samples in stream_tables(tables, spec, progress.expect, rows):
+            samples = samples if newcomers is None else newcomers.located(samples)
             require_match(file, samples.predictions, where)
             if shift is not None:
                 require_same(shift, file.method_spec, samples.predictions, str(shift_file))
             further.require_same(file.method_spec, samples.predictions)
-            columns = _columns(file, shift, further, samples)
+            columns = _columns(file, shift, newcomers, further, samples)
             n_unknown += int(np.isnan(columns["confidence"]).sum())
             n_unscored += len(samples.unscored_ids)
             for writer in writers:
                 writer.write(columns)
             progress.add(len(columns["id"]))
         n_samples = progress.done
+    if novelty_record is not None:
+        write_json(Path(novelty_record), {} if newcomers is None else newcomers.record())
     told = f", {n_unscored} of them without scores" if n_unscored else ""
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{told}.", err=True
@@ -175,7 +196,11 @@ def _further(events: str | None, evidence: str | None) -> _Events:
 
 
 def _columns(
-    file: CalibrationFile, shift: ShiftFile | None, further: _Events, samples: Samples
+    file: CalibrationFile,
+    shift: ShiftFile | None,
+    newcomers: Newcomers | None,
+    further: _Events,
+    samples: Samples,
 ) -> dict[str, Any]:
     """Return the rows of some proteins, in the table's order; also those without scores."""
     from credence.confidence import Note, unknown
@@ -189,10 +214,13 @@ def _columns(
         if predictions.n_samples
         else unknown(0, Note.NONE)
     )
+    novel: dict[str, Any] = {}
+    if newcomers is not None:
+        confidence, novel = newcomers.told(predictions, confidence)
     columns = confidence_columns(predictions, confidence, file.method_spec)
     columns |= _adjusted(shift, samples)
     share = None if shift is None else shift.applied_share
-    columns |= set_columns(file.sets, predictions, share)
+    columns |= set_columns(file.sets, predictions, share) | novel
     columns |= further.columns(predictions, confidence.value)
     return with_unscored(columns, samples, file.method_spec)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,7 +104,6 @@ def check_configuration(path: str) -> None:
     """
     from credence import configuration
     from credence.cli.checking import count_checked, read_checked
-    from credence.cli.proteins import read_proteins
     from credence.cli.summaries import summarise
     from credence.cli.tables import as_calibrated, table_spec
     from credence.cli.trove_files import file_problems
@@ -110,7 +111,6 @@ def check_configuration(path: str) -> None:
     from credence.configuration.shift import class_problems
     from credence.problems import InputError
     from credence.tables.census import census_of
-    from credence.tables.contract import read_clusters
 
     settings = configuration.load(path)
     if settings.has_demo and not _is_simulated(settings):
@@ -131,7 +131,8 @@ def check_configuration(path: str) -> None:
                 )
                 census = census_of(samples)
             else:
-                census, inputs = count_checked(entry.scores, spec, entry.proteins, entry.match)
+                # A protein that its FASTA file lacks has no novelty, and is told with a note.
+                census, inputs = count_checked(entry.scores, spec, None, entry.match)
             lines.append(f"{entry.name}: {description(summarise(census, inputs))}")
             lines += [f"{entry.scores[0]}: {notice}." for notice in census.notices()]
             if is_known:
@@ -144,21 +145,39 @@ def check_configuration(path: str) -> None:
     if known is not None:
         for trove in settings.troves:
             problems += file_problems(trove, known)
-    for reader, file in (
+    problems += _further_problems(settings)
+    if problems:
+        raise InputError(problems)
+    click.echo("\n".join([*lines, f"{path}: no problems."]))
+
+
+def _further_problems(settings: Configuration) -> list[Problem]:
+    """Return what is wrong with the files that are read beside the tables."""
+    from credence.cli.proteins import read_proteins
+    from credence.problems import InputError
+    from credence.tables.contract import read_clusters
+    from credence.tables.vectors import read_vectors
+
+    problems: list[Problem] = []
+    readers: list[tuple[Callable[[str], object], str | None]] = [
         (
             lambda name: read_proteins(name, settings.calibration_set.match),
             settings.training_proteins,
         ),
         (lambda name: read_clusters(Path(name)), settings.cluster_table),
-    ):
+        (lambda name: read_vectors(Path(name)), settings.novelty.vectors),
+        *(
+            (partial(read_proteins, match=entry.match), entry.proteins)
+            for entry in settings.use_sets
+        ),
+    ]
+    for reader, file in readers:
         try:
             if file is not None:
                 reader(file)
         except InputError as error:
             problems += error.problems
-    if problems:
-        raise InputError(problems)
-    click.echo("\n".join([*lines, f"{path}: no problems."]))
+    return problems
 
 
 def _is_simulated(settings: Configuration) -> bool:

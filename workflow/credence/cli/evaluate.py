@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     multiple=True,
     help="What credence crossfit wrote of one of the methods; other methods are fitted here.",
 )
+@click.option(
+    "--novelty", help="What credence novelty wrote, for methods that ask where proteins lie."
+)
 @click.option("--chosen", help="Method of the published confidences; else the first.")
 @click.option(
     "--folds",
@@ -67,6 +70,7 @@ def command(
     clusters: str | None,
     weights: str,
     held_out: tuple[str, ...],
+    novelty: str | None,
     chosen: str | None,
     folds: int,
     summary: str | None,
@@ -97,7 +101,7 @@ def command(
     from credence.shift.what_if import what_if_of
     from credence.tables.writing import check_table_ending, write_json, write_table
 
-    inputs = [*tables, *calibrations, *held_out, groups, clusters, summary]
+    inputs = [*tables, *calibrations, *held_out, groups, clusters, novelty, summary]
     for written in filter(None, (out, metrics)):
         require_other(written, inputs)
     if metrics is not None:
@@ -105,7 +109,7 @@ def command(
     files = read_calibrations(calibrations)
     chosen = _chosen(chosen, files)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
-    samples = samples_of(tables, stated, files)
+    samples = samples_of(tables, stated, files, novelty)
     used = judged_set(samples, tables[0], groups, clusters, weights)
     before = read_held_out(held_out, files, used.labelled, folds, min_positives)
     quick = FitOptions(min_positives, level, 0)

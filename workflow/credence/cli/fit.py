@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 @click.option("--labels", help="Table of true classes: id and true_class.")
 @set_options
 @click.option(
+    "--novelty", help="What credence novelty wrote, for methods that ask where proteins lie."
+)
+@click.option(
     "--method",
     default="kernel",
     show_default=True,
@@ -56,6 +59,7 @@ def command(
     groups: str | None,
     clusters: str | None,
     weights: str,
+    novelty: str | None,
     method: str,
     scale: float | None,
     min_positives: float,
@@ -75,6 +79,7 @@ def command(
     from credence.calibrators.spec import parse_method
     from credence.cli.labels import with_labels
     from credence.cli.onto import added_to, method_of, with_masses
+    from credence.cli.places import with_places
     from credence.cli.prediction_sets import require_no_sets, sets_of
     from credence.cli.tables import RELATIVES_UNKNOWN, calibration_set, read_set, table_spec
     from credence.cli.values import json_settings, require_other
@@ -87,7 +92,7 @@ def command(
     )
     from credence.tables.digests import sha256_of
 
-    require_other(out, [*tables, labels, groups, clusters, onto])
+    require_other(out, [*tables, labels, groups, clusters, novelty, onto])
     stage = parse_method(method if onto is None else method_of(onto), "--method")
     settings = dict(json_settings(spec_json, "--spec"))
     if scale is not None:
@@ -96,6 +101,7 @@ def command(
     samples = read_set(tables, spec)
     if labels is not None:
         samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    samples = with_places(samples, novelty)
     missing = need_problems(stage.text, stage.needs, samples.predictions, tables[0])
     if missing:
         raise InputError(missing)
@@ -104,7 +110,7 @@ def command(
     options = FitOptions(min_positives, level, draws)
     predictions = labelled.predictions
     counts = _counts(chosen, weights)
-    inputs = [*tables, *(path for path in (labels, groups, clusters) if path is not None)]
+    inputs = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
     digests = {name: sha256_of(Path(path)) for name, path in _names(inputs)}
     if onto is not None:
         require_no_sets(sets_level)

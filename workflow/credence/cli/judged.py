@@ -47,7 +47,10 @@ def read_calibrations(paths: Sequence[str]) -> dict[str, CalibrationFile]:
 
 
 def samples_of(
-    tables: Sequence[str], stated: TableSpec, files: Mapping[str, CalibrationFile]
+    tables: Sequence[str],
+    stated: TableSpec,
+    files: Mapping[str, CalibrationFile],
+    novelty: str | None = None,
 ) -> Samples:
     """Return the samples; refuse calibrations that are not of their table.
 
@@ -59,7 +62,10 @@ def samples_of(
         How they are read.
     files : mapping of str to CalibrationFile
         By method.
+    novelty : str, optional
+        What says where proteins lie, for methods that ask.
     """
+    from credence.cli.places import with_places
     from credence.cli.tables import as_calibrated, read_set
     from credence.problems import InputError
     from credence.tables.calibration_file import require_match
@@ -67,6 +73,7 @@ def samples_of(
     known = next(iter(files.values()))
     as_known = as_calibrated(stated, known.class_names, known.scale)
     samples = read_set(tables, replace(as_known, class_names=stated.class_names))
+    samples = with_places(samples, novelty)
     problems: list[Problem] = []
     for file in files.values():
         try:

@@ -14,6 +14,7 @@ from credence.cli.shared import out_option
 if TYPE_CHECKING:
     from credence.findings import Findings, InputFile, Notice, ShiftFinding, UseSet
     from credence.findings.events import EventsFinding
+    from credence.findings.novelty import NoveltyFinding
     from credence.findings.releases import ReleasesFinding
     from credence.findings.splits import SplitFinding
 
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
     help="What credence compare wrote of a release with --record; repeat it, in order.",
 )
 @click.option("--events", "events_file", help="What credence events wrote.")
+@click.option(
+    "--novelty",
+    "novelty_files",
+    multiple=True,
+    help="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
+)
 @click.option("--settings", "settings_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", "split_file", help="What credence split wrote with --summary.")
@@ -61,6 +68,7 @@ def command(
     shift_files: tuple[str, ...],
     change_files: tuple[str, ...],
     events_file: str | None,
+    novelty_files: tuple[str, ...],
     settings_json: str,
     complete: str | None,
     split_file: str | None,
@@ -111,6 +119,7 @@ def command(
         split=found.split if split_file is None else _split(split_file),
         releases=_releases(change_files) if change_files else found.releases,
         events=found.events if events_file is None else _events(events_file, found),
+        novelties=(*found.novelties, *map(_novelty, novelty_files)),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
@@ -134,6 +143,15 @@ def _split(path: str) -> SplitFinding:
     from credence.findings.splits import SplitFinding
 
     return from_record(SplitFinding, read_json(Path(path), "Split again: credence split."))
+
+
+def _novelty(path: str) -> NoveltyFinding:
+    from credence.cli.summaries import read_json
+    from credence.findings import from_record
+    from credence.findings.novelty import NoveltyFinding
+
+    again = "Annotate again: credence annotate --novelty-record."
+    return from_record(NoveltyFinding, read_json(Path(path), again))
 
 
 def _shift(path: str, findings: Findings) -> ShiftFinding:

@@ -12,6 +12,7 @@ from credence.configuration.commands import (
     options,
 )
 from credence.configuration.needs import memory, minutes, several
+from credence.configuration.novelty import needs_places
 from credence.configuration.reading import Document, read_document
 from credence.configuration.scatter import Share, judged_alone, shares
 from credence.configuration.settings import (
@@ -48,6 +49,7 @@ __all__ = [
     "loads",
     "memory",
     "minutes",
+    "needs_places",
     "option",
     "options",
     "read_document",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.configuration.events import event_problems
+from credence.configuration.novelty import novelty_problems
 from credence.configuration.reading import Document, SettingPath
 from credence.configuration.shift import shift_problems
 from credence.configuration.troves import trove_problems
@@ -42,6 +43,7 @@ def meaning_problems(document: Document) -> list[Problem]:
     problems += shift_problems(document)
     problems += event_problems(document)
     problems += trove_problems(document)
+    problems += novelty_problems(document)
     names: dict[str, int] = {}
     for position, entry in _entries(data.get("use_sets")):
         name = entry.get("name")

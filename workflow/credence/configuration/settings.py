@@ -11,6 +11,7 @@ from typing import Any
 
 from credence.configuration.events import event_words, has_events
 from credence.configuration.meaning import meaning_problems
+from credence.configuration.novelty import NoveltySettings, novelty_settings
 from credence.configuration.reading import (
     Document,
     SettingPath,
@@ -123,6 +124,11 @@ class Configuration:
     methods: tuple[str, ...]
     method: str
     troves: tuple[Trove, ...] = ()
+
+    @property
+    def novelty(self) -> NoveltySettings:
+        """By what proteins are told, so that it is seen how far they are from those known."""
+        return novelty_settings(self.values)
 
     @property
     def releases(self) -> tuple[str, ...]:

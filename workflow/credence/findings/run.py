@@ -11,6 +11,7 @@ from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Notice, Results
 from credence.findings.events import EventsFinding
 from credence.findings.measured import Counts, Numbers
+from credence.findings.novelty import NoveltyFinding
 from credence.findings.releases import ReleasesFinding
 from credence.findings.sets import SetsFinding
 from credence.findings.shift import ShiftFinding, WhatIf
@@ -226,6 +227,8 @@ class Findings:
         What prediction sets are worth on families held out.
     events : EventsFinding, optional
         Events that were asked for, and how well they are forecast.
+    novelties : tuple of NoveltyFinding
+        How far each use-set is from the calibration proteins.
     """
 
     provenance: Provenance
@@ -241,6 +244,7 @@ class Findings:
     releases: ReleasesFinding | None = None
     sets: SetsFinding | None = None
     events: EventsFinding | None = None
+    novelties: tuple[NoveltyFinding, ...] = ()
     schema: str = field(default=SCHEMA)
 
     def to_record(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from credence.report import style
 from credence.report.change_figure import draw_change
 from credence.report.nearest_figure import draw_nearest
+from credence.report.novelty_figure import draw_distances, draw_map
 from credence.report.painting import (
     paint_confidence,
     paint_counts,
@@ -22,8 +23,10 @@ from credence.report.plots import (
     ChangePlot,
     ComparisonPlot,
     ConfidencePlot,
+    DistancePlot,
     HistogramPlot,
     LinesPlot,
+    MapPlot,
     NearestPlot,
     Plot,
     ReliabilityPlot,
@@ -60,6 +63,10 @@ def draw(plot: Plot) -> Figure:
             return draw_change(plot)
         if isinstance(plot, NearestPlot):
             return draw_nearest(plot)
+        if isinstance(plot, MapPlot):
+            return draw_map(plot)
+        if isinstance(plot, DistancePlot):
+            return draw_distances(plot)
         return _draw_histogram(plot)
 
 

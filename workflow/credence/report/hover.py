@@ -54,7 +54,7 @@ def _points(plot: Plot) -> Sequence[Point]:
         return _on_change(plot)
     if isinstance(plot, NearestPlot):
         return _on_nearest(plot)
-    return _on_histogram(plot)
+    return _on_histogram(plot) if isinstance(plot, HistogramPlot) else ()
 
 
 def _on_curve(plot: ConfidencePlot) -> tuple[Point, ...]:

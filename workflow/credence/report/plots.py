@@ -212,6 +212,48 @@ class NearestPlot:
     threshold: float
 
 
+@dataclass(frozen=True)
+class MapPlot:
+    """Proteins along two axes, in three kinds: known, new and flagged.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The kinds.
+    x, y : tuple of tuple of float
+        By kind.
+    axes : tuple of str
+        What the two axes are.
+    """
+
+    names: tuple[str, ...]
+    x: tuple[tuple[float, ...], ...]
+    y: tuple[tuple[float, ...], ...]
+    axes: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class DistancePlot:
+    """Two sets of proteins by distance, as shares.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The sets: those known and those new.
+    edges : tuple of float
+        Ends of the bins.
+    counts : tuple of tuple of int
+        By set, by bin.
+    flag : float
+        Distance from which on proteins are flagged; NaN where there is none.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[float, ...]
+    counts: tuple[tuple[int, ...], ...]
+    flag: float
+
+
 Plot = (
     ConfidencePlot
     | ReliabilityPlot
@@ -220,4 +262,6 @@ Plot = (
     | HistogramPlot
     | ChangePlot
     | NearestPlot
+    | MapPlot
+    | DistancePlot
 )

@@ -92,7 +92,7 @@ class ArrayTable:
         require_file(path)
         self.where = str(path)
         self._grid = Grid()
-        arrays = _load(path)
+        arrays = load_arrays(path)
         problems = ProblemList(self.where)
         for name in LABEL_ARRAYS[:2]:
             if name not in arrays:
@@ -140,7 +140,7 @@ class ArrayTable:
         return self._grid.step(scale)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load_arrays(path: Path) -> dict[str, Any]:
     """Return the arrays of a file, or raise what is wrong with it."""
     where = str(path)
     if not zipfile.is_zipfile(path):

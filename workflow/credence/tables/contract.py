@@ -17,6 +17,7 @@ from credence.predictions import Floats, Integers, Predictions, Strings
 from credence.problems import InputError, Problem
 from credence.tables.columns import Column, Kind, ReadTable, read_columns
 from credence.tables.event_columns import EVENT_PREFIX
+from credence.tables.novelty_columns import NOVELTY_COLUMNS
 from credence.tables.set_columns import SET_COLUMNS
 from credence.tables.writing import write_table
 
@@ -354,7 +355,7 @@ def read_confidences(path: Path) -> Confidences:
     path : Path
         TSV, CSV or Parquet.
     """
-    known = (*CONFIDENCE_COLUMNS, *ADJUSTED_COLUMNS, *SET_COLUMNS)
+    known = (*CONFIDENCE_COLUMNS, *ADJUSTED_COLUMNS, *SET_COLUMNS, *NOVELTY_COLUMNS)
     read = read_columns(path, known, _share(EVENT_PREFIX))
     _check_interval(read, "confidence")
     _check_interval(read, *ADJUSTED_NAMES)

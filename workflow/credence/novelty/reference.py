@@ -1,0 +1,286 @@
+"""What proteins of known class are there, and how far a new one is from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from credence.calibrators.draws import encode_clusters
+from credence.novelty import space as spaces
+from credence.novelty.neighbours import Index, index_of, singles
+from credence.novelty.packing import packed, unpacked
+from credence.novelty.space import Space
+from credence.predictions import Booleans, Floats, Integers, Strings
+
+FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked through wholly
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How far some proteins are from those that are known.
+
+    Parameters
+    ----------
+    novelty : array of float
+        Part of the calibration proteins that are nearer to the other families of
+        the calibration set than this one is to the set; NaN where not known.
+    distance : array of float
+        To the nearest calibration protein.
+    nearest : array of int
+        Which one; -1 where not known.
+    training_distance : array of float
+        To the nearest training protein; NaN without any.
+    is_flagged : array of bool
+        Whether the novelty is above the level of the flag.
+    is_repeat : array of bool
+        Whether a calibration protein is at distance 0.
+    """
+
+    novelty: Floats
+    distance: Floats
+    nearest: Integers
+    training_distance: Floats
+    is_flagged: Booleans
+    is_repeat: Booleans
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The proteins that are known, in a space.
+
+    Parameters
+    ----------
+    space : Space
+        In which all points lie.
+    ids, class_name : array of str
+        The proteins that have a place, and their true classes.
+    points : array of float, shape (n_proteins, n_components)
+        Their places.
+    is_calibration : array of bool
+        Whether each calibrates; the others only have a place.
+    own_distance : array of float
+        Of those that calibrate, the distance to the nearest one of another
+        cluster; NaN where there is no other.
+    training : array of float, shape (n_training, n_components), optional
+        Places of what the classifier was trained on.
+    flag : float
+        Novelty above which a protein is flagged.
+    """
+
+    space: Space
+    ids: Strings
+    class_name: Strings
+    points: Floats
+    is_calibration: Booleans
+    own_distance: Floats
+    training: Floats | None
+    flag: float
+
+    @cached_property
+    def calibration_rows(self) -> Integers:
+        """Rows of the proteins that calibrate."""
+        return np.flatnonzero(self.is_calibration).astype(np.int64)
+
+    @cached_property
+    def sorted_distances(self) -> Floats:
+        """The distances of calibration proteins to other clusters, ascending."""
+        return np.sort(self.own_distance[np.isfinite(self.own_distance)])
+
+    @cached_property
+    def flag_distance(self) -> float:
+        """The greatest distance that is not flagged; NaN where nothing is known."""
+        known = self.sorted_distances
+        if len(known) == 0:
+            return float("nan")
+        place = int(np.floor(self.flag * len(known)))
+        return float(known[min(place, len(known) - 1)])
+
+    @cached_property
+    def _calibration(self) -> Index:
+        return index_of(self.points[self.calibration_rows])
+
+    @cached_property
+    def _training(self) -> Index | None:
+        return (
+            None if self.training is None or len(self.training) == 0 else index_of(self.training)
+        )
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {id_: row for row, id_ in enumerate(self.ids)}
+
+    def places(self, ids: Strings) -> Floats:
+        """Return the places of proteins that are known by name; NaN of the others.
+
+        Parameters
+        ----------
+        ids : array of str
+            Names.
+        """
+        answer = np.full((len(ids), self.space.n_components), np.nan)
+        rows = np.array([self._row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
+        answer[rows >= 0] = self.points[rows[rows >= 0]]
+        return answer
+
+    def look(self, points: Any) -> Look:
+        """Return how far points are from what is known.
+
+        Parameters
+        ----------
+        points : array of float, shape (n_proteins, n_components)
+            In the space; a row of NaN is not known.
+
+        Notes
+        -----
+        Calibration proteins are measured against the other clusters, as the
+        confidences are judged: so a protein at 0.5 is as far from all that is
+        known as the middle protein of a new family. Decision 1005.
+        """
+        queries = singles(points)
+        known = np.flatnonzero(np.isfinite(queries).all(axis=1))
+        distance = np.full(len(queries), np.nan)
+        novelty, training = distance.copy(), distance.copy()
+        nearest = np.full(len(queries), -1, dtype=np.int64)
+        if len(known) and len(self.calibration_rows):
+            found = self._calibration.nearest(queries[known], 1)
+            distance[known] = found.distance[:, 0]
+            nearest[known] = self.calibration_rows[found.place[:, 0]]
+            if len(self.sorted_distances):
+                below = np.searchsorted(self.sorted_distances, distance[known], side="left")
+                novelty[known] = below / len(self.sorted_distances)
+        if len(known) and self._training is not None:
+            training[known] = self._training.nearest(queries[known], 1).distance[:, 0]
+        is_flagged = np.nan_to_num(novelty, nan=0.0) > self.flag
+        return Look(novelty, distance, nearest, training, is_flagged, distance == 0.0)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the reference as JSON data."""
+        return {
+            "flag": self.flag,
+            "space": self.space.to_record(),
+            "ids": self.ids.tolist(),
+            "class_name": self.class_name.tolist(),
+            "is_calibration": packed(self.is_calibration, "bool"),
+            "points": packed(self.points, "float32"),
+            "own_distance": packed(self.own_distance, "float32"),
+            "training": None if self.training is None else packed(self.training, "float32"),
+        }
+
+
+def read(record: Mapping[str, Any]) -> Reference:
+    """Return the reference of a record that :meth:`Reference.to_record` wrote.
+
+    Parameters
+    ----------
+    record : mapping
+        JSON data.
+    """
+    training = record["training"]
+    return Reference(
+        spaces.read(record["space"]),
+        np.array(record["ids"], dtype=object),
+        np.array(record["class_name"], dtype=object),
+        unpacked(record["points"]).astype(np.float64),
+        unpacked(record["is_calibration"]),
+        unpacked(record["own_distance"]).astype(np.float64),
+        None if training is None else unpacked(training).astype(np.float64),
+        float(record["flag"]),
+    )
+
+
+def distance_to_nearest(reference: Reference, points: Any) -> Floats:
+    """Return the distance of points to the nearest calibration protein.
+
+    For a protein that calibrates itself, take `own_distance`: the nearest one of
+    another cluster.
+
+    Parameters
+    ----------
+    reference : Reference
+        What is known.
+    points : array of float, shape (n_proteins, n_components)
+        In its space; a row of NaN gives NaN.
+    """
+    return reference.look(points).distance
+
+
+def distance_to_other_clusters(points: Floats, cluster: Strings) -> Floats:
+    """Return the distance of each point to the nearest one of another cluster.
+
+    Parameters
+    ----------
+    points : array of float, shape (n_points, n_dimensions)
+        In single precision.
+    cluster : array of str, shape (n_points,)
+        Name of each one's cluster; where there is one alone, NaN.
+    """
+    answer = np.full(len(points), np.nan)
+    code, keys = encode_clusters(cluster)
+    if len(keys) < 2:
+        return answer
+    index = index_of(points)
+    rows = np.arange(len(points))
+    n_neighbours = min(FIRST_NEIGHBOURS, len(points))
+    while len(rows):
+        found = index.nearest(points[rows], n_neighbours)
+        is_other = code[found.place] != code[rows, None]
+        has_other = is_other.any(axis=1)
+        first = is_other.argmax(axis=1)
+        answer[rows[has_other]] = found.distance[has_other, first[has_other]]
+        rows = rows[~has_other]
+        if n_neighbours == len(points):
+            break
+        n_neighbours = min(4 * n_neighbours, len(points))
+    return answer
+
+
+def build(
+    space: Space,
+    ids: Strings,
+    class_name: Strings,
+    points: Any,
+    cluster: Strings,
+    is_calibration: Booleans,
+    training: Any,
+    flag: float,
+) -> Reference:
+    """Return what is known, from proteins and their places.
+
+    Parameters
+    ----------
+    space : Space
+        In which all points lie.
+    ids, class_name, cluster : array of str
+        The proteins, their true classes and their clusters.
+    points : array of float, shape (n_proteins, n_components)
+        Their places; those without one are left out.
+    is_calibration : array of bool
+        Whether each calibrates.
+    training : array of float, shape (n_training, n_components), optional
+        Places of training proteins; those without one are left out.
+    flag : float
+        Novelty above which a protein is flagged.
+    """
+    kept = np.flatnonzero(np.isfinite(points).all(axis=1))
+    kept = kept[np.argsort(ids[kept].astype(str), kind="stable")]
+    placed = singles(points[kept])
+    calibrates = is_calibration[kept]
+    own = np.full(len(kept), np.nan)
+    own[calibrates] = distance_to_other_clusters(placed[calibrates], cluster[kept][calibrates])
+    if training is not None:
+        training = singles(training[np.isfinite(training).all(axis=1)])
+        training = training[np.lexsort(training.T[::-1])]
+    return Reference(
+        space,
+        ids[kept],
+        class_name[kept],
+        placed,
+        calibrates,
+        singles(own[:, None])[:, 0],
+        training,
+        flag,
+    )

@@ -1,0 +1,184 @@
+"""Proteins unlike those that confidences were learnt from, and what to do with them."""
+
+from __future__ import annotations
+
+import math
+
+from credence.findings import Findings
+from credence.findings.novelty import NovelProtein, NoveltyFinding
+from credence.report.blocks import (
+    Block,
+    Column,
+    Figure,
+    FigureRow,
+    Heading,
+    Paragraph,
+    Section,
+    Table,
+)
+from credence.report.plots import DistancePlot, MapPlot
+from credence.report.wording import NOTHING, count, of, share, slug
+
+FEATURES = {
+    "composition": "what they are made of: words of residues, length and chemistry",
+    "vectors": "the vectors that came with them",
+}
+
+
+def section(findings: Findings) -> Section | None:
+    """Return how far every use-set is from the calibration set; None without any.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the run found.
+    """
+    if not findings.novelties:
+        return None
+    blocks: list[Block] = [
+        Paragraph(
+            "A score can be high for a protein that is like nothing the confidence was learnt "
+            "from: then nobody has checked how often such a score is right. So each protein is "
+            "compared with the calibration proteins by "
+            f"{FEATURES[findings.novelties[0].features]}. Its novelty is the part of the "
+            "calibration proteins that are nearer to the other families of their set than it is "
+            "to the nearest calibration protein. This finds what is unlike; it does not find "
+            "every wrong prediction, and a protein of a new family is not wrong for being new."
+        )
+    ]
+    for number, found in enumerate(findings.novelties, start=1):
+        blocks += _blocks(found, slug(found.name, number))
+    return Section("novelty", "Proteins unlike any known", tuple(blocks))
+
+
+def _blocks(found: NoveltyFinding, name: str) -> list[Block]:
+    blocks: list[Block] = [
+        Heading(found.name, f"novelty-{name}"),
+        Paragraph(_lead(found), is_lead=True),
+        Paragraph(_advice(found)),
+    ]
+    if found.n_placed:
+        blocks.append(FigureRow((_map(found, name), _distances(found, name))))
+    if found.rows:
+        blocks.append(_table(found))
+    return blocks
+
+
+def _lead(found: NoveltyFinding) -> str:
+    if found.n_calibration == 0 or found.n_placed == 0:
+        return (
+            f"{found.name}: nothing can be said, since {of(found.n_placed, 'protein')} of it and "
+            f"{of(found.n_calibration, 'calibration protein')} could be compared."
+        )
+    expected = (1.0 - found.flag) * found.n_placed
+    lead = (
+        f"{found.name}: {count(found.n_flagged)} of {of(found.n_placed, 'protein')} "
+        f"({share(found.n_flagged / found.n_placed)}) are farther from every calibration protein "
+        f"than {share(found.flag)} of the {count(found.n_calibration)} calibration proteins are "
+        f"from other families. Were all of them of new families like those in calibration, about "
+        f"{count(round(expected))} would be."
+    )
+    if found.n > found.n_placed:
+        lead += (
+            f" {of(found.n - found.n_placed, 'protein')} could not be compared: no sequence, or "
+            "too short a one."
+        )
+    if found.n_repeats:
+        lead += (
+            f" {of(found.n_repeats, 'protein')} cannot be told from a calibration protein: its "
+            "label says more than any confidence."
+        )
+    return lead
+
+
+def _advice(found: NoveltyFinding) -> str:
+    if found.n_flagged == 0:
+        return "No protein is flagged, so there is nothing to be done here."
+    advice = (
+        "What to do with the flagged: do not count on their confidences. Look first whether the "
+        "sequence is whole and a protein at all (a frame shift, a fragment, low complexity), then "
+        "search it against a large database. If you learn the classes of some, add them as a "
+        "trove, and this page will know them."
+    )
+    if not math.isnan(found.confidence_flagged) and not math.isnan(found.confidence_others):
+        advice += (
+            f" Their mean confidence is {share(found.confidence_flagged)}, that of the others "
+            f"{share(found.confidence_others)}; nothing was learnt about the first."
+        )
+    return advice
+
+
+def _map(found: NoveltyFinding, name: str) -> Figure:
+    kinds = (found.calibration, found.others, found.flagged)
+    words = ("calibration", f"{found.name}", "flagged")
+    first, second = (*found.explained, 0.0, 0.0)[:2]
+    shown = ", ".join(
+        f"{count(len(kind.x))} of {count(kind.n)} {word}"
+        for kind, word in zip(kinds, words, strict=True)
+    )
+    return Figure(
+        f"novelty-map-{name}",
+        f"{found.name} among the calibration proteins, along the two axes on which calibration "
+        f"proteins differ most ({share(first)} and {share(second)} of all differences; distances "
+        f"count {found.n_components} axes, so a flagged protein can lie amid the others here). "
+        f"Shown: {shown}.",
+        f"Map of {found.name} and the calibration proteins: {shown}.",
+        MapPlot(
+            words,
+            tuple(kind.x for kind in kinds),
+            tuple(kind.y for kind in kinds),
+            ("first axis", "second axis"),
+        ),
+    )
+
+
+def _distances(found: NoveltyFinding, name: str) -> Figure:
+    return Figure(
+        f"novelty-distances-{name}",
+        "Distance to the nearest calibration protein; for calibration proteins, to the nearest "
+        "of another family. Right of the dashed line proteins are flagged. The last bin holds "
+        "what is farther still.",
+        f"Histograms of the distance to the nearest calibration protein: "
+        f"{of(found.n_calibration, 'calibration protein')} and {of(found.n_placed, 'protein')} "
+        f"of {found.name}.",
+        DistancePlot(
+            ("calibration, to other families", found.name),
+            found.edges,
+            (found.calibration_counts, found.use_counts),
+            found.flag_distance,
+        ),
+    )
+
+
+def _table(found: NoveltyFinding) -> Table:
+    columns = (
+        Column("protein", is_number=False),
+        Column("predicted class", is_number=False),
+        Column("confidence"),
+        Column("novelty", explained="Part of the calibration proteins that are nearer to others"),
+        Column("distance", explained="To the nearest calibration protein"),
+        Column("nearest calibration protein", is_number=False),
+        Column("its class", is_number=False),
+        Column("distance to training", explained="To the nearest training protein"),
+    )
+    caption = f"{found.name}: the flagged proteins, farthest first"
+    if len(found.rows) < found.n_flagged:
+        caption += f" ({count(len(found.rows))} of {count(found.n_flagged)})"
+    return Table(caption, columns, tuple(_row(row) for row in found.rows))
+
+
+def _row(row: NovelProtein) -> tuple[str, ...]:
+    def number(value: float) -> str:
+        return NOTHING if math.isnan(value) else f"{value:.3g}"
+
+    confidence = NOTHING if math.isnan(row.confidence) else share(row.confidence)
+    return (
+        row.id,
+        row.predicted_class,
+        confidence,
+        f"{row.novelty:.3f}",
+        number(row.distance),
+        row.nearest,
+        row.nearest_class,
+        number(row.training_distance),
+    )

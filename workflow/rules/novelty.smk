@@ -1,0 +1,43 @@
+# In: samples and groups of the last release, the proteins of all of them, and those
+# that the classifier was trained on.
+# Out: novelty.json, where the proteins of known class lie, for use-sets to be
+# compared with.
+
+
+rule novelty:
+    input:
+        samples=SAMPLES,
+        groups=GROUPS,
+        proteins=given(novelty_proteins),
+        added=novelty_added,
+        vectors=given(settings.novelty.vectors),
+        training=given(novelty_training),
+    output:
+        f"{REPORTS}/novelty.json",
+    log:
+        f"{RESULTS}/logs/novelty.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/novelty.tsv"
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=configuration.memory(1500, 100),
+        runtime=configuration.minutes(15, 5),
+        python=sys.executable,
+    params:
+        proteins=configuration.options(
+            "--proteins", [*named([novelty_proteins]), *novelty_added]
+        ),
+        vectors=configuration.option("--vectors", settings.novelty.vectors),
+        training=configuration.option("--training", novelty_training),
+        match=settings.calibration_set.match,
+        options=settings.novelty.words,
+        sources=digests(novelty_proteins, settings.novelty.vectors, novelty_training),
+        source=SOURCE,
+    shell:
+        "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
+        " novelty {input.samples:q} --format credence"
+        " --groups {input.groups:q} {params.proteins:q} {params.vectors:q}"
+        " {params.training:q} --match {params.match:q} {params.options:q}"
+        " --out {output:q} 2> {log:q}"
