@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from credence.novelty import reference as references
+from credence.novelty.reference import Reference, build, distance_to_other_clusters
+from credence.novelty.space import Space
+from credence.predictions import Floats
+
+LINE = Space("vectors", np.ones(1), np.ones((1, 1)), np.zeros(1), np.ones(1))
+
+
+def names(values: list[str]) -> np.ndarray:
+    return np.array(values, dtype=object)
+
+
+def by_hand() -> Reference:
+    # Two relatives at 0 and 1, others at 5 and 9: to another family 5, 4, 4 and 4.
+    return build(
+        LINE,
+        names(["a", "b", "c", "d", "e"]),
+        names(["X", "X", "Y", "Y", "Y"]),
+        np.array([[0.0], [1.0], [5.0], [9.0], [100.0]]),
+        names(["f", "f", "g", "h", "e"]),
+        np.array([True, True, True, True, False]),
+        np.array([[20.0], [np.nan]]),
+        0.6,
+    )
+
+
+def test_by_hand() -> None:
+    known = by_hand()
+    np.testing.assert_array_equal(known.own_distance, [5.0, 4.0, 4.0, 4.0, np.nan])
+    look = known.look([[0.0], [13.0], [13.5], [15.0], [np.nan]])
+    np.testing.assert_array_equal(look.distance, [0.0, 4.0, 4.5, 6.0, np.nan])
+    # Nearer to other families than 4.5: three of four; than 4: none.
+    np.testing.assert_array_equal(look.novelty, [0.0, 0.0, 0.75, 1.0, np.nan])
+    np.testing.assert_array_equal(look.nearest, [0, 3, 3, 3, -1])
+    np.testing.assert_array_equal(look.training_distance, [20.0, 7.0, 6.5, 5.0, np.nan])
+    np.testing.assert_array_equal(look.is_flagged, [False, False, True, True, False])
+    np.testing.assert_array_equal(look.is_repeat, [True, False, False, False, False])
+
+
+def test_a_protein_that_does_not_calibrate_is_nobodys_neighbour_but_has_a_place() -> None:
+    known = by_hand()
+    assert known.look([[100.0]]).distance[0] == 91.0
+    np.testing.assert_array_equal(known.places(names(["e", "nobody"])), [[100.0], [np.nan]])
+
+
+def slow(points: Floats, cluster: list[str]) -> list[float]:
+    return [
+        min(
+            float(np.linalg.norm(point - other))
+            for other, family in zip(points, cluster, strict=True)
+            if family != own
+        )
+        for point, own in zip(points, cluster, strict=True)
+    ]
+
+
+def test_distances_to_other_families_are_those_of_the_slow_twin() -> None:
+    # A family of sixty is larger than the first look at neighbours.
+    rng = np.random.default_rng(1)
+    centre = rng.normal(size=(9, 3)) * 4
+    family = np.concatenate([np.zeros(60, dtype=int), rng.integers(1, 9, size=60)])
+    points = (centre[family] + rng.normal(size=(120, 3)) * 0.1).astype(np.float32).astype(float)
+    cluster = [f"f{name}" for name in family]
+    found = distance_to_other_clusters(points, names(cluster))
+    np.testing.assert_allclose(found, slow(points, cluster), rtol=1e-12)
+
+
+def test_one_family_alone_gives_no_scale() -> None:
+    known = build(
+        LINE,
+        names(["a", "b"]),
+        names(["X", "X"]),
+        np.array([[0.0], [1.0]]),
+        names(["f", "f"]),
+        np.array([True, True]),
+        None,
+        0.99,
+    )
+    look = known.look([[3.0]])
+    assert look.distance[0] == 2.0 and np.isnan(look.novelty[0]) and not look.is_flagged[0]
+    assert np.isnan(look.training_distance[0]) and np.isnan(known.flag_distance)
+
+
+@pytest.mark.parametrize("order", [[4, 2, 0, 3, 1], [1, 0, 2, 4, 3]])
+def test_the_order_of_proteins_is_nothing_and_a_record_brings_all_back(order: list[int]) -> None:
+    known = by_hand()
+    text = json.dumps(known.to_record())
+    again = references.read(json.loads(text))
+    assert json.dumps(again.to_record()) == text
+    shuffled = build(
+        LINE,
+        names(["a", "b", "c", "d", "e"])[order],
+        names(["X", "X", "Y", "Y", "Y"])[order],
+        np.array([[0.0], [1.0], [5.0], [9.0], [100.0]])[order],
+        names(["f", "f", "g", "h", "e"])[order],
+        np.array([True, True, True, True, False])[order],
+        np.array([[20.0]]),
+        0.6,
+    )
+    assert json.dumps(shuffled.to_record()) == text
