@@ -47,8 +47,8 @@ def test_what_is_no_novelty_file_of_this_version_is_refused_by_name(written: Pat
         "Make it again: credence novelty."
     )
     assert changed(written, schema="credence/novelty/2") == (
-        "novelty.json, column 'schema': 'credence/novelty/2' is not 'credence/novelty/1', the only "
-        f"one that credence {__version__} reads. Make it again: credence novelty."
+        "novelty.json, column 'schema': 'credence/novelty/2' is not 'credence/novelty/1', the "
+        f"only one that credence {__version__} reads. Make it again: credence novelty."
     )
     assert changed(written, schema="something") == (
         "novelty.json: its schema is not 'credence/novelty/1'. Make it again: credence novelty."
