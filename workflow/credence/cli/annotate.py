@@ -97,9 +97,7 @@ def command(
     from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
     from credence.cli.values import json_settings, require_other
     from credence.tables.calibration_file import read_calibration, require_match
-    from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
     from credence.tables.joining import stream_tables
-    from credence.tables.set_columns import set_names
     from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter, write_json
 
@@ -112,12 +110,7 @@ def command(
     shift = None if shift_file is None else read_shift(Path(shift_file))
     newcomers = newcomers_of(novelty, proteins, vectors, match, name)
     further = _further(events_file, evidence_file)
-    names = (
-        *(CONFIDENCE_NAMES if shift is None else (*CONFIDENCE_NAMES, *ADJUSTED_NAMES)),
-        *set_names(file.sets, shift is not None),
-        *(newcomers.names if newcomers is not None else ()),
-        *further.names,
-    )
+    names = (*_names(file, shift), *(newcomers.names if newcomers else ()), *further.names)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
@@ -193,6 +186,15 @@ def _further(events: str | None, evidence: str | None) -> _Events:
     file = read_events(Path(events))
     known = None if evidence is None else read_evidence(Path(evidence), file.class_names)
     return _Events(events, file, known)
+
+
+def _names(file: CalibrationFile, shift: ShiftFile | None) -> tuple[str, ...]:
+    """Return the columns that calibration and composition give."""
+    from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
+    from credence.tables.set_columns import set_names
+
+    adjusted = () if shift is None else ADJUSTED_NAMES
+    return (*CONFIDENCE_NAMES, *adjusted, *set_names(file.sets, shift is not None))
 
 
 def _columns(
