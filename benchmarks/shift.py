@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from benchmarks.data import halves, real_table
 from benchmarks.run import HERE, peak_gigabytes, table
-from benchmarks.speed import measured, paper_sized
+from benchmarks.speed import paper_sized
 
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.spec import parse_method
@@ -92,46 +89,13 @@ def large_use_sets() -> str:
         last = done.stderr.splitlines()[-1:]
         said = done.stdout.split() if done.returncode == 0 else [f"failed: {last}", *[""] * 4]
         rows.append(["from arrays", f"{n_rows:,}", *said])
-    with tempfile.TemporaryDirectory() as folder:
-        rows.append(["`credence shift` on Parquet", f"{SIZES[-1]:,}", *by_command(Path(folder))])
     header = ["", "rows", "summing up s", "the rest s", "peak GiB", "cells", "compression error"]
     return (
         "46,801 calibration proteins; estimator `em_matched`, method `kernel`, 200 draws. The "
-        "rest: composition, diagnostics, calibration, summary; for the command, seconds by "
-        "the clock of all. The compression error is the greatest change of a share by the "
-        "gathering of rows in cells, on the first part of the set.\n\n" + table(header, rows)
+        "rest: composition, diagnostics, calibration, summary. The compression error is the "
+        "greatest change of a share by the gathering of rows in cells, on the first part of the "
+        "set.\n\n" + table(header, rows)
     )
-
-
-def by_command(folder: Path) -> list[str]:
-    """Return what the command took for a file of the greatest size."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    labelled = paper_sized()
-    names = list(labelled.predictions.class_names)
-    small = pd.DataFrame(labelled.predictions.scores, columns=names)
-    small.insert(0, "id", [f"p{row}" for row in range(len(small))])
-    truth = np.array(names, dtype=object)[labelled.true_class]
-    small.insert(1, "true_class", truth)
-    small.to_csv(folder / "calibration.tsv", sep="\t", index=False)
-    writer = None
-    for part in chunks(SIZES[-1]):
-        columns = {"id": [f"q{row}" for row in part.ids]}
-        columns |= {name: part.scores[:, class_] for class_, name in enumerate(names)}
-        rows = pa.table(columns)
-        writer = writer or pq.ParquetWriter(folder / "use.parquet", rows.schema)
-        writer.write_table(rows)
-    assert writer is not None
-    writer.close()
-    seconds, peak = measured(
-        [sys.executable, "-m", "credence", "shift", "use.parquet", "--format", "credence",
-         "--spec", '{"scale": 10}', "--samples", "calibration.tsv", "--samples-format", "credence",
-         "--samples-spec", '{"scale": 10}',
-         "--out", "composition.tsv", "--record", "shift.json"],
-        folder,
-    )  # fmt: skip
-    return ["", f"{seconds:.1f}", peak, "", ""]
 
 
 def quapy_estimates(
