@@ -257,6 +257,27 @@ def test_fit_refuses_a_table_without_labels(
     )
 
 
+def test_fit_refuses_a_table_without_scores_and_one_of_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ["id\ttrue_class\tpredicted_class", "a\tx\tx", "b\ty\tx"]
+    Path("bare.tsv").write_text("\n".join(rows) + "\n", newline="")
+    Path("windows.tsv").write_text("\r\n".join(rows) + "\r\n", newline="")
+    words = ["--format", "credence", "--method", "histogram", "--out", "c.json"]
+    assert run_command_line(["fit", "bare.tsv", *words]) == 2
+    assert run_command_line(["fit", "windows.tsv", *words]) == 2
+    assert capsys.readouterr().err == (
+        "bare.tsv: it has no scores, and 'histogram' needs the top score. "
+        "Give such a table, or fit with a method that needs less.\n"
+        "Mend this and run the command again.\n"
+        "windows.tsv, line 1: lines end in a carriage return, as Windows writes them. "
+        "Run: tr -d '\\r' < windows.tsv > mended_windows.tsv\n"
+        "Mend this and run the command again.\n"
+    )
+    assert not Path("c.json").exists()
+
+
 def test_fit_refuses_a_method_that_is_none(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,9 @@ from credence.problems import InputError
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import TableSpec, read_samples, stream_samples
 
+STATE_SCALE = (
+    "State what a row sums to: scale: 1 in the configuration, --spec '{\"scale\": 1}' elsewhere."
+)
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "tables"
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 
@@ -192,7 +195,7 @@ def test_a_file_that_may_not_be_read_is_refused(
         (TableSpec("phans"), "a.csv: 'phans' is no format. Did you mean 'phanns'?"),
         (
             TableSpec("phanns", scale=-1.0),
-            "a.csv: the scale -1.0 is no positive number. State what a row sums to.",
+            f"a.csv: the scale -1.0 is no positive number. {STATE_SCALE}",
         ),
         (
             TableSpec("phanns", pooling="sums"),
@@ -233,9 +236,7 @@ def test_a_wide_table_without_a_scale_is_refused(tmp_path: Path) -> None:
     path.write_text("id,A,B\np1,0.5,0.5\n")
     with pytest.raises(InputError) as refusal:
         read_samples(path, TableSpec("wide"))
-    assert str(refusal.value) == (
-        f"{path}: the scale is not known. State what a row sums to (scale: 1, for example)."
-    )
+    assert str(refusal.value) == (f"{path}: the scale is not known. {STATE_SCALE}")
 
 
 def test_more_than_twenty_problems_are_counted(tmp_path: Path) -> None:

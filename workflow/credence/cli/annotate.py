@@ -126,7 +126,7 @@ def command(
             if shift is not None:
                 require_same(shift, file.method_spec, samples.predictions, str(shift_file))
             further.require_same(file.method_spec, samples.predictions)
-            columns = _columns(file, shift, newcomers, further, samples)
+            columns = _columns(file, shift, newcomers, further, samples, calibration)
             n_unknown += int(np.isnan(columns["confidence"]).sum())
             n_unscored += len(samples.unscored_ids)
             for writer in writers:
@@ -203,18 +203,18 @@ def _columns(
     newcomers: Newcomers | None,
     further: _Events,
     samples: Samples,
+    where: str,
 ) -> dict[str, Any]:
     """Return the rows of some proteins, in the table's order; also those without scores."""
     from credence.confidence import Note, unknown
+    from credence.tables.calibration_file import confidence_of
     from credence.tables.contract import confidence_columns
     from credence.tables.set_columns import set_columns
     from credence.tables.unscored import with_unscored
 
     predictions = samples.predictions
     confidence = (
-        file.calibration.confidence(predictions)
-        if predictions.n_samples
-        else unknown(0, Note.NONE)
+        confidence_of(file, predictions, where) if predictions.n_samples else unknown(0, Note.NONE)
     )
     novel: dict[str, Any] = {}
     if newcomers is not None:

@@ -47,6 +47,8 @@ def meaning_problems(document: Document) -> list[Problem]:
     names: dict[str, int] = {}
     for position, entry in _entries(data.get("use_sets")):
         name = entry.get("name")
+        if not isinstance(name, str):
+            continue
         if name in names:
             problems.append(
                 document.problem(
@@ -55,8 +57,8 @@ def meaning_problems(document: Document) -> list[Problem]:
                     "Give each its own name.",
                 )
             )
-        names[str(name)] = position
-        if isinstance(name, str) and name.lower() == RELEASES:
+        names[name] = position
+        if name.lower() == RELEASES:
             problems.append(
                 document.problem(
                     ("use_sets", position, "name"),

@@ -12,6 +12,7 @@ from credence.problems import InputError, Problem, refuse
 
 SettingPath = tuple[str | int, ...]
 
+MOST_SETTINGS = 100_000  # nobody writes as many; aliases of aliases make more of few lines
 MAXIMUM_DEPTH = 20  # a configuration is four levels deep; an alias of itself has no end
 CORE_TAGS = "tag:yaml.org,2002:"
 
@@ -159,9 +160,18 @@ class _Builder:
         self.where = where
         self.lines: dict[SettingPath, int] = {}
         self.problems: list[Problem] = []
+        self._n_built = 0
 
     def build(self, node: Any, path: SettingPath) -> Any:
         """Return the data of a node that stands at `path`."""
+        self._n_built += 1
+        if self._n_built > MOST_SETTINGS:
+            raise refuse(
+                self.where,
+                f"aliases make more than {MOST_SETTINGS:,} settings of this.",
+                "Write them out.",
+                node.start_mark.line + 1,
+            )
         if len(path) > MAXIMUM_DEPTH:
             self._say(node, path[:2], "settings are nested without end.", "Write them out.")
             return None

@@ -17,6 +17,7 @@ import numpy as np
 
 from credence.predictions import Floats
 from credence.problems import nearest, refuse
+from credence.tables.expansion import check_bytes
 from credence.tables.numbers import Grid, Step
 from credence.tables.problem_list import ProblemList
 from credence.tables.source import Chunk
@@ -150,6 +151,9 @@ def load_arrays(path: Path) -> dict[str, Any]:
             "Save the arrays with np.savez.",
         )
     try:
+        with zipfile.ZipFile(path) as archive:
+            n_bytes = sum(member.file_size for member in archive.infolist())
+        check_bytes(where, path.stat().st_size, n_bytes)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (

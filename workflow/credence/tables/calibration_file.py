@@ -20,10 +20,12 @@ from credence.calibrators.protocol import Calibration, FitOptions, Need
 from credence.calibrators.registry import BY_NAME, needs_of
 from credence.calibrators.registry import read_calibration as read_record
 from credence.calibrators.spec import Composition, Specification
+from credence.confidence import Confidence
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.sets.conformal import PredictionSets, read_sets
-from credence.tables.json_text import nulls_to_nan, plain
+from credence.tables.json_text import nulls_to_nan, plain, utf8_text
+from credence.tables.probing import defect_in, defect_of
 from credence.tables.writing import write_json
 
 SCHEMA_NAME = "credence/calibration"
@@ -174,7 +176,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         Written by :func:`write_calibration`.
     """
     where = str(path)
-    body = _parse(where, _text(Path(path)))
+    body = _parse(where, utf8_text(Path(path), "Give a file that credence fit wrote."))
     _check_schema(where, body)
     _check_keys(where, body)
     if checksum_of(body) != body["checksum"]:
@@ -197,19 +199,23 @@ def read_calibration(path: Path) -> CalibrationFile:
         calibration = read_record(record)
         names = tuple(body["class_names"])
         sets = read_sets(body["sets"], names) if "sets" in body else None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        scale, resolution = float(body["scale"]), float(body["resolution"])
+    except Exception as error:  # whatever a record of the wrong shape leads to
         raise refuse(
             where,
             f"its record cannot be read as {name!r} ({type(error).__name__}: {error}).",
             REFIT,
             column="calibration",
         ) from error
+    defect = defect_of(calibration, names, scale, resolution)
+    if defect is not None:
+        raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
     return CalibrationFile(
         calibration=calibration,
         method_spec=body["method"],
         class_names=names,
-        scale=float(body["scale"]),
-        resolution=float(body["resolution"]),
+        scale=scale,
+        resolution=resolution,
         counts=body["counts"],
         inputs=body["inputs"],
         settings=body["settings"],
@@ -217,6 +223,25 @@ def read_calibration(path: Path) -> CalibrationFile:
         credence_version=body["credence_version"],
         sets=sets,
     )
+
+
+def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -> Confidence:
+    """Return confidences, or refuse the calibration that gives something else.
+
+    Parameters
+    ----------
+    file : CalibrationFile
+        What is to give them.
+    predictions : Predictions
+        What is to get them.
+    where : str
+        The calibration file, as the user named it.
+    """
+    found = file.calibration.confidence(predictions)
+    defect = defect_in(found, predictions.n_samples)
+    if defect is not None:
+        raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
+    return found
 
 
 def require_match(file: CalibrationFile, predictions: Predictions, where: str) -> None:
@@ -308,29 +333,6 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
 
 def _list(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(repr(name) for name in names)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise refuse(
-            str(path), "this file does not exist.", "Give a file that credence fit wrote."
-        ) from None
-    except IsADirectoryError:
-        raise refuse(
-            str(path), "this is a folder.", "Give a file that credence fit wrote."
-        ) from None
-    except OSError as error:
-        raise refuse(
-            str(path), f"it cannot be read ({error.strerror}).", "Give a file that you may read."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise refuse(
-            str(path),
-            f"byte {error.start + 1} is not UTF-8, so this is no calibration file.",
-            "Give a file that credence fit wrote.",
-        ) from None
 
 
 def _parse(where: str, text: str) -> dict[str, Any]:

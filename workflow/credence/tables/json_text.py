@@ -102,6 +102,33 @@ def nulls_to_nan(record: Any) -> Any:
     return record
 
 
+def utf8_text(path: Path, remedy: str) -> str:
+    """Return the text of a file of credence's own.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    remedy : str
+        What to do where it is absent or something else, as an order.
+    """
+    where = str(path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise refuse(where, "this file does not exist.", remedy) from None
+    except IsADirectoryError:
+        raise refuse(where, "this is a folder.", remedy) from None
+    except OSError as error:
+        raise refuse(
+            where, f"it cannot be read ({error.strerror}).", "Give a file that you may read."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise refuse(
+            where, f"byte {error.start + 1} is not UTF-8, so this is no calibration file.", remedy
+        ) from None
+
+
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """Return the JSON record of a file.
 

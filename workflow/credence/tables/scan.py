@@ -26,7 +26,7 @@ from credence.tables.source import (
     TextTable,
     open_table,
 )
-from credence.tables.spec import TableSpec, columns_of, format_of
+from credence.tables.spec import STATE_SCALE, TableSpec, columns_of, format_of
 from credence.tables.validation import Checker, Rules
 
 
@@ -161,9 +161,7 @@ class Scan:
         if scale is None:
             if self.layout.score is None and not self.layout.classes:
                 return 1.0
-            self.problems.add(
-                "the scale is not known.", "State what a row sums to (scale: 1, for example)."
-            )
+            self.problems.add("the scale is not known.", STATE_SCALE)
             return 1.0
         return float(scale)
 

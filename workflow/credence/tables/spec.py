@@ -12,6 +12,9 @@ from credence.tables.formats.format import ROLES, Columns, Format
 from credence.tables.formats.registry import BY_NAME, unknown_format
 from credence.tables.problem_list import ProblemList
 
+STATE_SCALE = (
+    "State what a row sums to: scale: 1 in the configuration, --spec '{\"scale\": 1}' elsewhere."
+)
 POOLINGS = ("sum", "log_sum")
 
 
@@ -65,7 +68,7 @@ def format_of(spec: TableSpec, where: str) -> Format:
     if spec.format not in BY_NAME:
         problems.problems.append(unknown_format(spec.format, where))
     if spec.scale is not None and not (math.isfinite(spec.scale) and spec.scale > 0):
-        problems.add(f"the scale {spec.scale} is no positive number.", "State what a row sums to.")
+        problems.add(f"the scale {spec.scale} is no positive number.", STATE_SCALE)
     if spec.pooling not in POOLINGS:
         problems.add(f"{spec.pooling!r} is no pooling.", nearest(spec.pooling, POOLINGS))
     if spec.class_names is not None and len(set(spec.class_names)) < max(2, len(spec.class_names)):

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from credence.predictions import Integers
 from credence.problems import InputError, refuse
+from credence.tables.expansion import check_bytes
 
 BLOCK_BYTES = 1 << 20
 MOST_BYTES_IN_LINE = 1 << 24  # a line so long is no row of a table
@@ -129,6 +130,8 @@ def blocks_of(path: Path) -> Iterator[bytes]:
         with open_bytes(path) as stream:
             while block := stream.read(BLOCK_BYTES):
                 n_bytes += len(block)
+                if packing(path):
+                    check_bytes(where, path.stat().st_size, n_bytes)
                 yield block
     except EOFError as error:
         raise _cut_short(where) from error
