@@ -55,6 +55,7 @@ SPECS = {
     "top_score.tsv": TableSpec("top_score", columns={"id": "id", "score": "score"}),
     "wide.csv": TableSpec("wide", columns={"id": "id"}),
 }
+TOLD_EVERY = 1_000  # inputs, on the way
 CLASSES = ("Portal", "HTJ", "Köpfe")
 TABLES = {
     "clusters.tsv": (
@@ -304,6 +305,8 @@ def fuzz(folder: Path, first: int, n_inputs: int, seed: int) -> Iterator[Finding
     readers = Readers(folder)
     for number in range(first, first + n_inputs):
         finding = readers.read(number, seed)
+        if (number - first + 1) % TOLD_EVERY == 0:
+            print(f"{number - first + 1} inputs read", file=sys.stderr, flush=True)
         if finding is not None:
             yield finding
 
