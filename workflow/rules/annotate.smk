@@ -30,8 +30,8 @@ rule annotate:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(500, 0.3),
-        runtime=configuration.minutes(10, 0.3),
+        mem_mb=configuration.memory(700, 0.3),
+        runtime=configuration.minutes(10, 0.02),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
@@ -77,8 +77,8 @@ rule annotate_part:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(500, 0.3),
-        runtime=configuration.minutes(10, 0.3),
+        mem_mb=configuration.memory(1000, 0.05),
+        runtime=configuration.minutes(60, 0.005),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,

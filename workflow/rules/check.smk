@@ -53,8 +53,8 @@ rule check_use_set:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(500, 4),
-        runtime=configuration.minutes(10, 0.3),
+        mem_mb=configuration.memory(700, 0.3),
+        runtime=configuration.minutes(10, 0.02),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,

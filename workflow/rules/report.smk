@@ -63,8 +63,8 @@ rule report:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(1000, 20),
-        runtime=configuration.minutes(15, 1),
+        mem_mb=configuration.memory(1500, 0.3),
+        runtime=configuration.minutes(15, 0.05),
         python=sys.executable,
     params:
         use_sets=lambda wildcards, input: configuration.options(

@@ -28,8 +28,8 @@ rule shift:
         ENVIRONMENT
     threads: 1
     resources:
-        mem_mb=configuration.memory(1000, 10),
-        runtime=configuration.minutes(15, 1),
+        mem_mb=configuration.memory(1000, 0.3),
+        runtime=configuration.minutes(15, 0.03),
         python=sys.executable,
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
