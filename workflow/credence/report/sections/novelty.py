@@ -11,6 +11,7 @@ from credence.report.blocks import (
     Column,
     Figure,
     FigureRow,
+    Folded,
     Heading,
     Paragraph,
     Section,
@@ -60,7 +61,8 @@ def _blocks(found: NoveltyFinding, name: str) -> list[Block]:
     if found.n_placed:
         blocks.append(FigureRow((_map(found, name), _distances(found, name))))
     if found.rows:
-        blocks.append(_table(found))
+        summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
+        blocks.append(Folded(summary, (_table(found),)))
     return blocks
 
 
@@ -135,14 +137,14 @@ def _map(found: NoveltyFinding, name: str) -> Figure:
 def _distances(found: NoveltyFinding, name: str) -> Figure:
     return Figure(
         f"novelty-distances-{name}",
-        "Distance to the nearest calibration protein; for calibration proteins, to the nearest "
+        "Distance to the nearest calibration protein; of calibration proteins, to the nearest "
         "of another family. Right of the dashed line proteins are flagged. The last bin holds "
         "what is farther still.",
         f"Histograms of the distance to the nearest calibration protein: "
         f"{of(found.n_calibration, 'calibration protein')} and {of(found.n_placed, 'protein')} "
         f"of {found.name}.",
         DistancePlot(
-            ("calibration, to other families", found.name),
+            ("calibration", found.name),
             found.edges,
             (found.calibration_counts, found.use_counts),
             found.flag_distance,
