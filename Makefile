@@ -2,6 +2,8 @@
 # make test    every test
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
 # make test-slurm    the demo and what can go wrong through a real SLURM of one node; as root
+# make test-faults    kills, full disks, changed files, twenty kills: minutes; as root for the disks
+# make test-fuzz    100,000 inputs that are nearly right to every reader
 # make example    the tracked page in reports/example, anew
 # make lint    format, lint, types, docstrings, workflow
 # make bench   speed and error beside other libraries
@@ -21,7 +23,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo example test test-browser test-slurm lint bench clean
+.PHONY: help demo example test test-browser test-slurm test-faults test-fuzz lint bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -57,6 +59,12 @@ test-browser: .venv/.developer.stamp
 
 test-slurm: .venv/.developer.stamp .venv-slurm/.stamp
 	@$(BIN)/python -m pytest -m slurm -rs tests/slurm
+
+test-faults: .venv/.developer.stamp
+	@$(BIN)/python -m pytest tests/faults tests/cli/test_lock.py tests/workflow/test_troves.py -m 'slow or not slow'
+
+test-fuzz: .venv/.developer.stamp
+	@cd tests && PYTHONPATH=. ../$(BIN)/python -m faults.fuzzing ../build/fuzz 0 100000 1
 
 lint: .venv/.developer.stamp
 	$(BIN)/ruff format --check .
