@@ -230,7 +230,8 @@ def _method(
     """Return the method that events agree with, and what fits it without intervals."""
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
-    from credence.tables.calibration_file import read_calibration, require_match
+    from credence.problems import InputError
+    from credence.tables.calibration_file import need_problems, read_calibration, require_match
 
     if calibration is None or not options.agrees:
         return "", {}
@@ -238,6 +239,8 @@ def _method(
     require_match(file, predictions, where)
     quick = FitOptions(options.min_positives, options.level, 0)
     method = parse_method(file.method_spec, calibration)
+    if lacking := need_problems(method.text, method.needs, predictions, where):
+        raise InputError(lacking)
     return file.method_spec, {file.method_spec: method.build(quick)}
 
 
