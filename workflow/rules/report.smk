@@ -79,7 +79,7 @@ rule report:
             "--novelty", input.novelties
         ),
         further=lambda wildcards, input: configuration.options(
-            "--put", [*input.further, *input.releases, *EVENTS]
+            "--put", [*input.further, *input.releases]
         ),
         index="reports/index.html",
         settings=settings.report_json,

@@ -130,7 +130,7 @@ def command(
     copy_file(calibration, page.parent / "calibration.json")
     write_text(page, render(found))
     if archive is not None:
-        put = (*(path for _, path, _ in use_sets), *further)
+        put = (*(path for _, path, _ in use_sets), *further, *filter(None, (events_file,)))
         publish_archive(Path(archive), found, page, metrics, calibration, put)
     if index is not None:
         publish_index(Path(index))
