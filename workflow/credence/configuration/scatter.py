@@ -8,6 +8,7 @@ from pathlib import Path
 
 from credence.configuration.commands import DEMO_FILES
 from credence.configuration.needs import megabytes
+from credence.configuration.novelty import needs_places
 from credence.configuration.settings import Configuration, TableSet
 
 # A part of a gigabyte takes one core one to five minutes, and starting a job on
@@ -67,13 +68,15 @@ def judged_alone(settings: Configuration) -> tuple[str, ...]:
         Of the run.
     """
     choice = settings.values["scatter"]["evaluate"]
+    # What asks where proteins lie is judged with the rest, which is told where.
+    methods = tuple(method for method in settings.methods if not needs_places(method))
     if choice == "every":
-        return settings.methods
+        return methods
     sets = [settings.calibration_set.scores, *(trove.scores for trove in settings.troves)]
     size = sum(_size(path) for paths in sets for path in paths)
     if choice == "none" or size < JUDGED_ALONE_MB:
         return ()
-    return tuple(method for method in settings.methods if any(name in method for name in SLOW))
+    return tuple(method for method in methods if any(name in method for name in SLOW))
 
 
 def _size(path: str) -> float:
