@@ -179,7 +179,7 @@ def test_annotate_gives_the_same_bytes_in_small_pieces(
     monkeypatch.setattr(
         samples,
         "stream_samples",
-        lambda path, spec, counted, known: stream(path, spec, 7, counted, known),
+        lambda path, spec, **others: stream(path, spec, 7, **others),
     )
     assert run_command_line([*words, "--out", "pieces.tsv"]) == 0
     assert (inside / "whole.tsv").read_bytes() == (inside / "pieces.tsv").read_bytes()
