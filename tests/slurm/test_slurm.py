@@ -119,7 +119,8 @@ def cluster() -> Iterator[Path]:
         pytest.skip("only root can bring up SLURM")
     FIGURES.unlink(missing_ok=True)
     if CONF.exists() and CONF.read_text().startswith(MARK):
-        CONF.unlink()  # what a killed test left; its folder is gone with it
+        left = re.findall(r"(?m)^StateSaveLocation=(.*)/state$", CONF.read_text())
+        call(CLUSTER, "down", *left)  # what a killed test left
     had_one = CONF.exists()
     if not had_one:
         CONF.parent.mkdir(exist_ok=True)
