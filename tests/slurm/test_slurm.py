@@ -164,25 +164,6 @@ def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
     return [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)]
 
 
-def test_the_demo_is_the_same_bytes_through_slurm(cluster: Path, run: Run, tmp_path: Path) -> None:
-    text = (ROOT / "config.yaml").read_text()
-    made = {}
-    for profile in ("local", "slurm"):
-        folder = new_folder(tmp_path, profile, text)
-        start = time.monotonic()
-        done = run(folder, "--profile", profile)
-        note(f"the demo, --profile {profile}", time.monotonic() - start)
-        assert done.returncode == 0, done.stderr
-        made[profile] = outputs(folder)
-    assert "reports/demo/index.html" in made["slurm"]
-    assert differing(made["local"], made["slurm"]) == []
-    start = time.monotonic()
-    again = run(tmp_path / "slurm", "--profile", "slurm")
-    note("the demo again, nothing to be done", time.monotonic() - start)
-    assert again.returncode == 0, again.stderr
-    assert "Nothing to be done" in again.stderr
-
-
 def test_a_cancelled_job_is_tried_again(
     cluster: Path, package: Path, quick: Path, small: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -257,3 +238,22 @@ def test_a_file_of_a_real_cluster_is_left_alone(tmp_path: Path) -> None:
         "Run these tests on another machine.\n"
     )
     assert real.read_text() == "ClusterName=real\nSlurmctldHost=head.example.org\n"
+
+
+def test_the_demo_is_the_same_bytes_through_slurm(cluster: Path, run: Run, tmp_path: Path) -> None:
+    text = (ROOT / "config.yaml").read_text()
+    made = {}
+    for profile in ("local", "slurm"):
+        folder = new_folder(tmp_path, profile, text)
+        start = time.monotonic()
+        done = run(folder, "--profile", profile)
+        note(f"the demo, --profile {profile}", time.monotonic() - start)
+        assert done.returncode == 0, done.stderr
+        made[profile] = outputs(folder)
+    assert "reports/demo/index.html" in made["slurm"]
+    assert differing(made["local"], made["slurm"]) == []
+    start = time.monotonic()
+    again = run(tmp_path / "slurm", "--profile", "slurm")
+    note("the demo again, nothing to be done", time.monotonic() - start)
+    assert again.returncode == 0, again.stderr
+    assert "Nothing to be done" in again.stderr
