@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from credence.cli import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
 from credence.tables.contract import read_confidences
+from credence.tables.novelty_file import read_novelty
 
 SMALL = WorldSettings(
     n_calibration=400, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
@@ -25,7 +28,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with tables, a calibration and events learnt from them."""
     folder = tmp_path_factory.mktemp("events")
     for name, content in render_files(make_world(SMALL)).items():
-        if name.endswith(".csv"):
+        if name.endswith((".csv", ".fasta")):
             (folder / name).write_bytes(
                 content if isinstance(content, bytes) else content.encode()
             )
@@ -184,3 +187,133 @@ def test_evidence_without_events_is_refused(capsys: pytest.CaptureFixture[str]) 
     assert refused(capsys, annotate("--evidence", "evidence.tsv", "--out", "x.tsv")) == (
         "--evidence: no events ask for it. Give --events too."
     )
+
+
+CLUSTERS = ["--clusters", "clusters.tsv"]
+LEARNT = ["--novelty", "novelty.json", *CLUSTERS, "--calibration", "c.json"]
+NEAR = ["--events", "near.json", "--novelty", "novelty.json", "--proteins", "use.fasta"]
+
+
+@pytest.fixture(scope="module")
+def near(world: Path) -> Path:
+    """Return the folder with novelty, families of two, and events learnt with distances."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(world)
+        with Path("calibration.csv").open() as handle:
+            ids = [row[0] for row in csv.reader(handle)][1:]
+        lines = [f"{id_}\tfamily {place // 2}" for place, id_ in enumerate(ids)]
+        Path("clusters.tsv").write_text("id\tcluster\n" + "\n".join(lines) + "\n")
+        assert novelty("novelty.json", *CLUSTERS) == 0
+        assert novelty("alone.json") == 0
+        assert events(*LEARNT, out="near.json") == 0
+    return world
+
+
+def novelty(out: str, *words: str) -> int:
+    given = ["calibration.csv", "--format", "phanns-labelled", "--proteins", "proteins.fasta"]
+    return run_command_line(["novelty", *given, *words, "--out", out])
+
+
+def features_of(path: str) -> dict[str, str]:
+    finding = json.loads(Path(path).read_text())["finding"]
+    return {entry["name"]: entry["missing"] for entry in finding["features"]}
+
+
+def of_the_slow_twin() -> dict[str, float]:
+    """Return each calibration protein's distance to the nearest one of another family."""
+    known = read_novelty(Path("novelty.json")).reference
+    with Path("clusters.tsv").open() as handle:
+        family = {row["id"]: row["cluster"] for row in csv.DictReader(handle, delimiter="\t")}
+    found = {}
+    for id_, point in zip(known.ids, known.points, strict=True):
+        others = [
+            float(np.float32(np.sqrt(((point - other) ** 2).sum())))
+            for name, other in zip(known.ids, known.points, strict=True)
+            if family[name] != family[id_]
+        ]
+        found[id_] = min(others)
+    return found
+
+
+def written(path: str, distances: dict[str, float]) -> str:
+    rows = [f"{id_}\t{value!r}" for id_, value in distances.items()]
+    Path(path).write_text("id\tdistance\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_distance_is_offered_where_novelty_is_and_missing_by_name_elsewhere(near: Path) -> None:
+    assert features_of("near.json")["distance"] == ""
+    needs = "needs what credence novelty wrote, or a column 'distance'"
+    assert features_of("events.json")["distance"] == needs
+    assert events(*LEARNT, "--without", "distance") == 0
+    assert features_of("other.json")["distance"] not in ("", needs)
+    assert annotate("--events", "other.json", "--out", "x.tsv") == 0
+
+
+def test_events_learnt_with_distances_have_the_same_bytes_again(near: Path) -> None:
+    assert events(*LEARNT) == 0
+    assert Path("other.json").read_bytes() == Path("near.json").read_bytes()
+
+
+def test_calibration_proteins_leave_their_own_family_out(near: Path) -> None:
+    table = written("twin.tsv", of_the_slow_twin())
+    assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
+    found, twin = (json.loads(Path(name).read_text()) for name in ("near.json", "other.json"))
+    for part in ("model", "finding"):
+        assert found[part] == twin[part]
+    assert len(found["novelty"]) == 64 and twin["novelty"] == ""
+
+
+def test_a_table_of_distances_counts_before_those_of_novelty(near: Path) -> None:
+    far = {id_: value + 1.0 for id_, value in of_the_slow_twin().items()}
+    table = written("far.tsv", far)
+    assert events("--evidence", table, *LEARNT, out="far.json") == 0
+    assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
+    assert Path("far.json").read_bytes() == Path("other.json").read_bytes()
+    told = ["--novelty", "novelty.json", "--proteins", "use.fasta", "--out", "x.tsv"]
+    assert annotate("--events", "far.json", *told) == 2
+
+
+def test_annotate_takes_the_distances_that_it_writes(near: Path) -> None:
+    assert annotate(*NEAR, "--out", "near.tsv") == 0
+    rows = rows_of("near.tsv")
+    table = written("use.tsv", {row["id"]: float(row["calibration_distance"]) for row in rows})
+    known = written("known.tsv", of_the_slow_twin())
+    assert events("--evidence", known, *CLUSTERS, "--calibration", "c.json") == 0
+    assert annotate("--events", "other.json", "--evidence", table, "--out", "twin.tsv") == 0
+    twins = rows_of("twin.tsv")
+    for name in ("event_predicted_class", "event_two_best", "event_tail"):
+        assert [row[name] for row in rows] == [row[name] for row in twins]
+    assert annotate("--events", "events.json", "--out", "plain.tsv") == 0
+    plain = [row["event_tail"] for row in rows_of("plain.tsv")]
+    assert plain != [row["event_tail"] for row in rows]
+
+
+def test_distances_that_are_not_given_are_asked_for(
+    near: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, annotate("--events", "near.json", "--out", "none.tsv")) == (
+        "near.json: its events look at the distance to the nearest calibration protein. Give "
+        "--novelty and --proteins, or learn them without it: --without distance."
+    )
+    other = ["--events", "near.json", "--novelty", "alone.json", "--proteins", "use.fasta"]
+    assert refused(capsys, annotate(*other, "--out", "none.tsv")) == (
+        "alone.json: the events of near.json were learnt with another novelty file. Learn them "
+        "again with this one."
+    )
+    assert not Path("none.tsv").exists()
+
+
+def test_novelty_of_other_proteins_is_refused(
+    near: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("calibration.csv").read_text().splitlines()
+    renamed = [lines[0], *(re.sub(r"_(\d+),", r"_9000\1,", line, count=1) for line in lines[1:])]
+    Path("renamed.csv").write_text("\n".join(renamed) + "\n")
+    words = ["renamed.csv", "--format", "phanns-labelled", "--ask", "two_best", *QUICK]
+    code = run_command_line(["events", *words, "--novelty", "novelty.json", "--out", "none.json"])
+    assert refused(capsys, code) == (
+        "novelty.json: it knows no distance of a protein of renamed.csv. Give what credence "
+        "novelty wrote of the same set."
+    )
+    assert not Path("none.json").exists()

@@ -24,6 +24,7 @@ LAB_FILES = {
     "scores.csv": "demo/calibration.csv",
     "proteins.fasta": "demo/proteins.fasta",
     "new.csv": "demo/use.csv",
+    "new.fasta": "demo/use.fasta",
     "july.csv": "demo/trove_htj.csv",
     "july.fasta": "demo/trove_htj.fasta",
 }

@@ -34,6 +34,10 @@ def by_hand() -> Reference:
 def test_by_hand() -> None:
     known = by_hand()
     np.testing.assert_array_equal(known.own_distance, [5.0, 4.0, 4.0, 4.0, np.nan])
+    # By name; one that does not calibrate and one that nobody knows have none.
+    np.testing.assert_array_equal(
+        known.known_distance(names(["c", "e", "?", "a"])), [4.0, np.nan, np.nan, 5.0]
+    )
     look = known.look([[0.0], [13.0], [13.5], [15.0], [np.nan]])
     np.testing.assert_array_equal(look.distance, [0.0, 4.0, 4.5, 6.0, np.nan])
     # Nearer to other families than 4.5: three of four; than 4: none.

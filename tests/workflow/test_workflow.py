@@ -260,6 +260,22 @@ def test_snakemake_at_the_root_plans_the_same_as_credence_run(tmp_path: Path) ->
     assert by_credence["fit"] == 2
 
 
+def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -> None:
+    with_proteins = CONFIGURATION.replace(
+        "scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,"
+    ).replace("    format: phanns\n", "    format: phanns\n    proteins: demo/use.fasta\n")
+    assert with_proteins.count("demo/use.fasta") == 2
+    commands = []
+    for text in (with_proteins, CONFIGURATION):
+        (tmp_path / "config.yaml").write_text(text)
+        done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
+        assert done.returncode == 0, done.stderr
+        said = (done.stdout + done.stderr).splitlines()
+        commands.append(next(line for line in said if " -- events " in line))
+    assert " --novelty reports/small/novelty.json " in commands[0]
+    assert "novelty" not in commands[1]
+
+
 def test_work_divided_into_jobs_gives_the_same_bytes(
     finished: tuple[Path, dict[str, bytes]],
 ) -> None:

@@ -40,6 +40,9 @@ COMPARED = [
     if settings.novelty.compares(entry.proteins) and name not in DIVIDED
 ]
 
+# Events look at distances where those of every use-set are known.
+NEAR = NOVELTY if len(COMPARED) == len(USE_SETS) else []
+
 
 def features_of(use_set):
     """Return the file that tells the proteins of a use-set, where they can be compared."""

@@ -1,4 +1,5 @@
-# In: the samples and groups that calibrate, and the chosen calibration.
+# In: the samples and groups that calibrate, the chosen calibration, and how far
+# proteins are from each other.
 # Out: events.json, forecasts of the events asked for and how good they are.
 
 
@@ -8,6 +9,7 @@ rule events:
         groups=GROUPS,
         calibration=CALIBRATION,
         evidence=settings.evidence or [],
+        near=NEAR,
     output:
         EVENTS,
     log:
@@ -24,10 +26,11 @@ rule events:
     params:
         options=settings.event_options,
         evidence=configuration.option("--evidence", settings.evidence),
+        near=configuration.options("--novelty", NEAR),
         sources=digests(settings.evidence),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " events {input.samples:q} --format credence"
         " --groups {input.groups:q} --calibration {input.calibration:q} {params.options:q}"
-        " {params.evidence:q} --out {output:q} 2> {log:q}"
+        " {params.evidence:q} {params.near:q} --out {output:q} 2> {log:q}"

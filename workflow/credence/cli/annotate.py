@@ -110,6 +110,7 @@ def command(
     shift = None if shift_file is None else read_shift(Path(shift_file))
     newcomers = newcomers_of(novelty, proteins, vectors, match, name)
     further = _further(events_file, evidence_file)
+    further.require_novelty(novelty)
     names = (*_names(file, shift), *(newcomers.names if newcomers else ()), *further.names)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
@@ -165,12 +166,34 @@ class _Events:
         if self.file is not None:
             require_same_events(self.file, method_spec, predictions, self.where)
 
-    def columns(self, predictions: Predictions, confidence: Floats) -> dict[str, Any]:
-        """Return the columns of some rows."""
+    def require_novelty(self, novelty: str | None) -> None:
+        """Refuse distances in another space than those that events were learnt with."""
+        from credence.problems import refuse
+        from credence.tables.digests import sha256_of
+
+        if self.file is None or not self.file.novelty:
+            return
+        if novelty is None:
+            raise refuse(
+                self.where,
+                "its events look at the distance to the nearest calibration protein.",
+                "Give --novelty and --proteins, or learn them without it: --without distance.",
+            )
+        if sha256_of(Path(novelty)) != self.file.novelty:
+            raise refuse(
+                novelty, f"the events of {self.where} were learnt with another novelty file.",
+                "Learn them again with this one.",
+            )  # fmt: skip
+
+    def columns(
+        self, predictions: Predictions, confidence: Floats, distance: Floats | None
+    ) -> dict[str, Any]:
+        """Return the columns of some rows; distances are for events learnt with such."""
         from credence.tables.event_columns import event_columns
 
         model = None if self.file is None else self.file.model
-        return event_columns(model, predictions, confidence, self.evidence)
+        seen = distance if self.file is not None and self.file.novelty else None
+        return event_columns(model, predictions, confidence, self.evidence, seen)
 
 
 def _further(events: str | None, evidence: str | None) -> _Events:
@@ -223,7 +246,8 @@ def _columns(
     columns |= _adjusted(shift, samples)
     share = None if shift is None else shift.applied_share
     columns |= set_columns(file.sets, predictions, share) | novel
-    columns |= further.columns(predictions, confidence.value)
+    distance = novel.get("calibration_distance")
+    columns |= further.columns(predictions, confidence.value, distance)
     return with_unscored(columns, samples, file.method_spec)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from credence.cli.shared import fit_options, out_option, set_options, table_opti
 
 if TYPE_CHECKING:
     from credence.calibrators.protocol import Calibrator
+    from credence.events.features.protocol import Evidence
     from credence.predictions import Predictions
 
 EXAMPLE = (
@@ -42,6 +44,7 @@ EXAMPLE = (
 @click.option("--compare", multiple=True, help="A forecaster judged beside it; repeat it.")
 @click.option("--without", multiple=True, help="A feature not to be used; repeat it.")
 @click.option("--evidence", "evidence_file", help="Table: id, length, distance, before, after.")
+@click.option("--novelty", help="What credence novelty wrote of this set: the feature distance.")
 @set_options
 @click.option(
     "--folds",
@@ -66,6 +69,7 @@ def command(
     compare: tuple[str, ...],
     without: tuple[str, ...],
     evidence_file: str | None,
+    novelty: str | None,
     groups: str | None,
     clusters: str | None,
     weights: str,
@@ -83,12 +87,13 @@ def command(
     from credence.cli.tables import calibration_set, in_order_of_ids, read_set
     from credence.cli.values import require_other
     from credence.events.event import Event
+    from credence.events.features.protocol import Evidence
     from credence.events.judging import study_events
     from credence.events.world import EventOptions
     from credence.findings import to_record
     from credence.tables.events_file import EventsFile, write_events
 
-    require_other(out, [*tables, calibration, evidence_file, groups, clusters])
+    require_other(out, [*tables, calibration, evidence_file, novelty, groups, clusters])
     options = EventOptions(forecaster, compare, without, agree, folds, min_positives, level, draws)
     require_known(options)
     spec = _spec(tables, format_, spec_json, calibration)
@@ -99,7 +104,8 @@ def command(
     labelled = in_order_of_ids(chosen.labelled)
     method, calibrators = _method(calibration, options, samples.predictions, tables[0])
     types = tuple(Event(name, classes=tuple(classes)) for name, classes in named.items())
-    evidence = _evidence(evidence_file, labelled.predictions, types, admissible)
+    known = Evidence(labelled.predictions, {}, None, types, admissible)
+    evidence, near = _evidence(known, evidence_file, novelty, tables[0], "distance" not in without)
     model, finding = study_events(labelled, evidence, events, options, calibrators)
     write_events(
         Path(out),
@@ -109,6 +115,7 @@ def command(
             labelled.predictions.scale,
             to_record(finding),
             model,
+            near,
         ),
     )
     count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
@@ -244,12 +251,27 @@ def _method(
     return file.method_spec, {file.method_spec: method.build(quick)}
 
 
-def _evidence(path: str | None, predictions: Predictions, types: Any, admissible: str) -> Any:
-    """Return what is known of the proteins."""
-    from credence.events.features.protocol import Evidence
-    from credence.tables.evidence import read_evidence
+def _evidence(
+    known: Evidence, path: str | None, novelty: str | None, where: str, is_wanted: bool
+) -> tuple[Evidence, str]:
+    """Return what is known of the proteins, and the digest of what told distances."""
+    import numpy as np
 
-    known = Evidence(predictions, {}, None, types, admissible)
-    if path is None:
-        return known
-    return read_evidence(Path(path), predictions.class_names).added_to(known)
+    from credence.problems import refuse
+    from credence.tables.digests import sha256_of
+    from credence.tables.evidence import read_evidence
+    from credence.tables.novelty_file import read_novelty
+
+    given = None if path is None else read_evidence(Path(path), known.predictions.class_names)
+    near = ""
+    # What the user says is nearest counts, and is asked for again by annotate.
+    is_given = given is not None and "distance" in given.columns
+    if novelty is not None and is_wanted and not is_given:
+        distance = read_novelty(Path(novelty)).reference.known_distance(known.predictions.ids)
+        if not np.isfinite(distance).any():
+            raise refuse(
+                novelty, f"it knows no distance of a protein of {where}.",
+                "Give what credence novelty wrote of the same set.",
+            )  # fmt: skip
+        known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
+    return (known if given is None else given.added_to(known)), near

@@ -109,6 +109,24 @@ class Reference:
             None if self.training is None or len(self.training) == 0 else index_of(self.training)
         )
 
+    def known_distance(self, ids: Strings) -> Floats:
+        """Return the distance of calibration proteins to the nearest of another cluster.
+
+        Parameters
+        ----------
+        ids : array of str
+            Names; of a protein that does not calibrate it is NaN.
+
+        Notes
+        -----
+        A relative in its own cluster would tell of a calibration protein what is
+        not known of a protein of a new family.
+        """
+        answer = np.full(len(ids), np.nan)
+        rows = np.array([self._row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
+        answer[rows >= 0] = self.own_distance[rows[rows >= 0]]
+        return answer
+
     @cached_property
     def _row_of(self) -> dict[str, int]:
         return {id_: row for row, id_ in enumerate(self.ids)}
@@ -195,8 +213,7 @@ def read(record: Mapping[str, Any]) -> Reference:
 def distance_to_nearest(reference: Reference, points: Any) -> Floats:
     """Return the distance of points to the nearest calibration protein.
 
-    For a protein that calibrates itself, take `own_distance`: the nearest one of
-    another cluster.
+    For a protein that calibrates itself, see :meth:`Reference.known_distance`.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ def event_columns(
     predictions: Predictions,
     confidence: Floats,
     evidence: EvidenceTable | None,
+    distance: Floats | None = None,
 ) -> dict[str, Any]:
     """Return the columns of some rows.
 
@@ -42,12 +43,14 @@ def event_columns(
         The published one.
     evidence : EvidenceTable or None
         What else is known of the proteins.
+    distance : array of float, optional
+        Of each to its nearest calibration protein, NaN where not known.
     """
     if model is None:
         return {}
     if predictions.n_samples == 0:
         return {name: np.empty(0) for name in event_names(model)}
-    known = model.evidence(predictions)
+    known = model.evidence(predictions, {} if distance is None else {"distance": distance})
     if evidence is not None:
         known = evidence.added_to(known)
     found = model.probabilities(known, confidence)

@@ -35,6 +35,8 @@ class EventsFile:
         Record of a :class:`credence.findings.events.EventsFinding`.
     model : EventModel
         The forecasts.
+    novelty : str
+        SHA-256 of the novelty file whose distances they look at; empty: of none.
     """
 
     method_spec: str
@@ -42,6 +44,7 @@ class EventsFile:
     scale: float
     finding: Mapping[str, Any]
     model: EventModel
+    novelty: str = ""
 
 
 def write_events(path: Path, file: EventsFile) -> None:
@@ -61,6 +64,7 @@ def write_events(path: Path, file: EventsFile) -> None:
             "scale": file.scale,
             "finding": dict(file.finding),
             "model": file.model.to_record(),
+            "novelty": file.novelty,
         }
     )
     write_json(path, {"schema": SCHEMA, "sha256": _digest(body), **body})
@@ -94,6 +98,7 @@ def read_events(path: Path) -> EventsFile:
         float(body["scale"]),
         body["finding"],
         EventModel.from_record(nulls_to_nan(body["model"])),
+        body.get("novelty", ""),
     )
 
 

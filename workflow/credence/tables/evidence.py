@@ -41,7 +41,10 @@ class EvidenceTable:
     beside: Strings | None
 
     def added_to(self, evidence: Evidence) -> Evidence:
-        """Return the evidence with these columns; what is not in the table is not known."""
+        """Return the evidence with these columns; they count before those that it has.
+
+        What is not in the table is not known.
+        """
         ids = evidence.predictions.ids
         rows = np.array([self.row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
         is_known = rows >= 0
@@ -56,7 +59,7 @@ class EvidenceTable:
                 dtype=np.int64,
             ).reshape(-1, len(BESIDE))
             neighbours = np.where(is_known[:, None], codes[rows], NO_GENE)
-        return replace(evidence, columns=columns, neighbours=neighbours)
+        return replace(evidence, columns={**evidence.columns, **columns}, neighbours=neighbours)
 
 
 def read_evidence(path: Path, class_names: tuple[str, ...]) -> EvidenceTable:

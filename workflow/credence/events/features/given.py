@@ -62,7 +62,7 @@ FEATURES = (
         "distance",
         "sequence",
         "distance to the nearest calibration protein",
-        "a column 'distance'",
+        "what credence novelty wrote, or a column 'distance'",
         _given_column("distance"),
     ),
     Feature(

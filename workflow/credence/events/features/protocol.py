@@ -24,7 +24,7 @@ class Evidence:
         What the classifier said.
     columns : mapping of str to array of float
         Further numbers of each protein, NaN where not known: ``length``,
-        ``distance``.
+        ``distance``; of a calibration protein the distance to other clusters.
     neighbours : array of int, shape (n_samples, n_neighbours), optional
         Class predicted for the genes beside each, `NO_GENE` where there is none.
     types : tuple of Event
