@@ -171,7 +171,7 @@ def _rows(world: SplitWorld) -> tuple[list[list[Any]], list[float], str]:
             rows.append([title, f"not run: {record['absent']}", *[""] * (len(HEADER) - 2)])
             continue
         loads.append(record["load"])
-        with np.load(kept.with_suffix(".npz")) as arrays:
+        with np.load(kept.with_suffix(".npz"), allow_pickle=False) as arrays:
             group, cluster = arrays["group"], arrays["cluster"]
         counts = [crossing(pairs, group, examined) for pairs in (relatives, both)]
         if recipe == "ours" and len(examined) < size:
@@ -212,7 +212,7 @@ def _balance(world: SplitWorld) -> str:
     from benchmarks.run import table
 
     size = world.proteins.n_proteins
-    with np.load(OUT / str(size) / "ours.npz") as arrays:
+    with np.load(OUT / str(size) / "ours.npz", allow_pickle=False) as arrays:
         cluster = arrays["cluster"]
     rows = []
     for title, deal in DEALERS.items():

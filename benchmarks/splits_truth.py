@@ -76,7 +76,7 @@ def all_relatives(proteins: Proteins, rows: np.ndarray | None = None) -> Truth:
         if not path.is_file():
             _keep(path, part, rows is None, library, aligner, database, found.lengths)
             print(f"{path.name}: up to row {part[-1]} of {len(found.texts)}", flush=True)
-        with np.load(path) as kept:
+        with np.load(path, allow_pickle=False) as kept:
             values = kept["first"], kept["second"], kept["shares"], kept["expected"]
         parts.append(Pairs(values[0], values[1], *np.ascontiguousarray(values[2].T)))
         expected.append(values[3])
