@@ -26,10 +26,10 @@ from credence.tables.calibration_file import (
     checksum_of,
     confidence_of,
     read_calibration,
-    require_match,
     settings_record,
     write_calibration,
 )
+from credence.tables.calibration_match import require_match
 from credence.tables.contract import read_clusters, read_confidences, read_groups, read_metrics
 from credence.tables.fasta import read_fasta
 from credence.tables.formats.registry import propose_formats

@@ -19,10 +19,10 @@ from credence.tables.calibration_file import (
     CalibrationFile,
     checksum_of,
     read_calibration,
-    require_match,
     settings_record,
     write_calibration,
 )
+from credence.tables.calibration_match import require_match
 
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "calibration"
 CLASSES = ("Portal", "HTJ", "Köpfe")

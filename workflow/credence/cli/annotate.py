@@ -96,7 +96,8 @@ def command(
     from credence.cli.releases import calibration_or_release
     from credence.cli.tables import RELATIVES_UNKNOWN, as_calibrated, table_spec
     from credence.cli.values import json_settings, require_other
-    from credence.tables.calibration_file import read_calibration, require_match
+    from credence.tables.calibration_file import read_calibration
+    from credence.tables.calibration_match import require_match
     from credence.tables.joining import stream_tables
     from credence.tables.shift_file import read_shift, require_same
     from credence.tables.writing import TableWriter, write_json

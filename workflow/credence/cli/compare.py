@@ -135,7 +135,7 @@ def _asked(
 ) -> Predictions:
     from credence.cli.tables import as_calibrated, read_set, table_spec
     from credence.cli.values import json_settings
-    from credence.tables.calibration_file import require_match
+    from credence.tables.calibration_match import require_match
 
     file = sources[1].file
     spec = table_spec([table], format_, json_settings(spec_json, "--spec"))

@@ -238,7 +238,8 @@ def _method(
     from credence.calibrators.protocol import FitOptions
     from credence.calibrators.spec import parse_method
     from credence.problems import InputError
-    from credence.tables.calibration_file import need_problems, read_calibration, require_match
+    from credence.tables.calibration_file import read_calibration
+    from credence.tables.calibration_match import need_problems, require_match
 
     if calibration is None or not options.agrees:
         return "", {}

@@ -86,10 +86,10 @@ def command(
     from credence.problems import InputError
     from credence.tables.calibration_file import (
         CalibrationFile,
-        need_problems,
         settings_record,
         write_calibration,
     )
+    from credence.tables.calibration_match import need_problems
     from credence.tables.digests import sha256_of
 
     require_other(out, [*tables, labels, groups, clusters, novelty, onto])

@@ -68,7 +68,7 @@ def samples_of(
     from credence.cli.places import with_places
     from credence.cli.tables import as_calibrated, read_set
     from credence.problems import InputError
-    from credence.tables.calibration_file import require_match
+    from credence.tables.calibration_match import require_match
 
     known = next(iter(files.values()))
     as_known = as_calibrated(stated, known.class_names, known.scale)

@@ -80,7 +80,8 @@ def added_to(
     from credence.calibrators.recalibrate import add_trove, fit_masses
     from credence.problems import InputError, Problem
     from credence.releases.reading import options_of
-    from credence.tables.calibration_file import read_calibration, require_match
+    from credence.tables.calibration_file import read_calibration
+    from credence.tables.calibration_match import require_match
 
     file = read_calibration(Path(path))
     calibrator = replace(

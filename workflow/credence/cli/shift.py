@@ -176,7 +176,8 @@ def _method(
 ) -> _MethodFit:
     from credence.calibrators.spec import parse_method
     from credence.problems import refuse
-    from credence.tables.calibration_file import read_calibration, require_match
+    from credence.tables.calibration_file import read_calibration
+    from credence.tables.calibration_match import require_match
 
     if calibration is None:
         specification = parse_method(method or "kernel", "--method")

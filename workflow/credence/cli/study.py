@@ -76,7 +76,7 @@ def two_sets(
     from credence.evaluation.notices import plural
     from credence.evaluation.two_sets import measure_halves, summarise_draws
     from credence.problems import InputError, refuse
-    from credence.tables.calibration_file import need_problems
+    from credence.tables.calibration_match import need_problems
     from credence.tables.writing import check_table_ending, write_table
 
     require_other(out, [*tables, groups, clusters])
