@@ -9,7 +9,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -288,6 +288,7 @@ def _labelled(n_samples: int) -> Labelled:
     scores = rng.dirichlet([1.0, 1.0, 1.0], n_samples) * 10
     ids = np.array([f"p{row}" for row in range(n_samples)], dtype=object)
     predictions = from_scores(ids, CLASSES, scores, 10.0, 0.01, is_distribution=True)
+    predictions = replace(predictions, places=rng.normal(size=(n_samples, 2)))
     return label(predictions, rng.integers(0, 3, n_samples))
 
 

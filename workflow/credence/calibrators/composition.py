@@ -36,6 +36,11 @@ class ComposedCalibration:
     first: Calibration
     second: Calibration
 
+    @property
+    def n_components(self) -> int:
+        """Number of components of a protein's place that the first stage asks for."""
+        return int(getattr(self.first, "n_components", 0))
+
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the second stage's confidence at the first one's.
 

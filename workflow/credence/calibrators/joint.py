@@ -78,6 +78,11 @@ class JointCalibration:
     entries: tuple[ClassCurve, ...]
     model: VectorModel | None
 
+    @property
+    def n_components(self) -> int:
+        """Number of components of a protein's place that the model asks for, mostly 0."""
+        return int(getattr(self.model, "n_components", 0))
+
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction.
 

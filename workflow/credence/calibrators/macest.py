@@ -32,6 +32,13 @@ class MacestModel:
     place_scale: float
     score_scale: float
 
+    @property
+    def n_components(self) -> int:
+        """Number of components of a place; 0 where none was learnt from."""
+        if self.fitted is None:
+            return 0
+        return int(self.fitted.graph.points.shape[1]) - int(self.fitted.graph.n_classes)
+
     def points(self, predictions: Predictions) -> Floats:
         """Return place and log scores of each protein side by side.
 

@@ -7,6 +7,8 @@ time; it is used instead, before anything rests on it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from credence.calibrators.protocol import Calibration
@@ -37,6 +39,8 @@ def defect_of(
         return f"scores have the scale {scale:g} and the resolution {resolution:g}"
     predictions = made_up(class_names, scale, resolution)
     try:
+        n_components = int(getattr(calibration, "n_components", 0))
+        predictions = replace(predictions, places=_places(predictions.n_samples, n_components))
         with np.errstate(all="ignore"):
             found = calibration.confidence(predictions)
             return defect_in(found, predictions.n_samples)
@@ -69,6 +73,13 @@ def made_up(class_names: tuple[str, ...], scale: float, resolution: float) -> Pr
     every = np.concatenate(rows)
     ids = np.array([f"made up {row}" for row in range(len(every))], dtype=object)
     return from_scores(ids, class_names, every, scale, resolution)
+
+
+def _places(n_samples: int, n_components: int) -> Floats:
+    """Return the middle of the space for every protein but the last, whose place is unknown."""
+    places = np.zeros((n_samples, n_components))
+    places[-1] = np.nan
+    return places
 
 
 def defect_in(found: Confidence, n_samples: int) -> str | None:
