@@ -21,7 +21,13 @@ from credence.engines import diamond, mmseqs
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVS = ROOT / "envs"
-LOCKS = {"credence": (), "dev": ("dev",), "bench": ("bench",), "slurm": ("slurm",)}
+LOCKS = {
+    "credence": (),
+    "dev": ("dev",),
+    "bench": ("bench",),
+    "slurm": ("slurm",),
+    "novelty": ("novelty",),
+}
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==(\S+?)( ;.*)? \\$", re.M)
 TOOLS = {"mmseqs2": "mmseqs2", "diamond": "diamond", "cd-hit": "cd-hit"}  # file → package
 
