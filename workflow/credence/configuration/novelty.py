@@ -118,7 +118,9 @@ def novelty_problems(document: Document) -> Iterator[Problem]:
             yield document.problem(
                 path,
                 f"{text!r} asks where proteins lie, and nothing tells it.",
-                "Give proteins of the calibration set, or vectors as novelty: {features: …}.",
+                f"Write novelty: {{features: {COMPOSITION}}}."
+                if features == NONE and has_proteins
+                else "Give proteins of the calibration set, or vectors as novelty: {features: …}.",
             )
         elif path == ("calibration", "method"):
             yield document.problem(

@@ -1,0 +1,152 @@
+"""``credence novelty`` as a user calls it, and what ``credence annotate`` makes of its file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from credence import __version__
+from credence.cli import run_command_line
+from credence.cli.proteins import read_proteins
+from credence.tables.novelty_file import read_novelty
+
+END = "Mend this and run the command again.\n"
+LABELLED = ["--format", "phanns-labelled"]
+WORLD = {"n_calibration": 90, "n_use": 24, "n_training": 20, "n_training_relatives": 3}
+N_NUMBERS = 6  # of a vector
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small world."""
+    folder = tmp_path_factory.mktemp("novelty") / "world"
+    settings = json.dumps({**WORLD, "n_trove": 9})
+    assert run_command_line(["simulate", str(folder), "--settings", settings]) == 0
+    return folder
+
+
+@pytest.fixture
+def world(simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> Path:
+    """Return the working directory, with a copy of the world in it."""
+    shutil.copytree(simulated, tmp_path / "world")
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    return tmp_path
+
+
+def call(*words: str) -> int:
+    return run_command_line(["novelty", "world/calibration.csv", *LABELLED, *words])
+
+
+def refused(capsys: Said, *words: str) -> str:
+    """Return the message with which a command is refused, without its last line."""
+    capsys.readouterr()
+    assert run_command_line(list(words)) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.endswith(END)
+    return said.err.removesuffix(END)
+
+
+def ids_of(path: str) -> list[str]:
+    return [str(id_) for id_ in pd.read_csv(path).iloc[:, 0]]
+
+
+def write_vectors(name: str, ids: list[str], n_numbers: int = N_NUMBERS) -> None:
+    values = np.random.default_rng(6).normal(size=(len(ids), n_numbers))
+    np.savez(name, id=np.array(ids), vectors=values)
+
+
+def annotate(*words: str) -> list[str]:
+    """Return the words that annotate the use-set with the calibration of the world."""
+    fit = ["fit", "world/calibration.csv", *LABELLED, "--method", "class_only", "--draws", "0"]
+    assert run_command_line([*fit, "--out", "fit.json"]) == 0
+    table = ["annotate", "world/use.csv", "--format", "phanns", "--calibration", "fit.json"]
+    return [*table, "--novelty", "novelty.json", *words, "--out", "out.tsv"]
+
+
+def test_known_proteins_are_written_and_use_sets_compared_with_them(
+    world: Path, capsys: Said
+) -> None:
+    words = ["--proteins", "world/proteins.fasta", "--training", "world/training.fasta"]
+    assert call(*words, "--components", "8", "--out", "novelty.json") == 0
+    assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 8 axes.\n"
+    known = read_novelty(Path("novelty.json"))
+    assert sorted(known.reference.ids) == sorted(ids_of("world/calibration.csv"))
+    assert known.reference.training is not None and len(known.reference.training) == 23
+    assert call(*words, "--components", "8", "--out", "again.json") == 0
+    assert Path("again.json").read_bytes() == Path("novelty.json").read_bytes()
+    assert run_command_line(annotate("--proteins", "world/use.fasta")) == 0
+    table = pd.read_csv("out.tsv", sep="\t")
+    assert table["novelty"].between(0, 1).all() and len(table) == len(ids_of("world/use.csv"))
+    fasta = read_proteins("world/use.fasta", "first_word")
+    sequence = dict(zip(fasta.ids, fasta.sequences, strict=True))
+    asked = np.array([sequence[id_] for id_ in table["id"]], dtype=object)
+    points = known.reference.space.of_sequences(asked)
+    distance = np.linalg.norm(points[:, None] - known.reference.points[None], axis=2)
+    np.testing.assert_allclose(table["calibration_distance"], distance.min(axis=1))
+    nearest = known.reference.ids[distance.argmin(axis=1)]
+    assert table["nearest_calibration"].tolist() == nearest.tolist()
+
+
+def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Said) -> None:
+    calibration, use = ids_of("world/calibration.csv"), ids_of("world/use.csv")
+    write_vectors("vectors.npz", [*calibration, *use])
+    words = ["--vectors", "vectors.npz", "--components", "4"]
+    assert call(*words, "--out", "novelty.json") == 0
+    assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 4 axes.\n"
+    space = read_novelty(Path("novelty.json")).reference.space
+    assert (space.kind, space.n_features) == ("vectors", N_NUMBERS)
+    assert run_command_line(annotate("--vectors", "vectors.npz")) == 0
+    assert pd.read_csv("out.tsv", sep="\t")["novelty"].notna().all()
+
+
+def test_a_protein_that_calibrates_and_has_no_features_is_named(world: Path, capsys: Said) -> None:
+    ids = ids_of("world/calibration.csv")
+    write_vectors("vectors.npz", ids[2:])
+    table = ["novelty", "world/calibration.csv", *LABELLED, "--vectors", "vectors.npz"]
+    assert refused(capsys, *table, "--out", "novelty.json") == "".join(
+        f"world/calibration.csv: {id_!r} is not in vectors.npz. "
+        "Add the protein there or remove this row.\n"
+        for id_ in ids[:2]
+    )
+    assert not Path("novelty.json").exists()
+
+
+def test_features_are_named_once(world: Path, capsys: Said) -> None:
+    table = ["novelty", "world/calibration.csv", *LABELLED, "--out", "novelty.json"]
+    expected = (
+        "--proteins: the proteins' features are not named once. Give --proteins or --vectors.\n"
+    )
+    assert refused(capsys, *table) == expected
+    write_vectors("vectors.npz", ids_of("world/calibration.csv"))
+    both = ["--proteins", "world/proteins.fasta", "--vectors", "vectors.npz"]
+    assert refused(capsys, *table, *both) == expected
+
+
+def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
+    world: Path, capsys: Said
+) -> None:
+    write_vectors("vectors.npz", ids_of("world/calibration.csv"))
+    assert call("--vectors", "vectors.npz", "--out", "novelty.json") == 0
+    with_sequences = annotate("--proteins", "world/use.fasta")
+    assert refused(capsys, *with_sequences) == (
+        "novelty.json: its space is one of vectors. Give --vectors.\n"
+    )
+    write_vectors("wide.npz", ids_of("world/use.csv"), N_NUMBERS + 1)
+    assert refused(capsys, *annotate("--vectors", "wide.npz")) == (
+        "wide.npz: its vectors have 7 numbers, those of novelty.json 6. "
+        "Give vectors of the same kind.\n"
+    )
+    record = json.loads(Path("novelty.json").read_text())
+    Path("novelty.json").write_text(json.dumps(record | {"schema": "credence/novelty/2"}))
+    assert refused(capsys, *with_sequences) == (
+        "novelty.json, column 'schema': 'credence/novelty/2' is not 'credence/novelty/1', the "
+        f"only one that credence {__version__} reads. Make it again: credence novelty.\n"
+    )
+    assert not Path("out.tsv").exists()
