@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
     *("bandwidth", "methods", "small_classes", "annotate", "streams", "troves", "large", "peers"),
-    *("splits", "use_sets", "quantifiers", "attach"),
+    *("splits", "use_sets", "quantifiers", "attach", "novelty"),
 )
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
@@ -43,6 +43,7 @@ TITLES = {
     "use_sets": "Use-sets of a million and of ten million rows",
     "quantifiers": "Compositions, side by side with QuaPy",
     "attach": "Real capsid proteins attached as troves",
+    "novelty": "Where proteins lie, and MACEst on noise",
 }
 INTRO = """# Benchmarks
 
@@ -114,6 +115,13 @@ def section_attach() -> str:
     from benchmarks.attach import attach
 
     return attach()
+
+
+def section_novelty() -> str:
+    """Return what looking at where proteins lie takes, and what MACEst says of noise."""
+    from benchmarks.novelty import novelty
+
+    return novelty()
 
 
 def section_large() -> str:

@@ -219,6 +219,9 @@ def _fit(kind: str, features: Any, scale: Floats, n_components: int) -> Space:
     # Held in single precision, so that the space that was read back is this one.
     scale = singles(scale[None, :])[0]
     scaled = features * scale[None, :].astype(np.float32)
+    if sparse.issparse(scaled):
+        # A product with a row is a list of coordinates, and slow to multiply.
+        scaled = sparse.csr_array(scaled)
     axes, variance, total = principal_axes(scaled, n_components)
     axes = singles(axes)
     mean = np.asarray(scaled.mean(axis=0), dtype=np.float64).ravel()
