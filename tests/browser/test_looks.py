@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from credence.findings import Findings
+from credence.findings.novelty import NovelProtein, NoveltyFinding, Points
 from credence.report import render, render_index, report_record
 
 WIDTHS = (360, 800, 1400)
@@ -71,6 +75,60 @@ def test_there_is_no_serious_finding_of_accessibility(scheme: str, open_page: An
         if entry["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+@pytest.fixture(scope="session")
+def page_with_novelty(small: Findings) -> str:
+    rng = np.random.default_rng(1)
+    kinds = [rng.normal(size=(2, n)) for n in (400, 40, 3)]
+    places = [Points(tuple(x), tuple(y), len(x)) for x, y in kinds]
+    name = "flagged_" + "x" * 80
+    row = NovelProtein(name, "Portal", 0.9, 0.999, 3.5, name, "Major capsid", 2.5)
+    bins = {"edges": (0.0, 1.0, 2.0, 3.0), "calibration_counts": (300, 80, 20)}
+    counts = {"n": 45, "n_placed": 43, "n_flagged": 3, "n_repeats": 2, "use_counts": (25, 15, 3)}
+    means = {"confidence_flagged": 0.9, "confidence_others": 0.8}
+    found = NoveltyFinding(
+        name="mine",
+        features="composition",
+        n_components=32,
+        explained=(0.104, 0.05),
+        flag=0.99,
+        n_calibration=400,
+        n_training=20,
+        flag_distance=1.5,
+        calibration=places[0],
+        others=places[1],
+        flagged=places[2],
+        rows=(row,) * 3,
+        **bins,
+        **counts,
+        **means,
+    )
+    return render(replace(small, novelties=(found,)))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_proteins_unlike_any_are_seen_by_all(
+    scheme: str, open_page: Any, page_with_novelty: str, screenshots: Path | None
+) -> None:
+    opened = open_page(page_with_novelty, color_scheme=scheme, bypass_csp=True)
+    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    assert "(10 % and 5 % of all differences;" in opened.page.inner_text("#novelty")
+    found = Axe().run(opened.page, "#novelty").response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    for width in WIDTHS:
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        assert opened.page.evaluate(OVERFLOWING) == []
+        if screenshots is not None:
+            section = opened.page.locator("#novelty")
+            section.screenshot(path=screenshots / f"novelty-{scheme}-{width}.png")
+    opened.page.set_viewport_size({"width": PRINTED_WIDTH, "height": 900})
+    opened.page.emulate_media(media="print")
+    assert opened.page.evaluate(CUT_IN_PRINT) == []
+    if screenshots is not None:
+        opened.page.locator("#novelty").screenshot(
+            path=screenshots / f"novelty-{scheme}-print.png"
+        )
 
 
 def test_the_page_of_a_real_run_is_whole_at_every_width_and_in_print(
