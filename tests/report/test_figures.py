@@ -9,7 +9,7 @@ import pytest
 from credence.findings import Findings
 from credence.report import style
 from credence.report.figures import draw
-from credence.report.plots import ComparisonPlot, ConfidencePlot, ReliabilityPlot
+from credence.report.plots import ComparisonPlot, ConfidencePlot, DistancePlot, ReliabilityPlot
 from credence.report.svg import to_svg
 
 
@@ -99,3 +99,15 @@ def test_a_comparison_without_any_number_is_not_asked_for(small: Findings) -> No
     built = section(replace(small, results=replace(small.results, metrics=blank)))
     assert "Nothing could be held out" in repr(built.blocks[0])
     assert "methods-nll" not in repr(built)
+
+
+@pytest.mark.parametrize("peak", [40, 165, 1000])
+def test_the_label_of_shares_lies_within_the_picture(peak: int) -> None:
+    rest = (1000 - peak) // 29
+    counts = (peak, *([rest] * 29))
+    edges = tuple(place / 20 for place in range(31))
+    figure = draw(DistancePlot(("calibration", "use"), edges, (counts, counts), 1.0))
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    assert axes.yaxis.label.get_window_extent().x0 >= 0
+    assert len(axes.get_yticks()) >= 3

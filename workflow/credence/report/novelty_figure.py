@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from credence.report import style
 from credence.report.plots import DistancePlot, MapPlot
@@ -15,6 +16,7 @@ LEFT, RIGHT, BOTTOM, TOP, LEGEND = 0.55, 0.12, 0.48, 0.1, 0.46  # inches
 MAP, DISTANCES = 3.4, 2.4  # inches
 KNOWN, NEW, FLAGGED = style.SERIES[5], style.SERIES[4], style.SERIES[1]
 MARGIN = 0.05  # of the map's width
+TICKS = 5
 
 
 def draw_map(plot: MapPlot) -> Figure:
@@ -72,6 +74,8 @@ def draw_distances(plot: DistancePlot) -> Figure:
             )  # fmt: skip
     axes.set_xlim(0, plot.edges[-1])
     axes.set_ylim(bottom=0)
+    # Steps of 0.01 or more: longer numbers would push the label out of the picture.
+    axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
     axes.set_ylabel("share of proteins")
     axes.set_xlabel("distance to the nearest calibration protein")
     if np.isfinite(plot.flag):
