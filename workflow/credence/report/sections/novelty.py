@@ -78,8 +78,8 @@ def _lead(found: NoveltyFinding) -> str:
         f"{found.name}: {count(found.n_flagged)} of {of(found.n_placed, 'protein')} "
         f"({share(found.n_flagged / found.n_placed)}) are farther from every calibration protein "
         f"than {share(found.flag)} of the {count(found.n_calibration)} calibration proteins are "
-        f"from other families. Were all of them of new families like those in calibration, {usual} "
-        "would be."
+        f"from other families. Were all of them of new families like those in calibration, "
+        f"{usual} would be."
     )
     if found.n > found.n_placed:
         lead += (
@@ -123,7 +123,8 @@ def _map(found: NoveltyFinding, name: str) -> Figure:
         f"novelty-map-{name}",
         f"{found.name} among the calibration proteins, along the two axes on which calibration "
         f"proteins differ most ({100 * first:.0f} % and {100 * second:.0f} % of all differences; "
-        f"distances count {found.n_components} axes, so a flagged protein can lie amid the others here). "
+        f"distances count {found.n_components} axes, so a flagged protein can lie amid the others "
+        "here). "
         f"Shown: {shown}.",
         f"Map of {found.name} and the calibration proteins: {shown}.",
         MapPlot(
