@@ -19,8 +19,6 @@ from faults.conftest import Lab
 from faults.test_kills import wait_for
 from faulty_runs import SMALLEST, TIMEOUT, call, environment, started
 
-pytestmark = pytest.mark.slow
-
 FUTURE = 2**32  # in 2106
 NOTHING = "Nothing to be done"
 SAMPLES = "results/lab/releases/00-base/samples.parquet"
@@ -48,6 +46,7 @@ def cut(path: Path) -> None:
     path.write_bytes(content[: len(content) // 2])
 
 
+@pytest.mark.slow
 def test_tables_that_were_touched_copied_or_come_from_the_future_redo_nothing(lab: Lab) -> None:
     for path in (lab.folder / "mine").rglob("*"):
         os.utime(path, (FUTURE, FUTURE))
