@@ -7,7 +7,7 @@ judged, and stand on the page, with nothing else touched.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,12 @@ def one_line_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def world() -> Labelled:
-    return draw_labelled(WorldSettings(n_calibration=900), np.random.default_rng(3))
+    rng = np.random.default_rng(3)
+    drawn = draw_labelled(WorldSettings(n_calibration=900), rng)
+    # Some methods ask where proteins lie: around a point for each class.
+    middle = rng.normal(size=(drawn.predictions.n_classes, 3))
+    places = middle[drawn.true_class] + rng.normal(size=(drawn.n_samples, 3)) / 2.0
+    return replace(drawn, predictions=replace(drawn.predictions, places=places))
 
 
 CONFIGURATION = """\
