@@ -217,7 +217,7 @@ def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
 
 
 def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIGURATION.replace("folds: 2", "folds: 1"))
+    (tmp_path / "config.yaml").write_text(CONFIGURATION.replace("folds: 2", "folds: 1", 1))
     done = call(tmp_path, ROOT, "credence", "run")
     assert done.returncode == 2
     assert done.stderr == (
