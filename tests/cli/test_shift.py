@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from credence import __version__
 from credence.cli import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
 
@@ -301,8 +302,8 @@ def test_a_shift_file_of_an_older_version_is_refused(
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert told(capsys)[0] == (
-        "shift.json: its schema is not 'credence/shift/2'. "
-        "Estimate the composition again: credence shift."
+        "shift.json, column 'schema': 'credence/shift/1' is not 'credence/shift/2', the only one "
+        f"that credence {__version__} reads. Estimate the composition again: credence shift."
     )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from credence.events.model import EventModel
 from credence.predictions import Predictions
-from credence.problems import InputError, Problem, refuse
-from credence.tables.json_text import nulls_to_nan, plain
-from credence.tables.writing import write_json
+from credence.problems import InputError, Problem
+from credence.tables.json_text import nulls_to_nan
+from credence.tables.probing import made_up
+from credence.tables.signed import read_signed, write_signed
 
 SCHEMA = "credence/events/1"
 AGAIN = "Learn the events again: credence events."
@@ -57,17 +58,15 @@ def write_events(path: Path, file: EventsFile) -> None:
     file : EventsFile
         What it holds.
     """
-    body = plain(
-        {
-            "method_spec": file.method_spec,
-            "class_names": list(file.class_names),
-            "scale": file.scale,
-            "finding": dict(file.finding),
-            "model": file.model.to_record(),
-            "novelty": file.novelty,
-        }
-    )
-    write_json(path, {"schema": SCHEMA, "sha256": _digest(body), **body})
+    body = {
+        "method_spec": file.method_spec,
+        "class_names": list(file.class_names),
+        "scale": file.scale,
+        "finding": dict(file.finding),
+        "model": file.model.to_record(),
+        "novelty": file.novelty,
+    }
+    write_signed(path, SCHEMA, body)
 
 
 def read_events(path: Path) -> EventsFile:
@@ -78,21 +77,11 @@ def read_events(path: Path) -> EventsFile:
     path : Path
         From :func:`write_events`.
     """
-    where = str(path)
-    try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise refuse(where, "there is no such file.", AGAIN) from None
-    except UnicodeDecodeError as error:
-        raise refuse(where, "this is not text in UTF-8.", AGAIN) from error
-    except json.JSONDecodeError as error:
-        raise refuse(where, f"this is not JSON: {error.msg}.", AGAIN, error.lineno) from error
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise refuse(where, f"its schema is not {SCHEMA!r}.", AGAIN)
-    body = {key: value for key, value in record.items() if key not in ("schema", "sha256")}
-    if record.get("sha256") != _digest(body):
-        raise refuse(where, "its content was changed after it was written.", AGAIN)
-    return EventsFile(
+    return read_signed(path, SCHEMA, AGAIN, _parsed)
+
+
+def _parsed(body: Mapping[str, Any]) -> EventsFile:
+    file = EventsFile(
         body["method_spec"],
         tuple(body["class_names"]),
         float(body["scale"]),
@@ -100,6 +89,24 @@ def read_events(path: Path) -> EventsFile:
         EventModel.from_record(nulls_to_nan(body["model"])),
         body.get("novelty", ""),
     )
+    _try(file)
+    return file
+
+
+def _try(file: EventsFile) -> None:
+    """Let the forecasts answer for made-up predictions, before anything rests on them."""
+    predictions = made_up(file.class_names, file.scale, 0.0)
+    scores = np.asarray(predictions.scores)
+    predictions = replace(predictions, network_scores=scores[:, None, :])
+    evidence = replace(
+        file.model.evidence(predictions),
+        columns={name: np.ones(len(scores)) for name in file.model.features},
+        neighbours=np.zeros((len(scores), 2), dtype=np.int64),
+    )
+    with np.errstate(all="ignore"):
+        said = file.model.probabilities(evidence, np.full(len(scores), 0.5))
+    if not ((said >= 0) & (said <= 1)).all():
+        raise ValueError("it gives chances that are no probabilities")
 
 
 def require_same_events(
@@ -126,8 +133,3 @@ def require_same_events(
         problems.append(Problem(where, "its classes or its scale are not the table's.", AGAIN))
     if problems:
         raise InputError(problems)
-
-
-def _digest(body: Mapping[str, Any]) -> str:
-    text = json.dumps(body, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

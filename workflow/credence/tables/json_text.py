@@ -139,14 +139,22 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
     remedy : str
         What to do where it is no JSON record, as an order.
     """
+    where = str(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise refuse(str(path), "there is no such file.", remedy) from None
-    except UnicodeDecodeError as error:
-        raise refuse(str(path), "this is not text in UTF-8.", remedy) from error
+        raise refuse(where, "there is no such file.", remedy) from None
+    except IsADirectoryError:
+        raise refuse(where, "this is a folder.", remedy) from None
+    except OSError as error:
+        raise refuse(where, f"it cannot be read ({error.strerror}).", remedy) from None
+    except UnicodeDecodeError:
+        raise refuse(where, "this is not text in UTF-8.", remedy) from None
     except json.JSONDecodeError as error:
-        raise refuse(str(path), f"this is not JSON: {error.msg}.", remedy, error.lineno) from error
+        what = f"this is not JSON, or not the whole of it: {error.msg}."
+        raise refuse(where, what, remedy, error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        raise refuse(where, f"this is no record of credence ({error}).", remedy) from None
     if not isinstance(record, dict):
         raise refuse(str(path), "this is not a JSON record.", remedy)
     return record

@@ -6,9 +6,6 @@ room; it is data all the same, and reading it runs no code (decision 1006).
 
 from __future__ import annotations
 
-import binascii
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +14,9 @@ from typing import Any
 from credence import __version__
 from credence.novelty import reference as references
 from credence.novelty.reference import Reference
-from credence.problems import refuse
-from credence.tables.json_text import plain
-from credence.tables.writing import write_json
+from credence.tables.signed import read_signed, write_signed
 
-SCHEMA_NAME = "credence/novelty"
-SCHEMA = f"{SCHEMA_NAME}/1"
+SCHEMA = "credence/novelty/1"
 AGAIN = "Make it again: credence novelty."
 
 
@@ -52,14 +46,12 @@ def write_novelty(path: Path, file: NoveltyFile) -> None:
     file : NoveltyFile
         What it holds.
     """
-    body = plain(
-        {
-            "credence_version": __version__,
-            "inputs": dict(file.inputs),
-            "reference": file.reference.to_record(),
-        }
-    )
-    write_json(path, {"schema": SCHEMA, "sha256": _digest(body), **body})
+    body = {
+        "credence_version": __version__,
+        "inputs": dict(file.inputs),
+        "reference": file.reference.to_record(),
+    }
+    write_signed(path, SCHEMA, body)
 
 
 def read_novelty(path: Path) -> NoveltyFile:
@@ -70,37 +62,28 @@ def read_novelty(path: Path) -> NoveltyFile:
     path : Path
         From :func:`write_novelty`.
     """
-    where = str(path)
-    try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise refuse(where, "there is no such file.", AGAIN) from None
-    except OSError as error:
-        raise refuse(where, f"it cannot be read ({error.strerror}).", AGAIN) from None
-    except UnicodeDecodeError:
-        raise refuse(where, "this is not text in UTF-8.", AGAIN) from None
-    except (ValueError, RecursionError):
-        raise refuse(where, "this is not JSON, or not the whole of it.", AGAIN) from None
-    schema = record.get("schema") if isinstance(record, dict) else None
-    name, _, version = str(schema).rpartition("/")
-    if name == SCHEMA_NAME and version.isdecimal() and schema != SCHEMA:
-        raise refuse(
-            where,
-            f"{schema!r} is not {SCHEMA!r}, the only one that credence {__version__} reads.",
-            AGAIN,
-            column="schema",
-        )
-    if schema != SCHEMA:
-        raise refuse(where, f"its schema is not {SCHEMA!r}.", AGAIN)
-    body = {key: value for key, value in record.items() if key not in ("schema", "sha256")}
-    if record.get("sha256") != _digest(body):
-        raise refuse(where, "its content was changed after it was written.", AGAIN)
-    try:
-        return NoveltyFile(references.read(body["reference"]), body["inputs"])
-    except (KeyError, TypeError, ValueError, AttributeError, binascii.Error) as error:
-        raise refuse(where, f"it is damaged: {error}.", AGAIN) from error
+    return read_signed(path, SCHEMA, AGAIN, _parsed)
 
 
-def _digest(body: Mapping[str, Any]) -> str:
-    text = json.dumps(body, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _parsed(body: Mapping[str, Any]) -> NoveltyFile:
+    reference = references.read(body["reference"])
+    _require_shapes(reference)
+    return NoveltyFile(reference, dict(body["inputs"]))
+
+
+def _require_shapes(reference: Reference) -> None:
+    space, n_proteins = reference.space, len(reference.ids)
+    wanted = {
+        "scale": (space.scale, (space.n_features,)),
+        "axes": (space.axes, (space.n_features, space.n_components)),
+        "origin": (space.origin, (space.n_components,)),
+        "class_name": (reference.class_name, (n_proteins,)),
+        "points": (reference.points, (n_proteins, space.n_components)),
+        "is_calibration": (reference.is_calibration, (n_proteins,)),
+        "own_distance": (reference.own_distance, (n_proteins,)),
+    }
+    if reference.training is not None:
+        wanted["training"] = (reference.training, (len(reference.training), space.n_components))
+    for name, (values, shape) in wanted.items():
+        if values.shape != shape:
+            raise ValueError(f"{name} has the shape {values.shape}, not {shape}")

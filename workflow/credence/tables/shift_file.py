@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +11,11 @@ import numpy as np
 
 from credence.calibrators.registry import read_calibration as read_record
 from credence.predictions import Floats, Predictions
-from credence.problems import InputError, Problem, refuse
+from credence.problems import InputError, Problem
 from credence.shift.adjusted import AdjustedCalibration, read_adjusted
-from credence.tables.json_text import nulls_to_nan, plain
-from credence.tables.writing import write_json
+from credence.tables.json_text import nulls_to_nan
+from credence.tables.probing import defect_of
+from credence.tables.signed import read_signed, write_signed
 
 SCHEMA = "credence/shift/2"
 AGAIN = "Estimate the composition again: credence shift."
@@ -62,16 +61,14 @@ def write_shift(path: Path, file: ShiftFile) -> None:
     file : ShiftFile
         What it holds.
     """
-    body = plain(
-        {
-            "method_spec": file.method_spec,
-            "class_names": list(file.class_names),
-            "scale": file.scale,
-            "finding": dict(file.finding),
-            "adjusted": file.adjusted.to_record(),
-        }
-    )
-    write_json(path, {"schema": SCHEMA, "sha256": _digest(body), **body})
+    body = {
+        "method_spec": file.method_spec,
+        "class_names": list(file.class_names),
+        "scale": file.scale,
+        "finding": dict(file.finding),
+        "adjusted": file.adjusted.to_record(),
+    }
+    write_signed(path, SCHEMA, body)
 
 
 def read_shift(path: Path) -> ShiftFile:
@@ -82,29 +79,22 @@ def read_shift(path: Path) -> ShiftFile:
     path : Path
         From :func:`write_shift`.
     """
-    where = str(path)
-    try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise refuse(where, "there is no such file.", AGAIN) from None
-    except UnicodeDecodeError as error:
-        raise refuse(where, "this is not text in UTF-8.", AGAIN) from error
-    except json.JSONDecodeError as error:
-        raise refuse(where, f"this is not JSON: {error.msg}.", AGAIN, error.lineno) from error
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise refuse(where, f"its schema is not {SCHEMA!r}.", AGAIN)
-    body = {key: value for key, value in record.items() if key not in ("schema", "sha256")}
-    if record.get("sha256") != _digest(body):
-        raise refuse(where, "its content was changed after it was written.", AGAIN)
-    adjusted = nulls_to_nan(body["adjusted"])
-    calibration = read_record(adjusted["calibration"])
-    return ShiftFile(
+    return read_signed(path, SCHEMA, AGAIN, _parsed)
+
+
+def _parsed(body: Mapping[str, Any]) -> ShiftFile:
+    record = nulls_to_nan(body["adjusted"])
+    file = ShiftFile(
         body["method_spec"],
         tuple(body["class_names"]),
         float(body["scale"]),
         body["finding"],
-        read_adjusted(adjusted, calibration),
+        read_adjusted(record, read_record(record["calibration"])),
     )
+    defect = defect_of(file.adjusted, file.class_names, file.scale, 0.0)
+    if defect is not None:
+        raise ValueError(defect)
+    return file
 
 
 def require_same(file: ShiftFile, method_spec: str, predictions: Predictions, where: str) -> None:
@@ -129,8 +119,3 @@ def require_same(file: ShiftFile, method_spec: str, predictions: Predictions, wh
         problems.append(Problem(where, "its classes or its scale are not the table's.", AGAIN))
     if problems:
         raise InputError(problems)
-
-
-def _digest(body: Mapping[str, Any]) -> str:
-    text = json.dumps(body, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

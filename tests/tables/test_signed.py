@@ -1,0 +1,91 @@
+"""Records with a checksum: what is read, and in which words anything else is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from credence import __version__
+from credence.problems import InputError
+from credence.tables.signed import digest_of, read_signed, write_signed
+
+AGAIN = "Make it again: credence example."
+
+
+def number_of(body: Mapping[str, Any]) -> float:
+    return float(body["number"])
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    path = tmp_path / "record.json"
+    write_signed(path, "credence/example/2", {"number": 0.1, "none": float("nan")})
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as refused:
+        read_signed(path, "credence/example/2", AGAIN, number_of)
+    return str(refused.value).replace(str(path), "record.json")
+
+
+def test_a_record_comes_back(written: Path) -> None:
+    assert read_signed(written, "credence/example/2", AGAIN, dict) == {"number": 0.1, "none": None}
+
+
+def test_the_digest_is_that_of_the_content_and_not_of_the_order() -> None:
+    assert digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
+    assert digest_of({"a": 1, "b": 2}) != digest_of({"a": 2, "b": 1})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"number": 0.2}, ": its content was changed after it was written."),
+        ({"schema": "credence/other/2"}, ": its schema is not 'credence/example/2'."),
+        (
+            {"schema": "credence/example/3"},
+            ", column 'schema': 'credence/example/3' is not 'credence/example/2', the only one "
+            f"that credence {__version__} reads.",
+        ),
+    ],
+)
+def test_a_record_that_was_changed_is_refused(
+    written: Path, change: Mapping[str, Any], message: str
+) -> None:
+    written.write_text(json.dumps(json.loads(written.read_text()) | change))
+    assert refusal(written) == f"record.json{message} {AGAIN}"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            b'{"a": 1',
+            ", line 1: this is not JSON, or not the whole of it: Expecting ',' delimiter.",
+        ),
+        (b"[1]", ": this is not a JSON record."),
+        (b"\xff", ": this is not text in UTF-8."),
+        (b"[" * 100_000, ": this is no record of credence (maximum recursion depth exceeded"),
+    ],
+)
+def test_what_is_no_record_is_refused(written: Path, content: bytes, message: str) -> None:
+    written.write_bytes(content)
+    assert refusal(written).startswith(f"record.json{message}")
+
+
+def test_a_folder_and_a_file_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"this is a folder. {AGAIN}"):
+        read_signed(tmp_path, "credence/example/2", AGAIN, number_of)
+    with pytest.raises(InputError, match=f"there is no such file. {AGAIN}"):
+        read_signed(tmp_path / "gone.json", "credence/example/2", AGAIN, number_of)
+
+
+def test_a_record_of_the_wrong_shape_is_told_as_damage(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    write_signed(path, "credence/example/2", {"nothing": 1})
+    assert refusal(path) == f"record.json: it is damaged (KeyError: 'number'). {AGAIN}"
