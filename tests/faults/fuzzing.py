@@ -35,26 +35,12 @@ from credence.tables.fasta import read_fasta
 from credence.tables.formats.registry import propose_formats
 from credence.tables.labels import read_labels
 from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
+from credence.tables.signed import HEAD, digest_of
 from faults.mutations import mutated_bytes, mutated_record, rng_of
+from faults.signed_records import signed_records
+from valid_tables import SPECS, VALID
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-VALID = DATA / "valid" / "tables"
-SPECS = {
-    "phanns.csv": TableSpec("phanns"),
-    "phanns_labelled.csv": TableSpec("phanns-labelled"),
-    "phanns3.csv": TableSpec("phanns3"),
-    "phanns3_labelled.csv": TableSpec("phanns3-labelled"),
-    "deeplocpro.csv": TableSpec("deeplocpro"),
-    "deepvp.csv": TableSpec("deepvp"),
-    "signalp6.txt": TableSpec("signalp6"),
-    "phold.tsv": TableSpec("phold"),
-    "phavip.csv": TableSpec("phavip"),
-    "phynteny.tsv": TableSpec("phynteny"),
-    "credence.tsv": TableSpec("credence", scale=1.0),
-    "networks_long.tsv": TableSpec("credence"),
-    "top_score.tsv": TableSpec("top_score", columns={"id": "id", "score": "score"}),
-    "wide.csv": TableSpec("wide", columns={"id": "id"}),
-}
 TOLD_EVERY = 1_000  # inputs, on the way
 CLASSES = ("Portal", "HTJ", "Köpfe")
 TABLES = {
@@ -121,11 +107,15 @@ class Readers:
         self.calibrations = dict(self._calibrations())
         self.binaries = dict(self._binaries())
         self.known = _labelled(30)
+        self.uses = dict(signed_records(folder, _labelled(120)))
+        self.signed = {name: (folder / name).read_text() for name in self.uses}
         self.jobs: dict[str, Callable[[np.random.Generator], None]] = {
             **{f"table {name}": self._table(name) for name in SPECS},
             **{f"contract {name}": self._contract(name) for name in TABLES},
             **{f"binary {name}": self._binary(name) for name in self.binaries},
             **{f"calibration {name}": self._calibration(name) for name in self.calibrations},
+            **{f"record {name}": self._signed(name) for name in self.uses},
+            **{f"record bytes {name}": self._signed_bytes(name) for name in self.uses},
             **{f"configuration {name}": self._configuration(name) for name in CONFIGURATIONS},
             **{f"text {name}": self._configuration_text(name) for name in CONFIGURATIONS},
             "labels": self._labels,
@@ -253,6 +243,32 @@ class Readers:
         names = sorted(self.calibrations)
         text = self.calibrations[names[int(rng.integers(len(names)))]]
         self._use(self._put("c.json", mutated_bytes(rng, text.encode())))
+
+    def _signed(self, name: str) -> Callable[[np.random.Generator], None]:
+        whole = json.loads(self.signed[name])
+        part = {"shift.json": "adjusted", "events.json": "model", "novelty.json": "reference"}[
+            name
+        ]
+
+        def job(rng: np.random.Generator) -> None:
+            body = dict(whole)
+            if rng.random() < 0.8:  # what was learnt, the rest being right
+                body[part] = mutated_record(rng, body[part])
+            else:
+                body = mutated_record(rng, body)
+            rest = {key: value for key, value in body.items() if key not in HEAD}
+            body["sha256"] = digest_of(rest)
+            self.uses[name](self._put(name, json.dumps(body).encode()), self.known)
+
+        return job
+
+    def _signed_bytes(self, name: str) -> Callable[[np.random.Generator], None]:
+        text = self.signed[name].encode()
+
+        def job(rng: np.random.Generator) -> None:
+            self.uses[name](self._put(name, mutated_bytes(rng, text)), self.known)
+
+        return job
 
     def _configuration(self, name: str) -> Callable[[np.random.Generator], None]:
         data = self.configurations[name]

@@ -16,22 +16,8 @@ from credence.tables.formats.registry import propose_formats
 from credence.tables.labels import read_labels
 from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
 from credence.tables.source import delimiter_of
+from valid_tables import SPECS, VALID
 
-VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
-TABLES = {
-    "phanns.csv": TableSpec("phanns"),
-    "phanns_labelled.csv": TableSpec("phanns-labelled"),
-    "phanns3.csv": TableSpec("phanns3"),
-    "phanns3_labelled.csv": TableSpec("phanns3-labelled"),
-    "deeplocpro.csv": TableSpec("deeplocpro"),
-    "deepvp.csv": TableSpec("deepvp"),
-    "signalp6.txt": TableSpec("signalp6"),
-    "phold.tsv": TableSpec("phold"),
-    "phavip.csv": TableSpec("phavip"),
-    "phynteny.tsv": TableSpec("phynteny"),
-    "credence.tsv": TableSpec("credence", scale=1.0),
-    "networks_long.tsv": TableSpec("credence"),
-}
 CELLS = [
     "",
     " ",
@@ -102,13 +88,13 @@ def rows_in(path: Path, spec: TableSpec) -> list[list[str]]:
     return [row for row in reader if row][1:]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", SPECS)
 @SETTINGS
 @given(data=st.data())
 def test_a_mutated_table_is_read_whole_or_refused(
     name: str, data: st.DataObject, tmp_path: Path
 ) -> None:
-    spec = TABLES[name]
+    spec = SPECS[name]
     path = tmp_path / name
     path.write_bytes(data.draw(mutations((VALID / name).read_bytes())))
     try:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT = 600  # seconds; a run takes fifteen on an idle machine
+from faulty_runs import (
+    KEPT,
+    WORLD,
+    call,
+    copied_package,
+    descendants,
+    environment,
+    kill_all,
+    words,
+)
+
 CONFIGURATION = """\
 run: lab
 calibration_set:
@@ -31,33 +37,6 @@ troves:
 HTJ = "  - {name: htj, scores: mine/trove_htj.csv, fasta: mine/trove_htj.fasta}\n"
 MIXED = "  - {name: mixed, scores: mine/trove_mixed.csv, fasta: mine/trove_mixed.fasta}\n"
 AGAIN = MIXED.replace("mixed,", "again,", 1)
-WORLD = (
-    '{"n_calibration": 60, "n_use": 10, "n_training": 20, "n_training_relatives": 2, '
-    '"n_trove": 6, "n_defects": 2}'
-)
-
-
-def words(folder: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "credence", *more]
-
-
-def environment(folder: Path) -> dict[str, str]:
-    package = folder.parent / "package" / "workflow"
-    return os.environ | {"PYTHONPATH": str(package)}
-
-
-def call(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        words(folder, *more),
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 def configure(folder: Path, *troves: str) -> None:
@@ -74,19 +53,12 @@ def releases(folder: Path) -> dict[str, bytes]:
     }
 
 
-KEPT = ("results", "reports", ".snakemake")
-
-
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
     """Return a folder in which a run with one trove ended, and all releases of it."""
     above = tmp_path_factory.mktemp("troves")
-    package, folder = above / "package", above / "run"
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(ROOT / "workflow", package / "workflow", ignore=ignored)
-    shutil.copytree(ROOT / "envs", package / "envs")
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy(ROOT / name, package / name)
+    copied_package(above)
+    folder = above / "run"
     folder.mkdir()
     call(folder, "simulate", "mine", "--settings", WORLD)
     configure(folder, HTJ)
@@ -189,7 +161,7 @@ def test_troves_in_one_go_one_by_one_and_again_give_the_same_calibration(
 def killed(folder: Path, seconds: float) -> None:
     """Start a run and kill it with everything that it started, without a warning."""
     process = subprocess.Popen(
-        words(folder, "run"),
+        words("run"),
         cwd=folder,
         env=environment(folder),
         stdout=subprocess.DEVNULL,
@@ -197,25 +169,8 @@ def killed(folder: Path, seconds: float) -> None:
         start_new_session=True,
     )
     time.sleep(seconds)
-    for child in _descendants(process.pid):
-        try:
-            os.kill(child, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    kill_all(descendants(process.pid))
     process.wait()
-
-
-def _descendants(pid: int) -> list[int]:
-    """Return a process and all that it started, the process first."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue
-        for child in children:
-            found += _descendants(int(child))
-    return found
 
 
 def recalibrations_killed(

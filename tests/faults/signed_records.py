@@ -1,0 +1,91 @@
+"""Compositions, events and novelty on disk: what reads them, and what uses them afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from credence.calibrators.protocol import FitOptions
+from credence.calibrators.spec import parse_method
+from credence.events.event import Event
+from credence.events.features.protocol import Evidence, Seen
+from credence.events.features.registry import table_of
+from credence.events.forecasters.protocol import Lesson
+from credence.events.forecasters.registry import FORECASTERS
+from credence.events.learning import fit_one
+from credence.events.model import EventModel, FittedEvent
+from credence.novelty.reference import build
+from credence.novelty.space import fit_composition
+from credence.predictions import Labelled
+from credence.shift.adjusted import AdjustedCalibration
+from credence.shift.sides import N_SCORE_BINS
+from credence.tables.events_file import EventsFile, read_events, require_same_events, write_events
+from credence.tables.novelty_file import NoveltyFile, read_novelty, write_novelty
+from credence.tables.shift_file import ShiftFile, read_shift, require_same, write_shift
+
+FEATURES = ("top_score", "event_score", "predicted_class")
+SEQUENCES = np.array(
+    ["MKVLATGGHMKVLAT", "MSTNPKPQRKTKRNT", "MACDEFGHIKLMNPQ", "MWWYFFHHKRDEGPS"], dtype=object
+)
+
+
+def signed_records(
+    folder: Path, known: Labelled
+) -> Iterator[tuple[str, Callable[[Path, Labelled], None]]]:
+    """Write one file of each kind, and yield its name and what reads and uses it."""
+    shape = (known.predictions.n_classes, N_SCORE_BINS)
+    calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
+    adjusted = AdjustedCalibration(calibration, 10.0, np.full(shape, 0.1), np.full(shape, 0.2))
+    classes = [{"name": name, "applied": 0.3} for name in known.predictions.class_names]
+    head = ("kernel", known.predictions.class_names, 10.0)
+    write_shift(folder / "shift.json", ShiftFile(*head, {"classes": classes}, adjusted))
+    yield "shift.json", _use_shift
+    write_events(folder / "events.json", EventsFile(*head, {"events": []}, _events(known)))
+    yield "events.json", _use_events
+    ids = known.predictions.ids[: len(SEQUENCES)]
+    space = fit_composition(SEQUENCES, 2)
+    reference = build(
+        space, ids, ids, space.of_sequences(SEQUENCES), ids, np.ones(len(ids), bool), None, 0.99
+    )
+    write_novelty(folder / "novelty.json", NoveltyFile(reference, {"p.fasta": "0" * 64}))
+    yield "novelty.json", _use_novelty
+
+
+def _events(known: Labelled) -> EventModel:
+    predictions = known.predictions
+    held = np.argsort(np.argsort(-np.asarray(predictions.scores), axis=1), axis=1) < 2
+    frequency = np.full(predictions.n_classes, 1 / predictions.n_classes)
+    table = table_of(Seen(Evidence(predictions), held, frequency), FEATURES)
+    came_true = held[np.arange(len(held)), known.true_class].astype(float)
+    cluster = np.arange(known.n_samples, dtype=np.int64)
+    lesson = Lesson(table.values, came_true, known.weight, cluster, 0)
+    fitted = tuple(
+        FittedEvent(
+            Event(entry.name, n_best=2),
+            entry.name,
+            fit_one(entry, lesson, entry.default, 0.0),
+        )
+        for entry in FORECASTERS
+    )
+    return EventModel(predictions.class_names, FEATURES, frequency, (), "", False, fitted)
+
+
+def _use_shift(path: Path, known: Labelled) -> None:
+    file = read_shift(path)
+    require_same(file, "kernel", known.predictions, str(path))
+    found = file.adjusted.confidence(known.predictions)
+    assert found.value.shape == (known.n_samples,)
+
+
+def _use_events(path: Path, known: Labelled) -> None:
+    file = read_events(path)
+    require_same_events(file, "kernel", known.predictions, str(path))
+    said = file.model.probabilities(file.model.evidence(known.predictions), None)
+    assert ((said >= 0) & (said <= 1)).all(), "a chance that is no probability"
+
+
+def _use_novelty(path: Path, known: Labelled) -> None:
+    reference = read_novelty(path).reference
+    reference.look(reference.space.of_sequences(SEQUENCES))
