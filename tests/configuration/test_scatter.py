@@ -66,13 +66,16 @@ def test_networks_are_one_job_since_each_would_read_all(tmp_path: Path) -> None:
 
 
 def settings_of(
-    tmp_path: Path, megabytes: float, **scatter: object
+    tmp_path: Path,
+    megabytes: float,
+    compare: tuple[str, ...] = ("kernel", "trees", "tswa -> auto"),
+    **scatter: object,
 ) -> configuration.Configuration:
     entry = use_set(tmp_path, {"scores.csv": megabytes})
     values = {
         "run": "mylab",
         "calibration_set": {"scores": entry.scores[0], "format": "phanns-labelled"},
-        "calibration": {"compare": ["kernel", "trees", "tswa -> auto"]},
+        "calibration": {"compare": list(compare)},
         "scatter": scatter,
     }
     return configuration.from_mapping(values, "config.yaml")
@@ -84,6 +87,13 @@ def test_slow_methods_are_judged_alone_on_large_sets(tmp_path: Path) -> None:
     assert judged_alone(settings_of(tmp_path, 1.1, evaluate="none")) == ()
     every = judged_alone(settings_of(tmp_path, 0.0, evaluate="every"))
     assert every == ("kernel", "trees", "tswa -> auto")
+
+
+def test_one_slow_method_stays_with_the_rest(tmp_path: Path) -> None:
+    # Judged apart it is nearly all of the work still, and two starts come on top.
+    assert judged_alone(settings_of(tmp_path, 1.1, ("kernel", "trees"))) == ()
+    every = judged_alone(settings_of(tmp_path, 1.1, ("kernel", "trees"), evaluate="every"))
+    assert every == ("kernel", "trees")
 
 
 def test_the_page_does_not_say_how_work_was_divided(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ PART_MB = 1000.0
 # than it takes to start a job: 1 MB are 15,000 proteins of eleven classes.
 JUDGED_ALONE_MB = 1.0
 SLOW = ("auto", "logistic", "matrix", "trees")  # seconds a fit at 46,801 proteins: 0.4 to 5
+# One alone is nearly all of the work, in whichever job: 1.06 times as fast (docs/operations.md).
+FEWEST_ALONE = 2
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def judged_alone(settings: Configuration) -> tuple[str, ...]:
     size = sum(_size(path) for paths in sets for path in paths)
     if choice == "none" or size < JUDGED_ALONE_MB:
         return ()
-    return tuple(method for method in methods if any(name in method for name in SLOW))
+    slow = tuple(method for method in methods if any(name in method for name in SLOW))
+    return slow if len(slow) >= FEWEST_ALONE else ()
 
 
 def _size(path: str) -> float:
