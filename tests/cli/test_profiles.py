@@ -60,6 +60,12 @@ def test_two_cores_are_asked_for_here_and_none_elsewhere() -> None:
     assert snakemake_command("a.yaml", 8, (), SLURM)[-2:] == ["--cores", "8"]
 
 
+def test_a_configuration_whose_name_begins_with_a_dash_is_no_option() -> None:
+    for name, given in {"-a.yaml": "./-a.yaml", "a.yaml": "a.yaml", "/b/-a": "/b/-a"}.items():
+        words = snakemake_command(name, None, ())
+        assert words[words.index("--configfile") + 1] == given
+
+
 def test_the_profile_of_this_machine_asks_for_no_scheduler() -> None:
     profiles.require_scheduler(SLURM.with_name("local"))
 

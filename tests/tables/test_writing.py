@@ -143,6 +143,28 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "device"), [("aux.tsv", "aux"), ("NUL", "NUL"), ("Com1.tar.gz", "Com1")]
+)
+def test_a_name_that_windows_keeps_for_a_device_is_refused(
+    tmp_path: Path, name: str, device: str
+) -> None:
+    assert refusal(tmp_path / name) == (
+        f"{name}: nobody can open this file on Windows, where {device!r} is a device. "
+        "Choose another name."
+    )
+    assert list(tmp_path.iterdir()) == []
+    for like_it in ("auxiliary.tsv", "con-fidences.tsv", "com10.tsv", "a.nul"):
+        write_text(tmp_path / like_it, "x")
+        assert (tmp_path / like_it).read_text() == "x"
+
+
+def test_a_name_may_begin_with_a_dash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_text(Path("-x.tsv"), "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["-x.tsv"]
+
+
 def test_a_file_that_grows_past_the_limit_is_refused_and_removed(tmp_path: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path\n"

@@ -191,7 +191,7 @@ def snakemake_command(
         "--snakefile",
         str(workflow_folder() / "Snakefile"),
         "--configfile",
-        config,
+        f"./{config}" if config.startswith("-") else config,  # else it is an option
         "--profile",
         str(profile),
         *([] if cores is None else ["--cores", str(cores)]),

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from credence.configuration.events import event_problems
+from credence.configuration.names import folder_problems, path_problem
 from credence.configuration.novelty import novelty_problems
 from credence.configuration.reading import Document, SettingPath
 from credence.configuration.shift import shift_problems
 from credence.configuration.troves import trove_problems
 from credence.problems import InputError, Problem, nearest
-
-RELEASES = "releases"  # the folder beside those of the use-sets
 
 
 def meaning_problems(document: Document) -> list[Problem]:
@@ -37,35 +36,14 @@ def meaning_problems(document: Document) -> list[Problem]:
                     "Write simulated: true, or remove demo.",
                 )
             )
-    problems += _missing_files(document)
+    problems += folder_problems(document)
+    problems += _file_problems(document)
     problems += _training_problems(document)
     problems += _recipe_problems(document)
     problems += shift_problems(document)
     problems += event_problems(document)
     problems += trove_problems(document)
     problems += novelty_problems(document)
-    names: dict[str, int] = {}
-    for position, entry in _entries(data.get("use_sets")):
-        name = entry.get("name")
-        if not isinstance(name, str):
-            continue
-        if name in names:
-            problems.append(
-                document.problem(
-                    ("use_sets", position, "name"),
-                    f"{name!r} names an earlier use-set.",
-                    "Give each its own name.",
-                )
-            )
-        names[name] = position
-        if name.lower() == RELEASES:
-            problems.append(
-                document.problem(
-                    ("use_sets", position, "name"),
-                    f"{name!r} is the folder of the releases.",
-                    "Give the use-set another name.",
-                )
-            )
     return problems
 
 
@@ -192,14 +170,16 @@ def _sets(data: Mapping[str, Any]) -> Iterator[tuple[SettingPath, dict[str, Any]
         yield ("troves", position), {**entry, "proteins": entry.get("fasta")}
 
 
-def _missing_files(document: Document) -> Iterator[Problem]:
+def _file_problems(document: Document) -> Iterator[Problem]:
     from credence.configuration.commands import DEMO_FILES
 
     will_be_there = DEMO_FILES if "demo" in document.data else ()
     for path, text in _files(document.data):
         if not text or text in will_be_there:
             continue
-        if Path(text).is_dir():
+        if (wrong := path_problem(text)) is not None:
+            yield document.problem(path, *wrong)
+        elif Path(text).is_dir():
             yield document.problem(path, f"{text!r} is a folder.", "Name a file.")
         elif not Path(text).exists():
             yield document.problem(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from credence.configuration.names import path_problem
 from credence.configuration.reading import Document, SettingPath
 from credence.problems import InputError, Problem
 
@@ -104,7 +105,9 @@ def novelty_problems(document: Document) -> Iterator[Problem]:
     features = novelty.get("features", COMPOSITION) if isinstance(novelty, dict) else COMPOSITION
     has_proteins = isinstance(labelled, dict) and labelled.get("proteins") is not None
     if isinstance(features, str) and features not in (COMPOSITION, NONE):
-        if not Path(features).is_file():
+        if (wrong := path_problem(features)) is not None:
+            yield document.problem(("novelty", "features"), *wrong)
+        elif not Path(features).is_file():
             yield document.problem(
                 ("novelty", "features"),
                 f"there is no file {features!r}.",

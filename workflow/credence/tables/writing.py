@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from credence.problems import InputError, refuse
 from credence.tables.json_text import json_text
+from credence.tables.reserved import device_of
 
 TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
 ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
@@ -117,6 +118,12 @@ def atomic(path: Path) -> Iterator[Path]:
     if _is_device(path):
         yield path
         return
+    if (device := device_of(path.name)) is not None:
+        raise refuse(
+            str(path),
+            f"nobody can open this file on Windows, where {device!r} is a device.",
+            "Choose another name.",
+        )
     place = path.resolve()
     temporary, lock = _open_beside(place)
     try:
