@@ -100,6 +100,7 @@ CASES = [
     Case("network_missing.tsv", TableSpec("credence"), ["network_missing.tsv, line 4: protein 'p2' has no row of network '2'. Give the scores of every network for every protein."]),
     Case("network_repeated.tsv", TableSpec("credence"), ["network_repeated.tsv, line 3, column 'id': the id 'p1 (network 1)' is in line 2 already. Give each protein its own id, or remove one of the rows."]),
     Case("network_true_class_differs.tsv", TableSpec("credence"), ["network_true_class_differs.tsv, line 3: protein 'p1' has another true class than in line 2. Give each protein one true class."]),
+    Case("networks_without_classes.tsv", TableSpec("credence"), ["networks_without_classes.tsv, line 1: there is a row for each network, and no column for a class. Give what every network says of every class."]),
     Case("unscored_only.tsv", TableSpec("phynteny"), ['unscored_only.tsv: no row has scores. Give a table with scores.']),
     Case("many_problems.csv", TableSpec("phanns"), ["many_problems.csv, line 2, column 'Portal': 'high' is not a number. Give protein 'gp1' a score or remove its row.", 'many_problems.csv, line 3: the id is missing. Name the protein or remove its row.', "many_problems.csv, line 4: the id 'gp1' is in line 2 already. Give each protein its own id, or remove one of the rows.", "many_problems.csv, line 5, column 'Portal': the score '-1.00' of protein 'gp4' is negative. Give scores from 0 to 10."]),
     Case("no_such_file.csv", TableSpec("phanns"), ['no_such_file.csv: the file does not exist. Correct the path.']),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
 from credence.problems import InputError, Problem
+from credence.tables.assembling import Samples, notices_of
 from credence.tables.formats.format import Gathering
 from credence.tables.joining import (
     NO_SCORES,
@@ -22,7 +23,7 @@ from credence.tables.joining import (
 )
 from credence.tables.known_ids import KnownIds
 from credence.tables.problem_list import ProblemList
-from credence.tables.samples import CHUNK_ROWS, Samples, notices_of, read_samples, see_ids
+from credence.tables.samples import CHUNK_ROWS, stream_samples
 from credence.tables.scan import Part, Scan
 from credence.tables.spec import TableSpec
 
@@ -188,18 +189,30 @@ def _census_of_table(
 ) -> Census:
     scan = Scan(path, spec)
     if scan.has_networks:
-        samples = read_samples(path, spec)
-        if known is not None:
-            see_ids(known, scan.where, samples)
-        if seen is not None:
-            seen(samples.predictions.ids, samples.lines)
-        return census_of(samples)
+        return _census_of_networks(path, spec, known, seen)
     counts = _Counts()
     for part in scan.checked(CHUNK_ROWS, known):
         counts.see(part, has_vectors=bool(scan.layout.classes))
         if seen is not None:
             seen(part.ids, part.lines)
     return _census(scan, counts)
+
+
+def _census_of_networks(
+    path: Path,
+    spec: TableSpec,
+    known: KnownIds | None,
+    seen: Callable[[Strings, Integers], object] | None,
+) -> Census:
+    """Return the counts of proteins: pooled scores are known on a second reading."""
+
+    def counted() -> Iterator[Census]:
+        for samples in stream_samples(path, spec, CHUNK_ROWS, known=known):
+            if seen is not None:
+                seen(samples.predictions.ids, samples.lines)
+            yield census_of(samples)
+
+    return reduce(_together, counted())
 
 
 def _census(scan: Scan, counts: _Counts) -> Census:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,54 +33,104 @@ class Pooled:
     network_scores: Floats
 
 
+def in_order(network: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of networks, each once, by their numbers: 1, 2, 10.
+
+    Examples
+    --------
+    >>> in_order(["10", "2", "1", "2"])
+    ('1', '2', '10')
+    """
+    return tuple(sorted(set(network), key=lambda name: (len(name), name)))
+
+
 def gather(
     ids: Strings,
     network: Strings,
+    names: Sequence[str],
     lines: Integers,
     truth: Integers | None,
     scores: Floats,
-    problems: ProblemList,
 ) -> Pooled:
-    """Return the proteins of a long table; what is missing goes to `problems`.
+    """Return the proteins of a long table in which nothing is missing.
 
     Parameters
     ----------
     ids, network : array of str
         Protein and network of each row; no pair stands twice.
+    names : sequence of str
+        All networks, in order.
     lines : array of int
         Line of each row.
     truth : array of int, optional
         Code of the true class in each row.
     scores : array of float, shape (n_rows, n_classes)
         What the network says.
+    """
+    protein, first = _proteins(ids)
+    place = {name: index for index, name in enumerate(names)}
+    member = np.array([place[name] for name in network.tolist()], dtype=np.int64)
+    cube = np.full((len(first), len(names), scores.shape[1]), np.nan)
+    cube[protein, member] = scores
+    return Pooled(ids[first], lines[first], None if truth is None else truth[first], cube)
+
+
+def report_missing(
+    ids: Strings, network: Strings, names: Sequence[str], lines: Integers, problems: ProblemList
+) -> None:
+    """Report each network of which a protein has no row.
+
+    Parameters
+    ----------
+    ids, network, names, lines
+        See :func:`gather`.
     problems : ProblemList
         Takes what is wrong.
     """
-    names = sorted(set(network.tolist()), key=lambda name: (len(name), name))
-    place = {name: index for index, name in enumerate(names)}
-    row_of: dict[str, int] = {}
-    protein = np.array([row_of.setdefault(name, len(row_of)) for name in ids.tolist()])
-    member = np.array([place[name] for name in network.tolist()])
-    cube = np.full((len(row_of), len(names), scores.shape[1]), np.nan)
-    cube[protein, member] = scores
-    first = np.full(len(row_of), len(ids), dtype=np.int64)
-    np.minimum.at(first, protein, np.arange(len(ids)))
-    unique = np.array(list(row_of), dtype=object)
-    for row, column in np.argwhere(np.isnan(cube[:, :, 0])):
+    protein, first = _proteins(ids)
+    is_short = np.bincount(protein, minlength=len(first)) < len(names)
+    given: dict[int, set[str]] = {code: set() for code in np.flatnonzero(is_short).tolist()}
+    for row in np.flatnonzero(is_short[protein]).tolist():
+        given[int(protein[row])].add(network[row])
+    for code, known in given.items():
+        for name in names:
+            if name not in known:
+                problems.add(
+                    f"protein {ids[first[code]]!r} has no row of network {name!r}.",
+                    "Give the scores of every network for every protein.",
+                    int(lines[first[code]]),
+                )
+
+
+def report_truths(
+    ids: Strings, truth: Integers | None, lines: Integers, problems: ProblemList
+) -> None:
+    """Report rows with another true class than the first row of their protein.
+
+    Parameters
+    ----------
+    ids, truth, lines
+        See :func:`gather`.
+    problems : ProblemList
+        Takes what is wrong.
+    """
+    if truth is None:
+        return
+    protein, first = _proteins(ids)
+    for row in np.flatnonzero(truth != truth[first][protein]):
         problems.add(
-            f"protein {unique[row]!r} has no row of network {names[column]!r}.",
-            "Give the scores of every network for every protein.",
-            int(lines[first[row]]),
+            f"protein {ids[row]!r} has another true class than in line "
+            f"{lines[first[protein[row]]]}.",
+            "Give each protein one true class.",
+            int(lines[row]),
         )
-    if truth is not None:
-        for row in np.flatnonzero(truth != truth[first[protein]]):
-            problems.add(
-                f"protein {ids[row]!r} has another true class than in line "
-                f"{lines[first[protein[row]]]}.",
-                "Give each protein one true class.",
-                int(lines[row]),
-            )
-    return Pooled(unique, lines[first], None if truth is None else truth[first], cube)
+
+
+def _proteins(ids: Strings) -> tuple[Integers, Integers]:
+    """Return the protein of each row, numbered as they first appear, and its first row."""
+    code_of: dict[str, int] = {}
+    protein = np.array([code_of.setdefault(name, len(code_of)) for name in ids], dtype=np.int64)
+    return protein, np.unique(protein, return_index=True)[1]
 
 
 def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Floats, float]:
@@ -103,9 +154,23 @@ def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Float
     >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "log_sum", 0.1)
     (array([[0.9, 0.1]]), 1.0)
     """
+    scale = pooled_scale(pooling, network_scores.shape[1])
     if pooling == "sum":
-        return network_scores.sum(axis=1), float(network_scores.shape[1])
+        return network_scores.sum(axis=1), scale
     floor = resolution / 2 if resolution > 0 else float(np.finfo(np.float32).tiny)
     logs = np.log(np.maximum(network_scores, floor)).sum(axis=1)
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True), 1.0
+    return powers / powers.sum(axis=1, keepdims=True), scale
+
+
+def pooled_scale(pooling: str, n_networks: int) -> float:
+    """Return what a row of pooled scores sums to.
+
+    Parameters
+    ----------
+    pooling : str
+        See :func:`pool`.
+    n_networks : int
+        How many there are.
+    """
+    return float(n_networks) if pooling == "sum" else 1.0

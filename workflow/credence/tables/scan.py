@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from credence.tables.source import (
     open_table,
 )
 from credence.tables.spec import STATE_SCALE, TableSpec, columns_of, format_of
-from credence.tables.validation import Checker, Rules
+from credence.tables.validation import Checker, Remembers, Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,11 @@ class Part:
     genome: Strings | None
     is_unscored: Booleans
 
+    def rows(self, start: int, stop: int) -> Part:
+        """Return the rows from one place to another."""
+        given = {name: values for name, values in vars(self).items() if values is not None}
+        return replace(self, **{name: values[start:stop] for name, values in given.items()})
+
 
 class Scan:
     """A table whose header is understood and whose rows are ready to be read.
@@ -73,12 +78,12 @@ class Scan:
         As the user states it.
     rows : RowRange, optional
         The rows that are wanted, of a table that was checked before; all unless given.
+        Of a table of networks all rows are read: what is wanted are proteins.
     """
 
     def __init__(self, path: Path, spec: TableSpec, rows: RowRange | None = None) -> None:
         where = str(path)
         self.path, self.spec, self.where = path, spec, where
-        self.rows = rows
         self.format = format_of(spec, where)
         columns = columns_of(spec, self.format, where)
         self.table: Table = (
@@ -91,6 +96,7 @@ class Scan:
         )
         self.problems = ProblemList(where)
         self.layout = self._lay_out(columns)
+        self.rows = None if self.has_networks else rows
         self.pooling = self.metadata.pooling or spec.pooling
         self.scale = self._scale()
         self.sum_to_scale = self._sum_to_scale()
@@ -120,6 +126,12 @@ class Scan:
         found = ProblemList(self.where)
         line = self.table.header_line
         layout = lay_out(self.table.header, line, self.format, columns, spelling, found)
+        if layout.network is not None and not (layout.classes or found.problems):
+            found.add(
+                "there is a row for each network, and no column for a class.",
+                "Give what every network says of every class.",
+                line,
+            )
         if found.problems and isinstance(self.table, TextTable):
             self._explain_delimiter(self.table, columns, spelling)
         self.problems.problems.extend(found.problems)
@@ -187,13 +199,13 @@ class Scan:
     def step(self) -> Step:
         """Return the step between the scores seen so far."""
         step = self.table.step(1.0 if self.has_networks else self.scale)
-        if self.rows is not None and not self.has_networks:
+        if self.rows is not None:
             return Step(self.rows.resolution, step.relative)
         if self.metadata.resolution is not None and not self.has_networks:
             return Step(self.metadata.resolution, step.relative)
         return step
 
-    def _checker(self, problems: ProblemList, *, remembers: bool = True) -> Checker:
+    def _checker(self, problems: ProblemList, remembers: Remembers) -> Checker:
         rules = Rules(
             format=self.format,
             layout=self.layout,
@@ -203,13 +215,15 @@ class Scan:
             lookup=self.lookup,
             known=self.layout.class_names or self.spec.class_names or (),
         )
-        return Checker(rules, problems, self.step, remembers=remembers)
+        return Checker(rules, problems, self.step, remembers)
 
     def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[Rows]:
         for first_row, chunk in within(self.table.chunks(n_rows, problems), self.rows):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
 
-    def checked(self, n_rows: int, known: KnownIds | None = None) -> Iterator[Part]:
+    def checked(
+        self, n_rows: int, known: KnownIds | None = None, remembers: Remembers = Remembers.ALL
+    ) -> Iterator[Part]:
         """Yield the parts of the table; at its end raise every problem found.
 
         Parameters
@@ -219,9 +233,11 @@ class Scan:
         known : KnownIds, optional
             Ids of the tables before this one, which may not have the same; gets
             those of this one.
+        remembers : Remembers
+            What is looked for in the table as a whole.
         """
         problems = ProblemList(self.where)
-        checker = self._checker(problems)
+        checker = self._checker(problems, remembers)
         try:
             for rows in self._rows(n_rows, problems):
                 predicted, truth = checker.see(rows)
@@ -239,7 +255,7 @@ class Scan:
     def again(self, n_rows: int) -> Iterator[Part]:
         """Yield the parts of a table that has been checked."""
         problems = ProblemList(self.where)
-        checker = self._checker(problems, remembers=False)
+        checker = self._checker(problems, Remembers.NOTHING)
         for rows in self._rows(n_rows, problems):
             predicted, truth = checker.see(rows)
             yield _part(rows, predicted, truth)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +80,14 @@ class Rules:
     known: tuple[str, ...]
 
 
+class Remembers(Enum):
+    """What a checker keeps of rows, to say at the end what only all of them show."""
+
+    ALL = "ids that stand twice, and sums"
+    SUMS = "sums; that no id stands twice is seen to elsewhere"
+    NOTHING = "a table that was checked before"
+
+
 class Checker:
     """Checks rows as they come and the whole table at the end.
 
@@ -90,8 +99,8 @@ class Checker:
         Takes what is wrong.
     step : callable
         What rounding the scores seen so far have gone through.
-    remembers : bool
-        Whether it keeps what :meth:`finish` needs; not where that was done before.
+    remembers : Remembers
+        What it keeps for :meth:`finish`.
     """
 
     def __init__(
@@ -99,8 +108,7 @@ class Checker:
         rules: Rules,
         problems: ProblemList,
         step: Callable[[], Step],
-        *,
-        remembers: bool = True,
+        remembers: Remembers = Remembers.ALL,
     ) -> None:
         self.rules = rules
         self._step = step
@@ -132,7 +140,7 @@ class Checker:
 
     def _check_ids(self, rows: Rows) -> None:
         column = self._name(self.rules.layout.id)
-        if self._remembers:
+        if self._remembers is Remembers.ALL:
             keys: Iterable[object] = rows.ids
             if rows.network is not None:
                 keys = zip(rows.ids, rows.network, strict=True)
@@ -181,7 +189,8 @@ class Checker:
                 f"is above the scale {shown(scale)}",
                 f"Give scores from 0 to {shown(scale)}, or state another scale.",
             )
-        if self._remembers and self.rules.sum_to_scale and self.rules.layout.classes:
+        is_known = self._remembers is Remembers.NOTHING or not self.rules.sum_to_scale
+        if self.rules.layout.classes and not is_known:
             is_whole = scored & ~(is_bad | is_outside).any(axis=1)
             self._sums.see(rows.lines[is_whole], finite.sum(axis=1)[is_whole])
 
