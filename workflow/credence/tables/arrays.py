@@ -2,22 +2,20 @@
 
 Accepted are one array of shape (proteins, networks, classes) or one matrix
 (proteins, classes) per network, beside `id`, `class_names` and, if there is a
-truth, `true_class`. Loading one runs no code: pickled arrays are refused.
+truth, `true_class`. Rows are read as they are asked for.
 """
 
 from __future__ import annotations
 
-import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from credence.predictions import Floats
-from credence.problems import nearest, refuse
-from credence.tables.expansion import check_bytes
+from credence.problems import nearest
+from credence.tables.npz import Member, NpzFile
 from credence.tables.numbers import Grid, Step
 from credence.tables.problem_list import ProblemList
 from credence.tables.source import Chunk
@@ -93,15 +91,15 @@ class ArrayTable:
         require_file(path)
         self.where = str(path)
         self._grid = Grid()
-        arrays = load_arrays(path)
+        self._file = NpzFile(path)
+        arrays = self._file.members
         problems = ProblemList(self.where)
         for name in LABEL_ARRAYS[:2]:
             if name not in arrays:
                 problems.add(f"the array {name!r} is missing.", nearest(name, list(arrays)))
-        scores = _networks(arrays, problems)
+        self._scores, self._n_networks = _networks(arrays, problems)
         problems.raise_any()
-        self._scores = scores
-        n_proteins, _, n_classes = scores.shape
+        n_proteins, n_classes = (arrays[self._scores[0]].shape[place] for place in (0, -1))
         lengths = {"id": n_proteins, "class_names": n_classes, "true_class": n_proteins}
         for name, length in lengths.items():
             if name in arrays and arrays[name].shape != (length,):
@@ -111,72 +109,38 @@ class ArrayTable:
                     "Give one entry each.",
                 )
         problems.raise_any()
-        self._ids = [str(name) for name in arrays["id"].tolist()]
-        truth = arrays.get("true_class")
-        self._truth = None if truth is None else [str(name) for name in truth.tolist()]
-        fixed = ("id", "network") if truth is None else ("id", "network", "true_class")
-        self._n_fixed = len(fixed)
-        self.header = (*fixed, *(str(name) for name in arrays["class_names"].tolist()))
+        self._has_truth = "true_class" in arrays
+        fixed = ("id", "network", "true_class")[: 3 if self._has_truth else 2]
+        classes = self._file.whole("class_names").tolist()
+        self.header = (*fixed, *(str(name) for name in classes))
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of whole proteins."""
-        n_networks = self._scores.shape[1]
+        n_networks = self._n_networks
         n_proteins = max(1, n_rows // n_networks)
         networks = [str(number + 1) for number in range(n_networks)]
-        for start in range(0, len(self._ids), n_proteins):
-            ids = self._ids[start : start + n_proteins]
-            scores = self._scores[start : start + n_proteins]
-            columns = [
-                [name for name in ids for _ in networks],
-                networks * len(ids),
-            ]
-            if self._truth is not None:
-                truth = self._truth[start : start + n_proteins]
-                columns.append([name for name in truth for _ in networks])
-            flat = scores.reshape(-1, scores.shape[2])
-            yield ArrayChunk(columns, flat, start + 1, n_networks, self._grid)
+        labels = ("id", "true_class")[: 2 if self._has_truth else 1]
+        first = 1
+        for pieces in self._file.rows((*labels, *self._scores), n_proteins):
+            ids, *truth = (
+                [str(name) for name in piece.tolist() for _ in networks]
+                for piece in pieces[: len(labels)]
+            )
+            scores = pieces[len(labels) :]
+            # A matrix of each network, or one array of all.
+            deep = np.stack(scores, axis=1) if scores[0].ndim == 2 else scores[0]
+            flat = deep.reshape(-1, deep.shape[2])
+            columns = [ids, networks * len(deep), *truth]
+            yield ArrayChunk(columns, flat, first, n_networks, self._grid)
+            first += len(deep)
 
     def step(self, scale: float) -> Step:
         """Return the step of the numbers seen so far."""
         return self._grid.step(scale)
 
 
-def load_arrays(path: Path) -> dict[str, Any]:
-    """Return the arrays of a file, or raise what is wrong with it."""
-    where = str(path)
-    if not zipfile.is_zipfile(path):
-        raise refuse(
-            where,
-            "the file is no npz archive, or not the whole of one.",
-            "Save the arrays with np.savez.",
-        )
-    try:
-        with zipfile.ZipFile(path) as archive:
-            n_bytes = sum(member.file_size for member in archive.infolist())
-        check_bytes(where, path.stat().st_size, n_bytes)
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        KeyError,
-        NotImplementedError,
-        SyntaxError,
-        MemoryError,
-        RuntimeError,
-        TypeError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        if "allow_pickle" in str(error):
-            what = "an array holds Python objects, which could run code."
-            raise refuse(where, what, "Save texts as arrays of text (dtype str).") from error
-        raise refuse(where, "the arrays are damaged.", "Copy or make the file again.") from error
-
-
-def _networks(arrays: dict[str, Any], problems: ProblemList) -> Any:
-    """Return one array of shape (proteins, networks, classes)."""
+def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tuple[str, ...], int]:
+    """Return the arrays of the scores, and how many networks they are of."""
     scores = {
         name: array
         for name, array in arrays.items()
@@ -185,9 +149,10 @@ def _networks(arrays: dict[str, Any], problems: ProblemList) -> Any:
     deep = [name for name, array in scores.items() if array.ndim == 3]
     flat = [name for name, array in scores.items() if array.ndim == 2]
     if len(deep) == 1 and not flat:
-        found = arrays[deep[0]]
+        found, shape = deep, arrays[deep[0]].shape
     elif flat and not deep and len({arrays[name].shape for name in flat}) == 1:
-        found = np.stack([arrays[name] for name in flat], axis=1)
+        n_proteins, n_classes = arrays[flat[0]].shape
+        found, shape = flat, (n_proteins, len(flat), n_classes)
     else:
         shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         problems.add(
@@ -195,7 +160,7 @@ def _networks(arrays: dict[str, Any], problems: ProblemList) -> Any:
             "Give one array (proteins, networks, classes), or a matrix of the same shape "
             "for each network.",
         )
-        return np.empty((0, 1, 0))
-    if 0 in found.shape:
-        problems.add(f"the scores have the shape {found.shape}.", "Give scores of some proteins.")
-    return found
+        return (), 1
+    if 0 in shape:
+        problems.add(f"the scores have the shape {shape}.", "Give scores of some proteins.")
+    return tuple(found), shape[1]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Strings
 from credence.problems import InputError, Problem, nearest, refuse
-from credence.tables.arrays import load_arrays
+from credence.tables.npz import NpzFile
 from credence.tables.text import require_file
 
 ID_NAMES = ("id", "ids")
@@ -76,14 +76,15 @@ def read_vectors(path: Path) -> Vectors:
 
 def _arrays(path: Path) -> tuple[list[Any], Any]:
     where = str(path)
-    arrays = load_arrays(path)
+    file = NpzFile(path)
+    arrays = file.members
     name = next((name for name in ID_NAMES if name in arrays), None)
     if name is None:
         raise refuse(where, "the array 'id' is missing.", nearest("id", list(arrays)))
     if "vectors" not in arrays:
         raise refuse(where, "the array 'vectors' is missing.", nearest("vectors", list(arrays)))
     ids, values = arrays[name], arrays["vectors"]
-    if ids.ndim != 1 or values.ndim != 2 or len(ids) != len(values):
+    if ids.ndim != 1 or values.ndim != 2 or ids.shape[0] != values.shape[0]:
         raise refuse(
             where,
             f"'{name}' has the shape {ids.shape}, 'vectors' {values.shape}.",
@@ -91,7 +92,7 @@ def _arrays(path: Path) -> tuple[list[Any], Any]:
         )
     if values.dtype.kind not in "fiu":
         raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
-    return ids.tolist(), values
+    return file.whole(name).tolist(), file.whole("vectors")
 
 
 def _parquet(path: Path) -> tuple[list[Any], Any]:

@@ -1,0 +1,263 @@
+"""Arrays of an npz file some rows at a time, against numpy's own reader."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from credence.problems import InputError
+from credence.tables.joining import concatenate
+from credence.tables.npz import NpzFile
+from credence.tables.samples import Samples, read_samples, stream_samples
+from credence.tables.spec import TableSpec
+
+SETTINGS = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+KINDS = ["f2", "f4", "f8", ">f8", "i4", "u1", "U3", "U0", "S2", "?"]
+SPEC = TableSpec("networks-npz")
+DAMAGED = "the arrays are damaged. Copy or make the file again."
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> Any:
+    """Return an array of 5 rows of any kind, in either order."""
+    kind = np.dtype(draw(st.sampled_from(KINDS)))
+    shape = (5, *draw(st.lists(st.integers(0, 3), max_size=2)))
+    numbers = np.random.default_rng(draw(st.integers(0, 99))).integers(0, 200, shape)
+    order = draw(st.sampled_from("CF"))
+    return numbers.astype(kind).copy(order=order)  # type: ignore[call-overload]
+
+
+@SETTINGS
+@given(
+    saved=st.lists(arrays(), min_size=1, max_size=3),
+    n_rows=st.sampled_from([1, 2, 7]),
+    is_packed=st.booleans(),
+)
+def test_pieces_side_by_side_join_to_what_numpy_reads(
+    saved: list[Any], n_rows: int, is_packed: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.npz"
+    named = {f"a{place}": array for place, array in enumerate(saved)}
+    (np.savez_compressed if is_packed else np.savez)(path, **named)
+    file = NpzFile(path)
+    with np.load(path, allow_pickle=False) as expected:
+        assert list(file.members) == expected.files
+        pieces = list(file.rows(list(named), n_rows))
+        assert max(len(piece) for row in pieces for piece in row) <= n_rows
+        for place, name in enumerate(named):
+            assert {row[place].dtype for row in pieces} == {expected[name].dtype}
+            found = [value for row in pieces for value in row[place].tolist()]
+            assert found == expected[name].tolist()
+            assert file.members[name].shape == expected[name].shape
+            assert file.whole(name).tolist() == expected[name].tolist()
+
+
+def test_an_array_larger_than_a_block_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    values = np.random.default_rng(3).random((90_000, 2))
+    np.savez_compressed(path, a=values)
+    found = [piece for (piece,) in NpzFile(path).rows(["a"], 80_000)]
+    assert [len(piece) for piece in found] == [80_000, 10_000]
+    assert np.array_equal(np.concatenate(found), values)
+
+
+def test_what_is_no_array_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.arange(3))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("README.txt", "Scores of ten networks.")
+    assert list(NpzFile(path).members) == ["a"]
+
+
+def test_names_of_fields_in_any_writing_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    with pytest.warns(UserWarning, match="format 3.0"):
+        np.savez(path, a=np.zeros(2, dtype=[("名", "f8")]), b=np.arange(2))
+    assert NpzFile(path).members["a"].shape == (2,)
+    assert [len(piece) for (piece,) in NpzFile(path).rows(["a"], 1)] == [1, 1]
+
+
+def header(shape: str, kind: str = "<f8") -> bytes:
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+NOT_WHOLE = {
+    "a byte is missing": header("(3,)") + bytes(23),
+    "fewer rows than none": header("(-1, 2)") + bytes(16),
+    "far more than there is": header("(1000000000000,)"),
+    "a bracket is open": header("(3,") + bytes(24),
+    "a kind that is none": header("(3,)", "<qq") + bytes(24),
+    "a version that is none": b"\x93NUMPY\x09\x00" + bytes(200),
+    "no header": b"\x93NUMPY",
+}
+
+
+@pytest.mark.parametrize("content", NOT_WHOLE.values(), ids=NOT_WHOLE)
+def test_an_array_that_is_not_whole_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.npy", content)
+    with pytest.raises(InputError) as refusal:
+        NpzFile(path)
+    assert str(refusal.value) == f"{path}: {DAMAGED}"
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_every_byte_is_compared_with_its_checksum_before_a_row_comes_out(
+    save: Callable[..., None], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.npz"
+    save(path, a=np.random.default_rng(1).random(200))
+    content = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        (info,) = archive.infolist()
+    for place in range(400, info.compress_size, 131):  # beyond the header of the array
+        spoilt = bytearray(content)
+        spoilt[place] ^= 0x10
+        path.write_bytes(spoilt)
+        with pytest.raises(InputError) as refusal:
+            NpzFile(path)
+        assert str(refusal.value) == f"{path}: {DAMAGED}"
+
+
+def test_damage_in_any_packing_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    for packing in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        with zipfile.ZipFile(path, "w", packing) as archive:
+            archive.writestr("a.npy", header("(3000,)") + np.arange(3000.0).tobytes())
+        content = bytearray(path.read_bytes())
+        assert NpzFile(path).whole("a").tolist() == list(range(3000))
+        content[60:80] = bytes(20)
+        path.write_bytes(content)
+        with pytest.raises(InputError) as refusal:
+            NpzFile(path)
+        assert str(refusal.value) == f"{path}: {DAMAGED}"
+
+
+def test_pickled_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.array(["x"], dtype=object))
+    with pytest.raises(InputError) as refusal:
+        NpzFile(path)
+    assert str(refusal.value) == (
+        f"{path}: an array holds Python objects, which could run code. "
+        "Save texts as arrays of text (dtype str)."
+    )
+
+
+def test_a_file_that_is_spoilt_between_two_readings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.arange(10))
+    file = NpzFile(path)
+    pieces = file.rows(["a"], 5)
+    content = bytearray(path.read_bytes())
+    content[220] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(InputError) as refusal:
+        list(pieces)
+    assert str(refusal.value) == f"{path}: {DAMAGED}"
+
+
+def forms(scores: Any, folder: Path) -> dict[str, Path]:
+    """Return files of the same scores, written in every way that numpy has."""
+    n_proteins, n_networks, n_classes = scores.shape
+    facts: dict[str, Any] = {
+        "id": np.array([f"p{row}" for row in range(n_proteins)]),
+        "class_names": np.array([f"c{place}" for place in range(n_classes)]),
+        "true_class": np.array([f"c{row % n_classes}" for row in range(n_proteins)]),
+    }
+    by_network = {f"n{place}": scores[:, place] for place in range(n_networks)}
+    by_columns = {name: np.asfortranarray(matrix) for name, matrix in by_network.items()}
+    saved: dict[str, Any] = {
+        "deep": {"softmax": scores},
+        "deep by columns": {"softmax": np.asfortranarray(scores)},
+        "flat": by_network,
+        "flat by columns": by_columns,
+        "flat, some by columns": by_network | {"n1": by_columns["n1"]},
+        "big-endian": {"softmax": scores.astype(scores.dtype.newbyteorder(">"))},
+    }
+    paths = {}
+    for name, given_ in saved.items():
+        for save in (np.savez, np.savez_compressed):
+            path = folder / f"{name} {save.__name__}.npz"
+            save(path, **facts, **given_)
+            paths[path.stem] = path
+    return paths
+
+
+def assert_same(found: Samples, scores: Any) -> None:
+    predictions = found.predictions
+    assert predictions.network_scores is not None
+    assert np.array_equal(predictions.network_scores, scores.astype(np.float64))
+    assert predictions.ids.tolist() == [f"p{row}" for row in range(len(scores))]
+    assert found.true_class is not None
+    assert found.true_class.tolist() == [row % scores.shape[2] for row in range(len(scores))]
+    assert found.lines.tolist() == list(range(1, len(scores) + 1))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_every_way_to_save_an_ensemble_gives_the_same_in_any_pieces(
+    kind: type[np.floating[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def whole(*_: object) -> None:
+        raise AssertionError("the table was read whole")
+
+    monkeypatch.setattr("credence.tables.network_stream._whole", whole)
+    scores = np.random.default_rng(2).dirichlet(np.ones(4), (9, 3)).astype(kind)
+    steps = set()
+    for path in forms(scores, tmp_path).values():
+        assert_same(read_samples(path, SPEC), scores)
+        for chunk_rows in (1, 2, 7, 100):
+            parts = list(stream_samples(path, SPEC, chunk_rows))
+            assert max(part.n_samples for part in parts) <= chunk_rows
+            joined = concatenate([(path, part) for part in parts])
+            assert_same(joined, scores)
+            steps.add(joined.predictions.resolution)
+    assert len(steps) == 1
+
+
+def test_networks_of_two_kinds_are_of_the_wider_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    facts = {"id": np.array(["p1", "p2"]), "class_names": np.array(["x", "y"])}
+    coarse = np.array([[0.25, 0.75], [0.3, 0.7]], dtype=np.float32)
+    np.savez(path, one=coarse, two=np.full((2, 2), 0.5), **facts)  # type: ignore[arg-type]
+    found = read_samples(path, SPEC).predictions
+    assert found.network_scores is not None
+    assert found.network_scores[1, 0].tolist() == coarse[1].astype(float).tolist()
+    # As doubles those singles are no tenths, so that there is no step.
+    assert found.resolution == 0.0
+
+
+def test_an_id_that_stands_twice_in_arrays_is_named(tmp_path: Path) -> None:
+    for ids, line in ((["p1", "p1", "p2"], 2), (["p1", "p2", "p1"], 3)):
+        path = tmp_path / "a.npz"
+        scores = np.full((3, 2, 2), 0.5)
+        np.savez(path, softmax=scores, id=np.array(ids), class_names=np.array(["x", "y"]))
+        message = "\n".join(
+            f"{path}, line {line}, column 'id': the id 'p1 (network {network})' is in line 1 "
+            "already. Give each protein its own id, or remove one of the rows."
+            for network in (1, 2)
+        )
+        with pytest.raises(InputError) as whole:
+            read_samples(path, SPEC)
+        assert str(whole.value) == message
+        with pytest.raises(InputError) as in_pieces:
+            next(stream_samples(path, SPEC, 1))
+        assert str(in_pieces.value) == message
+
+
+def test_the_header_that_these_tests_write_is_one_that_numpy_reads() -> None:
+    assert np.lib.format.read_array(io.BytesIO(header("(3,)") + bytes(24))).tolist() == [0, 0, 0]
