@@ -31,7 +31,12 @@ TABLE_BYTES = 8 * len(CLASSES)  # of one row in memory, without its id
 # Of a row that is not in the chunk: hashes of ids and room to sort them; for the
 # page, class and confidence, once as pieces and once together.
 MOST_BYTES = 60
-SPEC = ["--format", "wide", "--spec", '{"scale": 1}']
+SCALE = '{"scale": 1}'
+SPEC = ["--format", "wide", "--spec", SCALE]
+N_NETWORKS = 3
+# Pooled by logs, networks have the scale of the calibration.
+LONG_SPEC = ["--format", "credence", "--spec", '{"pooling": "log_sum"}']
+ARRAY_SPEC = ["--format", "networks-npz", "--spec", '{"pooling": "log_sum"}']
 
 
 def write_scores(path: Path, n_rows: int, seed: int, labelled: bool = False) -> None:
@@ -44,6 +49,18 @@ def write_scores(path: Path, n_rows: int, seed: int, labelled: bool = False) -> 
     pq.write_table(pa.table(columns), path, row_group_size=CHUNK_ROWS)
 
 
+def write_networks(folder: Path, n_proteins: int) -> None:
+    """Write an ensemble as a long table and as arrays."""
+    rng = np.random.default_rng(n_proteins)
+    scores = rng.dirichlet(np.full(len(CLASSES), 0.2), (n_proteins, N_NETWORKS))
+    ids = np.array([f"{n_proteins}-{row}" for row in range(n_proteins)])
+    name = f"networks-{n_proteins}"
+    np.savez(folder / f"{name}.npz", softmax=scores, id=ids, class_names=np.array(CLASSES))
+    columns = {"id": np.repeat(ids, N_NETWORKS), "network": np.tile(list("312"), n_proteins)}
+    columns |= dict(zip(CLASSES, scores.reshape(-1, len(CLASSES)).T, strict=True))
+    pq.write_table(pa.table(columns), folder / f"{name}.parquet", row_group_size=CHUNK_ROWS)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with use-sets of both sizes, and a calibration for them."""
@@ -51,6 +68,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_scores(folder / "known.parquet", 600, 1, labelled=True)
     for size in (N_FIRST, *SIZES):
         write_scores(folder / f"{size}.parquet", size, size)
+    for size in SIZES:
+        write_networks(folder, size // N_NETWORKS)
     words = ["--format", "credence", "--scale", "1", "--method", "class_only"]
     given = [str(folder / "known.parquet"), *words, "--out", str(folder / "c.json")]
     assert run_command_line(["fit", *given]) == 0
@@ -82,10 +101,11 @@ def bytes_a_row(work: Callable[[int], object]) -> float:
     return (peaks[1] - peaks[0]) / (SIZES[1] - SIZES[0])
 
 
-def done(*words: str) -> None:
-    assert run_command_line([*words, *SPEC]) == 0
+def done(*words: str, spec: list[str] = SPEC) -> None:
+    assert run_command_line([*words, *spec]) == 0
 
 
+KNOWN = ("--samples", "known.parquet", "--samples-format", "credence", "--samples-spec", SCALE)
 ANNOTATE = ("annotate", "--calibration", "c.json")
 
 
@@ -118,13 +138,51 @@ def test_checking_holds_a_chunk() -> None:
 
 
 def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -> None:
-    known = ["--samples", "known.parquet", "--samples-format", "credence", "--samples-spec"]
-
     def shift(size: int) -> None:
-        words = [*known, '{"scale": 1}', "--method", "class_only", "--draws", "20"]
+        words = [*KNOWN, "--method", "class_only", "--draws", "20"]
         done("shift", f"{size}.parquet", *words, "--estimator", "bbse_soft", "--out", "c.tsv")
 
     assert bytes_a_row(shift) < MOST_BYTES
+
+
+NETWORKS = {"parquet": LONG_SPEC, "npz": ARRAY_SPEC}
+
+
+def bytes_a_protein(work: Callable[[int], object]) -> float:
+    return N_NETWORKS * bytes_a_row(lambda size: work(size // N_NETWORKS))
+
+
+def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
+    spec = census.TableSpec("credence", pooling="log_sum")
+    grown = bytes_a_protein(
+        lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec)
+    )
+    assert grown > N_NETWORKS * TABLE_BYTES
+
+
+@pytest.mark.parametrize("ending", NETWORKS)
+def test_annotating_an_ensemble_holds_a_chunk(ending: str) -> None:
+    def annotate(size: int) -> None:
+        words = [*ANNOTATE, f"networks-{size}.{ending}", "--out", "out.tsv"]
+        done(*words, spec=NETWORKS[ending])
+
+    assert bytes_a_protein(annotate) < MOST_BYTES
+
+
+@pytest.mark.parametrize("ending", NETWORKS)
+def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
+    def check(size: int) -> None:
+        done("check", f"networks-{size}.{ending}", "--out", "check.json", spec=NETWORKS[ending])
+
+    assert bytes_a_protein(check) < MOST_BYTES
+
+
+def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
+    def shift(size: int) -> None:
+        words = [f"networks-{size}.npz", *KNOWN, "--method", "class_only", "--draws", "20"]
+        done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=ARRAY_SPEC)
+
+    assert bytes_a_protein(shift) < MOST_BYTES
 
 
 @pytest.mark.parametrize("ending", ["tsv", "parquet"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -104,6 +104,8 @@ def assemble(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None = No
         All networks, in order, where the parts are known to lack none. Else the
         networks of the parts; what is missing is refused.
     """
+    if scan.has_networks:
+        return _of_networks(scan, parts, names)
     is_unscored = np.concatenate([part.is_unscored for part in parts])
     rows = ~is_unscored
     ids = np.concatenate([part.ids for part in parts])
@@ -118,17 +120,6 @@ def assemble(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None = No
         ids, lines, numbers = ids[rows], lines[rows], numbers[rows]
         truth = None if truth is None else truth[rows]
         predicted = None if predicted is None else predicted[rows]
-    if scan.has_networks:
-        network = np.concatenate([part.network for part in parts if part.network is not None])
-        if names is None:
-            names = in_order(network)
-            _require_all(scan, ids, network, names, lines, truth)
-        pooled = _pooled(scan, ids, network, names, lines, truth, numbers)
-        if genome is None:
-            return pooled
-        genome_of = dict(zip(ids[::-1], genome[::-1], strict=True))  # that of its first row
-        named = [genome_of[name] for name in pooled.predictions.ids]
-        return replace(pooled, genome=np.array(named, dtype=object))
     return Samples(_predictions(scan, ids, predicted, numbers), truth, lines, *unscored, genome)
 
 
@@ -185,19 +176,38 @@ def _predictions(
     )
 
 
-def _require_all(
-    scan: Scan,
-    ids: Strings,
-    network: Strings,
-    names: Sequence[str],
-    lines: Integers,
-    truth: Integers | None,
-) -> None:
-    problems = ProblemList(scan.where)
-    report_missing(ids, network, names, lines, problems)
-    report_truths(ids, truth, lines, problems)
-    problems.raise_any()
-    require_scale(scan, len(names))
+def _of_networks(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None) -> Samples:
+    """Return samples whose scores are pooled over the networks."""
+    ids = np.concatenate([part.ids for part in parts])
+    lines = np.concatenate([part.lines for part in parts])
+    network = np.concatenate([part.network for part in parts if part.network is not None])
+    truth = joined_codes([part.truth for part in parts], scan) if scan.has_truth else None
+    if names is None:
+        names = in_order(network)
+        problems = ProblemList(scan.where)
+        report_missing(ids, network, names, lines, problems)
+        report_truths(ids, truth, lines, problems)
+        problems.raise_any()
+        require_scale(scan, len(names))
+    proteins = gather(ids, network, names, [part.numbers for part in parts])
+    step = scan.step().resolution
+    scores, scale = pool(proteins.network_scores, scan.pooling, step)
+    first, genome = proteins.first, genomes_of(parts, ids)
+    predictions = from_scores(
+        ids[first],
+        scan.class_names,
+        scores,
+        scale,
+        step if scan.pooling == "sum" else 0.0,
+        is_distribution=scan.sum_to_scale,
+        network_scores=proteins.network_scores,
+    )
+    return Samples(
+        predictions,
+        None if truth is None else truth[first],
+        lines[first],
+        genome=None if genome is None else genome[first],
+    )
 
 
 def require_scale(scan: Scan, n_networks: int) -> None:
@@ -218,28 +228,3 @@ def require_scale(scan: Scan, n_networks: int) -> None:
             f"{stated:g} is stated.",
             "Leave the scale out, or correct it.",
         )
-
-
-def _pooled(
-    scan: Scan,
-    ids: Strings,
-    network: Strings,
-    names: Sequence[str],
-    lines: Integers,
-    truth: Integers | None,
-    numbers: Floats,
-) -> Samples:
-    """Return samples whose scores are pooled over the networks."""
-    proteins = gather(ids, network, names, lines, truth, numbers)
-    step = scan.step().resolution
-    scores, scale = pool(proteins.network_scores, scan.pooling, step)
-    predictions = from_scores(
-        proteins.ids,
-        scan.class_names,
-        scores,
-        scale,
-        step if scan.pooling == "sum" else 0.0,
-        is_distribution=scan.sum_to_scale,
-        network_scores=proteins.network_scores,
-    )
-    return Samples(predictions, proteins.truth, proteins.lines)

@@ -17,9 +17,9 @@ from credence.tables.row_range import RowRange
 from credence.tables.scan import Scan
 from credence.tables.validation import Remembers
 
-# Scores of networks in a chunk (a quarter of a gigabyte): a hundred networks of as
-# many classes make a protein large.
-MOST_SCORES = 1 << 25
+# Scores of networks in a chunk (128 MiB, held some five times over while it is made): a
+# hundred networks of as many classes make a protein large.
+MOST_SCORES = 1 << 24
 
 
 def stream_networks(
@@ -60,7 +60,10 @@ def stream_networks(
     n_scores = len(names) * len(scan.layout.classes)
     n_proteins = min(chunk_rows, max(1, MOST_SCORES // n_scores))
     for parts in whole_proteins(scan.again(chunk_rows), n_proteins, start, stop):
-        yield assemble(scan, parts, names)
+        samples = assemble(scan, parts, names)
+        parts.clear()  # not held while the next ones are read
+        yield samples
+        del samples
 
 
 def _looked_through(scan: Scan, chunk_rows: int) -> NetworkRows | None:

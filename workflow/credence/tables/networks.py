@@ -12,24 +12,18 @@ from credence.tables.problem_list import ProblemList
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
+class Gathered:
     """Proteins with the scores of all networks.
 
     Parameters
     ----------
-    ids : array of str
-        In the order in which they first appear.
-    lines : array of int
-        Line of each protein's first row.
-    truth : array of int, optional
-        Codes of classes.
+    first : array of int
+        First row of each protein, in the order in which they first appear.
     network_scores : array of float, shape (n_proteins, n_networks, n_classes)
         Networks in the order of their names.
     """
 
-    ids: Strings
-    lines: Integers
-    truth: Integers | None
+    first: Integers
     network_scores: Floats
 
 
@@ -45,13 +39,8 @@ def in_order(network: Iterable[str]) -> tuple[str, ...]:
 
 
 def gather(
-    ids: Strings,
-    network: Strings,
-    names: Sequence[str],
-    lines: Integers,
-    truth: Integers | None,
-    scores: Floats,
-) -> Pooled:
+    ids: Strings, network: Strings, names: Sequence[str], scores: Sequence[Floats]
+) -> Gathered:
     """Return the proteins of a long table in which nothing is missing.
 
     Parameters
@@ -60,19 +49,19 @@ def gather(
         Protein and network of each row; no pair stands twice.
     names : sequence of str
         All networks, in order.
-    lines : array of int
-        Line of each row.
-    truth : array of int, optional
-        Code of the true class in each row.
-    scores : array of float, shape (n_rows, n_classes)
-        What the network says.
+    scores : sequence of array of float, each of shape (n_rows, n_classes)
+        What the networks say, in pieces of the rows, one after the other.
     """
     protein, first = _proteins(ids)
     place = {name: index for index, name in enumerate(names)}
     member = np.array([place[name] for name in network.tolist()], dtype=np.int64)
-    cube = np.full((len(first), len(names), scores.shape[1]), np.nan)
-    cube[protein, member] = scores
-    return Pooled(ids[first], lines[first], None if truth is None else truth[first], cube)
+    cube = np.full((len(first), len(names), scores[0].shape[1]), np.nan)
+    start = 0
+    for piece in scores:
+        rows = slice(start, start + len(piece))
+        cube[protein[rows], member[rows]] = piece
+        start += len(piece)
+    return Gathered(first, cube)
 
 
 def report_missing(
@@ -82,8 +71,10 @@ def report_missing(
 
     Parameters
     ----------
-    ids, network, names, lines
+    ids, network, names
         See :func:`gather`.
+    lines : array of int
+        Line of each row.
     problems : ProblemList
         Takes what is wrong.
     """
@@ -109,8 +100,10 @@ def report_truths(
 
     Parameters
     ----------
-    ids, truth, lines
-        See :func:`gather`.
+    ids, lines
+        See :func:`report_missing`.
+    truth : array of int, optional
+        Code of the true class in each row.
     problems : ProblemList
         Takes what is wrong.
     """
@@ -158,7 +151,8 @@ def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Float
     if pooling == "sum":
         return network_scores.sum(axis=1), scale
     floor = resolution / 2 if resolution > 0 else float(np.finfo(np.float32).tiny)
-    logs = np.log(np.maximum(network_scores, floor)).sum(axis=1)
+    logs = np.maximum(network_scores, floor)
+    logs = np.log(logs, out=logs).sum(axis=1)  # in place: there are many
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True), scale
 

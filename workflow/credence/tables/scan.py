@@ -297,14 +297,20 @@ def _part(rows: Rows, predicted: Integers | None, truth: Integers | None) -> Par
 
     return Part(
         lines=rows.lines,
-        ids=strings(rows.ids),
+        ids=strings(rows.ids if rows.network is None else _each_once(rows.ids)),
         numbers=rows.numbers,
         predicted=predicted,
         truth=truth,
-        network=None if rows.network is None else strings(rows.network),
+        network=None if rows.network is None else strings(_each_once(rows.network)),
         genome=None if rows.genome is None else strings(rows.genome),
         is_unscored=rows.is_unscored,
     )
+
+
+def _each_once(texts: list[str]) -> list[str]:
+    """Return the same texts, each of which is in memory once however often it stands there."""
+    seen: dict[str, str] = {}
+    return [seen.setdefault(text, text) for text in texts]
 
 
 def genomes_of(parts: Sequence[Part], ids: Strings) -> Strings | None:
