@@ -1,4 +1,4 @@
-"""Small runs in a process of their own, and ways to kill them."""
+"""Small runs in a process of their own, what they make, and ways to kill them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,24 @@ calibration_set: {scores: mine/calibration.csv, format: phanns-labelled}
 split: {groups: 4, audit: none, strict: report}
 calibration: {method: class_only, compare: [class_only], draws: 20}
 evaluation: {folds: 2}
+"""
+# A simulated world that goes through every stage, in two pieces for what a test adds.
+SMALL_SETS = """\
+run: small
+title: A small world
+simulated: true
+calibration_set:
+  scores: demo/calibration.csv
+  format: phanns-labelled
+  proteins: demo/proteins.fasta
+training: {proteins: demo/training.fasta}
+use_sets:
+  - {name: use, scores: demo/use.csv, format: phanns}
+"""
+SMALL_METHODS = """\
+calibration: {method: kernel, compare: [class_only], draws: 20}
+evaluation: {folds: 2}
+demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
 """
 KEPT = ("results", "reports", ".snakemake")
 
@@ -71,6 +89,11 @@ def files_of(folder: Path, *parts: str) -> dict[str, bytes]:
         for path in sorted((folder / part).rglob("*"))
         if path.is_file() and "benchmarks" not in path.parts
     }
+
+
+def outputs(folder: Path) -> dict[str, bytes]:
+    """Return every file that a run made, its simulated tables too, but for what tells the time."""
+    return files_of(folder, "demo", "results", "reports")
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -13,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from faulty_runs import ROOT, SMALL_METHODS, SMALL_SETS, copied_package, outputs
+
 CLUSTER = ROOT / "tests" / "slurm" / "cluster.sh"
 PYTHON = ROOT / ".venv-slurm" / "bin" / "python"
 CONF = Path("/etc/slurm/slurm.conf")
@@ -21,21 +21,7 @@ MARK = "# A cluster of one node for the tests of credence"
 FIGURES = ROOT / "build" / "slurm.tsv"
 TIMEOUT = 3600  # seconds; the demo takes three minutes on an idle machine
 
-SMALL = """\
-run: small
-title: A small world
-simulated: true
-calibration_set:
-  scores: demo/calibration.csv
-  format: phanns-labelled
-  proteins: demo/proteins.fasta
-training: {proteins: demo/training.fasta}
-use_sets:
-  - {name: use, scores: demo/use.csv, format: phanns}
-calibration: {method: kernel, compare: [class_only], draws: 20}
-evaluation: {folds: 2}
-demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
-"""
+SMALL = SMALL_SETS + SMALL_METHODS
 PLAIN = """\
 run: plain
 calibration_set: {scores: table.csv, format: phanns-labelled}
@@ -69,13 +55,9 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the package: jobs read it anew, and work on it goes on meanwhile."""
-    folder = tmp_path_factory.mktemp("package")
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(ROOT / "workflow", folder / "workflow", ignore=ignored)
-    shutil.copytree(ROOT / "envs", folder / "envs")
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy(ROOT / name, folder / name)
-    return folder
+    above = tmp_path_factory.mktemp("slurm")
+    copied_package(above)
+    return above / "package"
 
 
 @pytest.fixture(scope="module")
@@ -93,16 +75,6 @@ def new_folder(above: Path, name: str, text: str) -> Path:
     folder.mkdir()
     (folder / "config.yaml").write_text(text)
     return folder
-
-
-def outputs(folder: Path) -> dict[str, bytes]:
-    """Return every file that a run made, but for what tells the time."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for part in ("demo", "results", "reports")
-        for path in sorted((folder / part).rglob("*"))
-        if path.is_file() and "benchmarks" not in path.parts
-    }
 
 
 def note(what: str, seconds: float) -> None:

@@ -10,29 +10,19 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from faulty_runs import ROOT, SMALL_METHODS, SMALL_SETS, TIMEOUT, copied_package, outputs
 
-CONFIGURATION = """\
-run: small
-title: A small world
-simulated: true
-calibration_set:
-  scores: demo/calibration.csv
-  format: phanns-labelled
-  proteins: demo/proteins.fasta
-training: {proteins: demo/training.fasta}
-use_sets:
-  - {name: use, scores: demo/use.csv, format: phanns}
+CONFIGURATION = (
+    SMALL_SETS
+    + """\
   - name: stated
     scores: demo/use.csv
     format: phanns
     shift: {composition: {Portal: 0.25, Other: 0.75}}
-calibration: {method: kernel, compare: [class_only], draws: 20}
-evaluation: {folds: 2}
 events: {ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, folds: 2}
-demo: {n_calibration: 150, n_use: 40, n_training: 30, n_training_relatives: 3, n_trove: 9}
 """
-TIMEOUT = 900  # seconds; a run takes ten on an idle machine
+    + SMALL_METHODS
+)
 
 
 def call(folder: Path, package: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -51,28 +41,12 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return call(folder, folder.parent / "package", "credence", "run", *words)
 
 
-def outputs(folder: Path) -> dict[str, bytes]:
-    """Return every file that a run made, but for what tells the time."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for part in ("demo", "results", "reports")
-        for path in sorted((folder / part).rglob("*"))
-        if path.is_file() and "benchmarks" not in path.parts
-    }
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
     """Return a folder in which a run ended, on one core, and all it made."""
-    # A copy of the package, so that one of its files can be edited, and so that
-    # work on the original meanwhile remakes nothing.
     above = tmp_path_factory.mktemp("workflow")
-    package, folder = above / "package", above / "run"
-    ignored = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(ROOT / "workflow", package / "workflow", ignore=ignored)
-    shutil.copytree(ROOT / "envs", package / "envs")
-    for name in ("Snakefile", "config.yaml"):
-        shutil.copy(ROOT / name, package / name)
+    copied_package(above)  # one of its files is edited
+    folder = above / "run"
     folder.mkdir()
     (folder / "config.yaml").write_text(CONFIGURATION)
     done = run(folder, "--cores", "1")
@@ -217,11 +191,11 @@ def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
 
 
 def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIGURATION.replace("folds: 2", "folds: 1", 1))
+    (tmp_path / "config.yaml").write_text(CONFIGURATION.replace("{folds: 2}", "{folds: 1}"))
     done = call(tmp_path, ROOT, "credence", "run")
     assert done.returncode == 2
     assert done.stderr == (
-        "config.yaml, line 16, column 'evaluation.folds': 1 is out of range. "
+        "config.yaml, line 17, column 'evaluation.folds': 1 is out of range. "
         "Give a whole number from 2 to 1000.\n"
         "Mend this and run the command again.\n"
     )
