@@ -216,7 +216,7 @@ def test_every_entry_stands_in_its_registry_once(constant: str) -> None:
 
 def test_every_command_is_listed() -> None:
     helpers = {
-        *("checking", "doctor_machine", "doctor_software"),
+        *("checking", "doctor_machine", "doctor_packages", "doctor_software"),
         *(
             "__init__",
             "failures",

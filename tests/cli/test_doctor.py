@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from credence.cli import doctor_machine, doctor_software, run_command_line
+from credence.cli import doctor_machine, doctor_packages, doctor_software, run_command_line
 from credence.cli.doctor_machine import GIBIBYTE
-from credence.cli.doctor_software import PROGRAMS, Found
+from credence.cli.doctor_packages import Found
+from credence.cli.doctor_software import PROGRAMS
+from credence.cli.failures import explain
 from credence.configuration import workflow_folder
 
 DIAMOND = next(program for program in PROGRAMS if program.engine == "diamond")
 INSTALL_DIAMOND = (
     "Install it: conda install -c bioconda 'diamond>=2.1' (Debian: sudo apt install "
     "diamond-aligner), or choose --engine mmseqs."
+)
+
+ROOT = workflow_folder().parent
+INSTALL = (
+    f"{sys.executable} -m pip install --require-hashes --requirement "
+    f"{ROOT / 'envs' / 'credence.lock.txt'}"
 )
 
 
@@ -38,9 +48,7 @@ def write_program(path: Path, says: str, code: int = 0) -> None:
     path.chmod(0o755)
 
 
-def test_packages_that_are_missing_too_old_or_too_new_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_that_are_missing_too_old_or_too_new_are_named() -> None:
     there = {"numpy": "2.1.0", "snakemake": "10.0.1", "pandas": "1.5.3"}
 
     def version_of(name: str) -> str:
@@ -50,33 +58,101 @@ def test_packages_that_are_missing_too_old_or_too_new_are_named(
 
     asked = ["numpy>=2.1", "snakemake<10,>=9.3", "pandas>=2.2", "scipy>=1.15"]
     others = ["mypy>=1.14; extra == 'dev'", "nothing; platform_machine == 'abacus'"]
-    found = doctor_software.look_at_packages([*asked, *others], version_of)
-    monkeypatch.chdir(tmp_path)
+    found = doctor_packages.look_at_packages([*asked, *others], version_of)
     assert found == Found(
         "packages",
         "mend",
         "snakemake is 10.0.1, not <10,>=9.3; pandas is 1.5.3, not >=2.2; scipy is missing",
-        found.remedy,
+        INSTALL,
     )
-    here = doctor_software.look_at_packages(asked, version_of)
-    assert here.remedy == f"{sys.executable} -m pip install --upgrade credence"
-    (tmp_path / "envs").mkdir()
-    (tmp_path / "envs" / "credence.lock.txt").touch()
-    in_checkout = doctor_software.look_at_packages(asked, version_of)
-    assert in_checkout.remedy == (
-        f"{sys.executable} -m pip install --require-hashes --requirement envs/credence.lock.txt"
-    )
-    assert doctor_software.look_at_packages(["numpy>=2.1"], version_of).text == (
+    assert doctor_packages.look_at_packages(["numpy>=2.1"], version_of).text == (
         "all 1 are there and as recent as they have to be"
     )
 
 
+def test_what_a_lock_has_is_told_where_other_versions_are_installed(tmp_path: Path) -> None:
+    lock = tmp_path / "credence.lock.txt"
+    lock.write_text(
+        "numpy==2.4.6 ; python_full_version < '4' \\\n    --hash=sha256:0a\n    # via scipy\n"
+        "numpy==2.5.5 ; python_full_version >= '4' \\\n    --hash=sha256:0b\n"
+        "scipy==1.17.1 \\\n    --hash=sha256:0c\n"
+        "yte==1.9.4 \\\n    --hash=sha256:0d\n"
+    )
+    there = {"numpy": "2.4.6", "scipy": "1.17.1"}
+
+    def version_of(name: str) -> str:
+        if name not in there:
+            raise metadata.PackageNotFoundError(name)
+        return there[name]
+
+    assert doctor_packages.look_at_lock(lock, version_of) == Found(
+        "lock", "ok", f"the versions of {lock}"
+    )
+    there["numpy"] = "2.5.5"
+    assert doctor_packages.look_at_lock(lock, version_of) == Found(
+        "lock",
+        "note",
+        f"not the versions of {lock}: numpy is 2.5.5, there 2.4.6; last digits may differ",
+        INSTALL,
+    )
+    absent = doctor_packages.look_at_lock(tmp_path / "none", version_of)
+    assert (absent.verdict, absent.remedy) == ("note", "")
+
+
+def test_the_lock_is_the_one_that_came_with_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doctor_packages.lock_file() == ROOT / "envs" / "credence.lock.txt"
+    # Installed without a checkout it lies in the package; pyproject.toml puts it there.
+    monkeypatch.setattr(doctor_packages, "PACKAGE", tmp_path / "site-packages" / "credence")
+    assert doctor_packages.lock_file() == (
+        tmp_path / "site-packages" / "credence" / "_workflow" / "envs" / "credence.lock.txt"
+    )
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert '"envs/credence.lock.txt" = "credence/_workflow/envs/credence.lock.txt"' in text
+
+
+@pytest.mark.parametrize("package", ["numpy", "ruamel.yaml", "packaging", "Bio.Align"])
+def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path) -> None:
+    # In a process of its own: a package that was imported is there.
+    program = (
+        f"import sys; sys.modules[{package!r}] = None; "
+        "from credence.cli import run_command_line; sys.exit(run_command_line(['doctor']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == ""
+    assert f"→ {INSTALL}\n" in done.stdout
+    assert done.stdout.endswith("To be mended: 1.\n")
+    told = {
+        "packaging": "packaging is missing, and perhaps others",
+    }.get(package, f"{package} cannot be imported, and without it nothing more can be looked at")
+    assert f"{told}\n" in done.stdout
+
+
+def test_a_command_without_its_package_names_the_doctor() -> None:
+    assert explain(ModuleNotFoundError("No module named 'numpy'", name="numpy")) == (
+        "The Python package 'numpy' is not installed here. What installs it is said by: "
+        "credence doctor\nMend this and run the command again."
+    )
+
+
 def test_a_python_that_is_too_old_is_named() -> None:
-    found = doctor_software.look_at_python((3, 10, 2), ">=3.11", ["numpy"])
+    found = doctor_packages.look_at_python((3, 10, 2), ">=3.11", ["numpy"])
     assert (found.verdict, found.text) == ("mend", "3.10.2, and 3.11 is the oldest that will do")
-    assert doctor_software.look_at_python((3, 11, 0), ">=3.11", ["numpy"]).verdict == "ok"
-    assert doctor_software.look_at_python((3, 11, 0), "", []).text == (
+    assert doctor_packages.look_at_python((3, 11, 0), ">=3.11", ["numpy"]).verdict == "ok"
+    assert doctor_packages.look_at_python((3, 11, 0), "", []).text == (
         "3.11.0; the package is not installed, only found on the path"
+    )
+    assert doctor_packages.look_at_python((3, 11, 0), "", []).remedy == (
+        f"{sys.executable} -m pip install --no-deps --no-build-isolation --editable {ROOT}"
     )
 
 
@@ -155,12 +231,17 @@ def test_slurm_needs_both_its_plugin_and_its_commands(
         "SLURM",
         "note",
         f"{bin_folder}/sbatch is here, Snakemake's plugin is not",
-        "docs/cluster.md says how to install it",
+        f"cd {ROOT} && VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt",
     )
     monkeypatch.setattr(doctor_software, "find_spec", lambda name: object())
     assert doctor_software.look_at_slurm().verdict == "ok"
     (bin_folder / "sbatch").unlink()
-    assert doctor_software.look_at_slurm().verdict == "note"
+    assert doctor_software.look_at_slurm() == Found(
+        "SLURM",
+        "note",
+        "the plugin is installed, and there is no sbatch here",
+        "log in where jobs are handed in, or credence run --profile local",
+    )
 
 
 def test_a_font_that_is_missing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:

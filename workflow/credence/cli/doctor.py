@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from credence.cli.doctor_software import Found
+    from credence.cli.doctor_packages import Found
 
 HEADS = {"ok": "ok  ", "note": "note", "mend": "MEND"}
 MENDABLE = 2
@@ -23,13 +23,13 @@ def command(config: str | None, as_json: bool) -> int:
     Ends with code 2 where something has to be mended. A note is of something
     that only some runs need.
     """
-    from credence.cli.doctor_machine import look_at_machine
-    from credence.cli.doctor_software import look_at_software
+    from credence.cli.doctor_packages import look_at_packages_beside
 
-    engine, problem = _engine_of(config)
-    found = [*look_at_software(engine), *look_at_machine()]
-    if problem is not None:
-        found.append(problem)
+    found = look_at_packages_beside()
+    try:
+        found += _rest(config)
+    except ImportError as error:
+        found.append(_unable(error))
     if as_json:
         click.echo(json.dumps([vars(one) for one in found], indent=2, ensure_ascii=False))
     else:
@@ -37,10 +37,28 @@ def command(config: str | None, as_json: bool) -> int:
     return MENDABLE if any(one.verdict == "mend" for one in found) else 0
 
 
+def _rest(config: str | None) -> list[Found]:
+    """Return what can only be looked at with packages."""
+    from credence.cli.doctor_machine import look_at_machine
+    from credence.cli.doctor_software import look_at_software
+
+    engine, problem = _engine_of(config)
+    found = [*look_at_software(engine), *look_at_machine()]
+    return found if problem is None else [*found, problem]
+
+
+def _unable(error: ImportError) -> Found:
+    """Return that nothing more can be looked at while a package is missing or broken."""
+    from credence.cli.doctor_packages import Found, install
+
+    what = f"{error.name} cannot be imported, and without it nothing more can be looked at"
+    return Found("the rest", "mend", what, install())
+
+
 def _engine_of(config: str | None) -> tuple[str | None, Found | None]:
     """Return the engine that a configuration asks for, and what is wrong with it."""
     from credence import configuration
-    from credence.cli.doctor_software import Found
+    from credence.cli.doctor_packages import Found
     from credence.problems import InputError
 
     if config is None:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from credence.cli.doctor_software import Found
+from credence.cli.doctor_packages import Found
 from credence.engines.mmseqs import has_what_the_wheel_needs
 
 GIBIBYTE = 1024**3

@@ -1,4 +1,4 @@
-"""What is installed: Python, packages, outside programs, Snakemake's plugins."""
+"""What is installed beside packages: outside programs, a font, Snakemake's plugins."""
 
 from __future__ import annotations
 
@@ -7,45 +7,17 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from packaging.requirements import Requirement
-from packaging.version import Version
-
-from credence import __version__
+from credence.cli.doctor_packages import Found, root
 from credence.engines import cdhit, diamond, mmseqs
 from credence.engines.running import run_program, scratch_folder
 from credence.problems import InputError
 
 SECONDS = 2.0  # for a program to tell its version
 FONT = "DejaVuSans.ttf"  # of report.style
-LOCK = "envs/credence.lock.txt"
-MOST_NAMED = 5  # packages
 MOST_SHOWN = 40  # letters of a version that is not understood
-
-
-@dataclass(frozen=True)
-class Found:
-    """One thing that was looked at.
-
-    Parameters
-    ----------
-    name : str
-        What.
-    verdict : {'ok', 'note', 'mend'}
-        Whether it is as it has to be; a note is of what only some runs need.
-    text : str
-        What was found.
-    remedy : str
-        What mends it, as a command or an order.
-    """
-
-    name: str
-    verdict: str
-    text: str
-    remedy: str = ""
 
 
 def look_at_software(engine: str | None) -> list[Found]:
@@ -56,89 +28,7 @@ def look_at_software(engine: str | None) -> list[Found]:
     engine : str, optional
         The one that has to be there.
     """
-    asked, needed = _requirements()
-    return [
-        Found("credence", "ok", f"{__version__} in {Path(__file__).resolve().parents[1]}"),
-        look_at_python(sys.version_info[:3], asked, needed),
-        look_at_packages(needed),
-        *look_at_programs(engine),
-        look_at_font(),
-        look_at_slurm(),
-    ]
-
-
-def _requirements() -> tuple[str, list[str]]:
-    """Return what the package asks of Python, and of other packages."""
-    known = metadata.metadata("credence")
-    return known["Requires-Python"] or "", metadata.requires("credence") or []
-
-
-def look_at_python(version: tuple[int, int, int], asked: str, needed: list[str]) -> Found:
-    """Return whether Python is recent enough.
-
-    Parameters
-    ----------
-    version : tuple of int
-        That of this process.
-    asked : str
-        What the package asks for, as ``>=3.11``.
-    needed : list of str
-        Requirements; none are known where the package is not installed.
-    """
-    text = ".".join(map(str, version))
-    if not needed:
-        return Found(
-            "Python", "mend", f"{text}; the package is not installed, only found on the path",
-            f"{sys.executable} -m pip install --no-deps --editable .",
-        )  # fmt: skip
-    least = re.search(r">=\s*([\d.]+)", asked)
-    if least is not None and Version(text) < Version(least[1]):
-        return Found(
-            "Python", "mend", f"{text}, and {least[1]} is the oldest that will do",
-            "make demo PYTHON=/path/to/a/newer/python3",
-        )  # fmt: skip
-    return Found("Python", "ok", f"{text} ({sys.executable})")
-
-
-def look_at_packages(
-    needed: list[str], version_of: Callable[[str], str] = metadata.version
-) -> Found:
-    """Return which packages are missing, too old or too new.
-
-    Parameters
-    ----------
-    needed : list of str
-        Requirements, as ``numpy>=2.1``; those of extras are left out.
-    version_of : callable
-        Gives the version of a package, or raises `PackageNotFoundError`.
-    """
-    wrong: list[str] = []
-    n_good = 0
-    for requirement in map(Requirement, needed):
-        marker = requirement.marker
-        if marker is not None and not marker.evaluate({"extra": ""}):
-            continue
-        try:
-            version = version_of(requirement.name)
-        except metadata.PackageNotFoundError:
-            wrong.append(f"{requirement.name} is missing")
-            continue
-        if version in requirement.specifier:
-            n_good += 1
-        else:
-            wrong.append(f"{requirement.name} is {version}, not {requirement.specifier}")
-    if not wrong:
-        return Found("packages", "ok", f"all {n_good} are there and as recent as they have to be")
-    named = "; ".join(wrong[:MOST_NAMED])
-    more = f"; and {len(wrong) - MOST_NAMED} more" if len(wrong) > MOST_NAMED else ""
-    return Found("packages", "mend", named + more, _install(wrong))
-
-
-def _install(wrong: list[str]) -> str:
-    pip = f"{sys.executable} -m pip install"
-    if Path(LOCK).is_file():
-        return f"{pip} --require-hashes --requirement {LOCK}"
-    return f"{pip} --upgrade credence"
+    return [*look_at_programs(engine), look_at_font(), look_at_slurm()]
 
 
 @dataclass(frozen=True)
@@ -288,8 +178,14 @@ def look_at_slurm() -> Found:
     if not has_plugin and not sbatch:
         return Found("SLURM", "note", "not here; only --profile slurm needs it")
     if has_plugin:
-        return Found("SLURM", "note", "the plugin is installed, and there is no sbatch here")
+        return Found(
+            "SLURM", "note", "the plugin is installed, and there is no sbatch here",
+            "log in where jobs are handed in, or credence run --profile local",
+        )  # fmt: skip
+    above = root()
     return Found(
         "SLURM", "note", f"{sbatch} is here, Snakemake's plugin is not",
-        "docs/cluster.md says how to install it",
+        f"{sys.executable} -m pip install snakemake-executor-plugin-slurm"
+        if above is None
+        else f"cd {above} && VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt",
     )  # fmt: skip

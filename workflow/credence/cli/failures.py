@@ -50,6 +50,11 @@ def explain(error: Exception) -> str | None:
         what, remedy = SYSTEM_REMEDIES[error.errno]
         where = error.filename or "the system"
         return f"{where}: {what}. {remedy}\n{MENDABLE_LINE}"
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"The Python package {error.name!r} is not installed here. What installs it is said "
+            f"by: credence doctor\n{MENDABLE_LINE}"
+        )
     if isinstance(error, MemoryError):
         return (
             "The memory is used up. Close other programs or use a machine with more.\n"
