@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
 from credence.calibrators.binning import masses_of
-from credence.calibrators.kernel import METHOD, Kernel, KernelCurve
+from credence.calibrators.kernel import METHOD, Kernel
+from credence.calibrators.kernel_curve import KernelCurve
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled

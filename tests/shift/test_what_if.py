@@ -9,7 +9,7 @@ import pytest
 
 from credence.calibrators.class_only import Constant
 from credence.calibrators.classwise import ClasswiseCalibration
-from credence.calibrators.kernel import KernelCurve
+from credence.calibrators.kernel_curve import KernelCurve
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.calibrators.spec import parse_method
 from credence.predictions import Floats, Labelled

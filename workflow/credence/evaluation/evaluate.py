@@ -101,46 +101,8 @@ def evaluate(
         vector = vector_of(calibrations[name], predictions)
         said[name, IN_SAMPLE] = Said(in_sample[name].value, vector)
         said[name, HELD_OUT] = before.get(name) or Said(fresh[name], vectors.get(name))
+    results = _results(labelled, calibrations, in_sample, said, reference, options)
     left_out = {name: said[name, HELD_OUT].confidence for name in calibrators}
-    judgement = judge(labelled, said, reference, options)
-    classes, histograms, halves = describe_classes(labelled, options)
-    curves: tuple[CurveFinding, ...] = ()
-    if predictions.top_score is not None:
-        curves = curves_of(labelled, calibrations, in_sample, score_edges(labelled))
-    confusion, given_true, given_predicted = confusion_of(labelled)
-    reliability = _reliability(labelled, said, options)
-    results = Results(
-        class_names=predictions.class_names,
-        scale=float(predictions.scale),
-        n_samples=labelled.n_samples,
-        n_clusters=len(np.unique(labelled.cluster)),
-        n_correct=int(labelled.is_correct.sum()),
-        n_ties=predictions.n_ties,
-        n_folds=options.n_folds,
-        n_draws=options.n_draws,
-        level=options.level,
-        confusion=confusion,
-        classes=classes,
-        histograms=histograms,
-        curves=curves,
-        scores_needed=scores_needed(curves, classes),
-        reliability=reliability,
-        metrics=judgement.metrics,
-        differences=judgement.differences,
-        pairs=judgement.pairs,
-        floors=judgement.floors,
-        tests=_tests(labelled, left_out, options),
-        given_true=given_true,
-        given_predicted=given_predicted,
-        halves=halves,
-        counting=counting_of(labelled),
-        notices=(
-            *notices_of(labelled, in_sample, left_out, classes, options.n_folds),
-            *notices_of_reliability(reliability, reference, options.level),
-            *notices_of_draws(options.n_draws, options.level),
-        ),
-        parameters=parameters_of(calibrations, predictions.class_names),
-    )
     return Evaluation(results, fold, in_sample, left_out)
 
 
@@ -181,6 +143,58 @@ def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list
         "upper": upper,
         "n": n,
     }
+
+
+def _results(
+    labelled: Labelled,
+    calibrations: Mapping[str, Calibration],
+    in_sample: Mapping[str, Confidence],
+    said: Mapping[Key, Said],
+    reference: str,
+    options: EvaluationOptions,
+) -> Results:
+    """Return what is found in what the methods say of the set, and in the set itself."""
+    predictions = labelled.predictions
+    left_out = {name: said[name, HELD_OUT].confidence for name in in_sample}
+    judgement = judge(labelled, said, reference, options)
+    classes, histograms, halves = describe_classes(labelled, options)
+    curves: tuple[CurveFinding, ...] = ()
+    if predictions.top_score is not None:
+        curves = curves_of(labelled, calibrations, in_sample, score_edges(labelled))
+    confusion, given_true, given_predicted = confusion_of(labelled)
+    reliability = _reliability(labelled, said, options)
+    return Results(
+        class_names=predictions.class_names,
+        scale=float(predictions.scale),
+        n_samples=labelled.n_samples,
+        n_clusters=len(np.unique(labelled.cluster)),
+        n_correct=int(labelled.is_correct.sum()),
+        n_ties=predictions.n_ties,
+        n_folds=options.n_folds,
+        n_draws=options.n_draws,
+        level=options.level,
+        confusion=confusion,
+        classes=classes,
+        histograms=histograms,
+        curves=curves,
+        scores_needed=scores_needed(curves, classes),
+        reliability=reliability,
+        metrics=judgement.metrics,
+        differences=judgement.differences,
+        pairs=judgement.pairs,
+        floors=judgement.floors,
+        tests=_tests(labelled, left_out, options),
+        given_true=given_true,
+        given_predicted=given_predicted,
+        halves=halves,
+        counting=counting_of(labelled),
+        notices=(
+            *notices_of(labelled, in_sample, left_out, classes, options.n_folds),
+            *notices_of_reliability(reliability, reference, options.level),
+            *notices_of_draws(options.n_draws, options.level),
+        ),
+        parameters=parameters_of(calibrations, predictions.class_names),
+    )
 
 
 def _reliability(

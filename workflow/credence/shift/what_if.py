@@ -15,12 +15,8 @@ from credence.calibrators.class_only import Constant
 from credence.calibrators.classwise import ClasswiseCalibration, Fallback
 from credence.calibrators.cumulative import CumulativeCurve
 from credence.calibrators.histogram import Steps
-from credence.calibrators.kernel import (
-    CURVE_NODES_PER_BANDWIDTH,
-    Kernel,
-    KernelCurve,
-    reflected,
-)
+from credence.calibrators.kernel import CURVE_NODES_PER_BANDWIDTH, Kernel, reflected
+from credence.calibrators.kernel_curve import KernelCurve
 from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.calibrators.registry import needs_of
 from credence.calibrators.spec import Specification, Stage, parse_method
