@@ -27,7 +27,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
-    *("bandwidth", "methods", "small_classes", "annotate", "streams", "troves", "large", "peers"),
+    *("bandwidth", "methods", "small_classes", "annotate", "streams", "ensembles", "troves"),
+    *("large", "peers"),
     *("splits", "use_sets", "quantifiers", "attach", "novelty"),
 )
 TITLES = {
@@ -36,6 +37,7 @@ TITLES = {
     "small_classes": "What shrinking does to small classes",
     "annotate": "A million rows checked and annotated",
     "streams": "Ten million rows checked, compared and annotated",
+    "ensembles": "A million proteins of ten networks checked, compared and annotated",
     "troves": "A trove of 3,000 on 46,801",
     "large": "One and ten million rows",
     "peers": "Side by side with other libraries",
@@ -101,6 +103,14 @@ def section_streams() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         return streams(Path(folder))
+
+
+def section_ensembles() -> str:
+    """Return seconds and memory of every stage that reads a use-set, of an ensemble's scores."""
+    from benchmarks.streams import ensembles
+
+    with tempfile.TemporaryDirectory() as folder:
+        return ensembles(Path(folder))
 
 
 def section_troves() -> str:

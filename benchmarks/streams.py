@@ -6,10 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.lib.format as npy
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as csv
@@ -19,12 +22,21 @@ from benchmarks.shift import chunks
 from benchmarks.speed import paper_sized
 
 N_ROWS = 10_000_000
+N_PROTEINS = 1_000_000  # of the ensemble: ten million rows
+N_NETWORKS = 10
+SEED = 5
 DECIMALS = 2  # of the text, as PhANNs writes its scores
 SCALE = 10.0
 NOTE = (
     "Simulated rows of 11 classes, a calibration of the kernel method with intervals; the Parquet "
     f"table holds full floats, the text {DECIMALS} decimals. Processor seconds, and the greatest "
     "memory of a process or of one that it starts. The goal for 10,000,000 rows is under 2 GiB.\n"
+    "\n"
+)
+ENSEMBLE_NOTE = (
+    f"Simulated proteins with the scores of {N_NETWORKS} networks for 11 classes: as Parquet of "
+    "full floats with a row per protein and network, and as npz of single ones. Processor "
+    "seconds, and the greatest memory of a process. The goal is under 2 GiB.\n"
     "\n"
 )
 
@@ -64,6 +76,51 @@ def write_use_set(path: Path, n_rows: int) -> None:
     writer.close()
 
 
+def ensemble(n_proteins: int) -> Iterator[tuple[list[str], Any]]:
+    """Yield ids of proteins and what every network says, whose mean is near a use-set's scores."""
+    for part in chunks(n_proteins):
+        rng = np.random.default_rng([SEED, int(part.ids[0])])
+        shape = (part.n_samples, N_NETWORKS, part.n_classes)
+        scores = part.scores[:, None] * rng.uniform(0.5, 1.5, shape)
+        yield [f"q{row}" for row in part.ids], scores / scores.sum(axis=2, keepdims=True)
+
+
+def write_long(path: Path, n_proteins: int) -> None:
+    """Write an ensemble as a Parquet table with a row per protein and network."""
+    names = next(chunks(1)).class_names
+    writer = None
+    for ids, scores in ensemble(n_proteins):
+        columns = {
+            "id": np.repeat(ids, N_NETWORKS),
+            "network": np.tile([str(number + 1) for number in range(N_NETWORKS)], len(ids)),
+        }
+        columns |= dict(zip(names, scores.reshape(-1, len(names)).T, strict=True))
+        piece = pa.table(columns)
+        writer = writer or pq.ParquetWriter(path, piece.schema)
+        writer.write_table(piece)
+    assert writer is not None
+    writer.close()
+
+
+def write_arrays(path: Path, n_proteins: int) -> None:
+    """Write an ensemble as npz, as np.savez does, piece by piece."""
+    names = np.array(next(chunks(1)).class_names)
+    ids = np.array([f"q{row}" for row in range(n_proteins)])
+    header = {
+        "descr": "<f4",
+        "fortran_order": False,
+        "shape": (n_proteins, N_NETWORKS, len(names)),
+    }
+    np.savez(path, id=ids, class_names=names)
+    with (
+        zipfile.ZipFile(path, "a") as archive,
+        archive.open("softmax.npy", "w", force_zip64=True) as target,
+    ):
+        npy.write_array_header_1_0(target, header)
+        for _, scores in ensemble(n_proteins):
+            target.write(scores.astype("<f4").tobytes())
+
+
 def write_known(folder: Path) -> None:
     """Write the labelled table."""
     labelled = paper_sized()
@@ -75,8 +132,12 @@ def write_known(folder: Path) -> None:
 
 
 def commands(source: str) -> dict[str, list[str]]:
-    """Return the stages that read a use-set, in order; of text the longest and the first."""
-    read = ["--format", "wide", "--spec", json.dumps({"scale": SCALE})]
+    """Return the stages that read a use-set, in order; of most forms the longest and the first."""
+    wide = ["--format", "wide", "--spec", json.dumps({"scale": SCALE})]
+    read = {
+        "ensemble.parquet": ["--format", "credence"],
+        "ensemble.npz": ["--format", "networks-npz"],
+    }.get(source, wide)
     known = ["--samples", "known.tsv", "--samples-format", "credence", "--samples-spec"]
     annotate = ["annotate", source, *read, "--calibration", "c.json", "--shift", "shift.json"]
     every = {
@@ -87,8 +148,13 @@ def commands(source: str) -> dict[str, list[str]]:
         "annotate --shift to .tsv": [*annotate, "--out", "out.tsv"],
         "annotate --shift to .tsv.gz": [*annotate, "--out", "out.tsv.gz"],
     }  # fmt: skip
-    of_text = ("check", "annotate --shift to .tsv.gz")
-    return every if source.endswith(".parquet") else {name: every[name] for name in of_text}
+    wanted = {
+        "use.parquet": every,
+        "use.tsv.gz": ("check", "annotate --shift to .tsv.gz"),
+        "ensemble.parquet": ("check", "shift", "annotate --shift to .parquet"),
+        "ensemble.npz": ("check", "annotate --shift to .parquet"),
+    }
+    return {name: every[name] for name in wanted[source]}
 
 
 def run_measured(words: list[str], folder: Path) -> tuple[str, str]:
@@ -102,18 +168,33 @@ def run_measured(words: list[str], folder: Path) -> tuple[str, str]:
     return f"{usage.ru_utime + usage.ru_stime:.0f}", f"{usage.ru_maxrss / 1024**2:.2f}"
 
 
-def streams(folder: Path, n_rows: int = N_ROWS) -> str:
-    """Return seconds and peak memory of each stage, for Parquet and packed text."""
+def measured(
+    folder: Path, writers: dict[str, Callable[[Path, int], None]], size: int
+) -> list[list[str]]:
+    """Return seconds and peak memory of each stage, for each form of a set of some size."""
     write_known(folder)
     fit = ["fit", "known.tsv", "--format", "credence", "--scale", f"{SCALE:g}", "--out", "c.json"]
     run_measured(fit, folder)
     lines = []
-    for ending in (".parquet", ".tsv.gz"):
-        source = folder / f"use{ending}"
-        write_use_set(source, n_rows)
-        for name, words in commands(source.name).items():
-            found = run_measured(words, folder)
-            lines.append([f"`credence {name}`", ending, f"{n_rows:,}", *found])
+    for source, write in writers.items():
+        write(folder / source, size)
+        for name, words in commands(source).items():
+            ending = source[source.index(".") :]
+            lines.append([f"`credence {name}`", ending, f"{size:,}", *run_measured(words, folder)])
             print(*lines[-1], flush=True)
-        source.unlink()
+        (folder / source).unlink()
+    return lines
+
+
+def streams(folder: Path, n_rows: int = N_ROWS) -> str:
+    """Return seconds and peak memory of each stage, for Parquet and packed text."""
+    writers = {"use.parquet": write_use_set, "use.tsv.gz": write_use_set}
+    lines = measured(folder, writers, n_rows)
     return NOTE + table(["", "table", "rows", "seconds", "peak GiB"], lines)
+
+
+def ensembles(folder: Path, n_proteins: int = N_PROTEINS) -> str:
+    """Return seconds and peak memory of each stage, for a long table and arrays of networks."""
+    writers = {"ensemble.parquet": write_long, "ensemble.npz": write_arrays}
+    lines = measured(folder, writers, n_proteins)
+    return ENSEMBLE_NOTE + table(["", "table", "proteins", "seconds", "peak GiB"], lines)

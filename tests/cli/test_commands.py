@@ -323,6 +323,25 @@ def test_check_lists_every_id_that_table_and_fasta_do_not_share(
         assert f"{name!r} has no row in demo/calibration.csv." in said
 
 
+def test_check_tells_that_the_rows_of_a_protein_stand_apart(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"p{row}\t0.25\t0.75\t{network}\n" for network in (1, 2) for row in (1, 2)]
+    for lines, notice in (
+        (
+            rows,
+            "a.tsv: the rows of a protein do not stand together, so that the whole table is "
+            "held in memory; sorted by id it is read in pieces.\n",
+        ),
+        (sorted(rows), ""),
+    ):
+        Path("a.tsv").write_text("id\tx\ty\tnetwork\n" + "".join(lines))
+        assert run_command_line(["check", "a.tsv", "--format", "credence"]) == 0
+        said = capsys.readouterr()
+        assert said.out == "2 proteins, 2 classes, scale 2, 2 networks, no labels\n"
+        assert said.err == notice
+
+
 def test_init_writes_a_configuration_that_is_valid_and_commented(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,7 +26,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a small world and its calibration, as the place to work in."""
     monkeypatch.chdir(tmp_path)
     # Pieces of a few rows, so that parts begin and end inside them.
-    monkeypatch.setattr(samples_module, "CHUNK_ROWS", 7)
+    in_pieces = partial(samples_module.stream_samples, chunk_rows=7)
+    monkeypatch.setattr(samples_module, "stream_samples", in_pieces)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", 5)
     for name, content in render_files(make_world(SMALL)).items():
         path = tmp_path / "demo" / name

@@ -44,6 +44,9 @@ class Samples:
     genome : array of str, optional
         Genome, contig or sample of each protein, where a column names it; one
         of which nothing is said has its own id.
+    is_apart : bool
+        Whether a table of networks had to be read whole to have these pieces of
+        it, as the rows of its proteins do not stand together.
     """
 
     predictions: Predictions
@@ -52,6 +55,7 @@ class Samples:
     unscored_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
     unscored_lines: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     genome: Strings | None = None
+    is_apart: bool = False
 
     @property
     def n_samples(self) -> int:

@@ -27,6 +27,11 @@ from credence.tables.samples import CHUNK_ROWS, stream_samples
 from credence.tables.scan import Part, Scan
 from credence.tables.spec import TableSpec
 
+APART = (
+    "the rows of a protein do not stand together, so that the whole table is held in "
+    "memory; sorted by id it is read in pieces"
+)
+
 
 @dataclass(frozen=True)
 class Census:
@@ -52,6 +57,8 @@ class Census:
         Proteins without scores; in none of the other counts.
     first_unscored : (str, int), optional
         The first of them, and its line.
+    is_apart : bool
+        Whether the rows of a protein, of several networks, do not stand together.
     """
 
     class_names: tuple[str, ...]
@@ -66,10 +73,12 @@ class Census:
     n_true: tuple[int, ...]
     n_unscored: int
     first_unscored: tuple[str, int] | None
+    is_apart: bool = False
 
     def notices(self) -> list[str]:
         """Return what a user has to be told about tables that were accepted."""
-        return notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
+        found = notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
+        return [*found, APART] if self.is_apart else found
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -104,6 +113,7 @@ def census_of(samples: Samples) -> Census:
         n_true=() if truth is None else tuple(_counted(truth, n_classes).tolist()),
         n_unscored=len(samples.unscored_ids),
         first_unscored=first,
+        is_apart=samples.is_apart,
     )
 
 
@@ -207,7 +217,7 @@ def _census_of_networks(
     """Return the counts of proteins: pooled scores are known on a second reading."""
 
     def counted() -> Iterator[Census]:
-        for samples in stream_samples(path, spec, CHUNK_ROWS, known=known):
+        for samples in stream_samples(path, spec, chunk_rows=CHUNK_ROWS, known=known):
             if seen is not None:
                 seen(samples.predictions.ids, samples.lines)
             yield census_of(samples)
@@ -265,4 +275,5 @@ def _together(first: Census, second: Census) -> Census:
         n_true=summed(first.n_true, second.n_true),
         n_unscored=first.n_unscored + second.n_unscored,
         first_unscored=first.first_unscored or second.first_unscored,
+        is_apart=first.is_apart or second.is_apart,
     )

@@ -133,6 +133,7 @@ def _rows_of(samples: Samples, rows: Integers) -> Samples:
         None if truth is None else truth[rows],
         samples.lines[rows],
         genome=None if genome is None else genome[rows],
+        is_apart=True,
     )
 
 
