@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from ruamel.yaml import YAML
 
@@ -165,6 +166,18 @@ def test_both_recipes_do_the_same() -> None:
     assert ("ENTRYPOINT", '["credence"]') in docker
     install = next(step for step in steps if "--require-hashes" in step)
     assert install.endswith("--requirement envs/credence.lock.txt")
+
+
+def test_the_image_of_containers_is_one_that_the_locks_are_for() -> None:
+    image = dict(instructions())["FROM"]
+    match = re.fullmatch(r"python:(3\.\d+)-slim-(\w+)", image)
+    assert match is not None, f"{image} may become another Python or another Debian"
+    assert SpecifierSet(project()["requires-python"]).contains(match[1])
+    assert f"Programming Language :: Python :: {match[1]}" in project()["classifiers"]
+    assert f"python={match[1]}" in conda("credence")["dependencies"]
+    page = (ROOT / "docs" / "installing.md").read_text("utf-8")
+    assert f"Python {match[1]}" in page
+    assert "Neither image has been built by us" in page
 
 
 def test_the_package_is_built_from_what_a_container_copies(tmp_path: Path) -> None:
