@@ -13,6 +13,7 @@ import pytest
 
 from credence.cli import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
+from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import read_confidences
 from credence.tables.novelty_file import read_novelty
 
@@ -86,6 +87,49 @@ def test_each_event_is_a_column_that_contradicts_none() -> None:
 def test_the_same_events_have_the_same_bytes() -> None:
     assert events("--calibration", "c.json") == 0
     assert Path("other.json").read_bytes() == Path("events.json").read_bytes()
+
+
+NAMES = ("predicted_class", "two_best", "tail")
+
+
+def shift(*words: str) -> str:
+    """Return a file of the composition."""
+    given = ["--samples", "calibration.csv", "--samples-format", "phanns-labelled"]
+    table = ["use.csv", "--format", "phanns", *given, "--calibration", "c.json"]
+    told = ["--record", "shift.json", "--out", "mix.tsv"]
+    assert run_command_line(["shift", *table, *words, *told]) == 0
+    return "shift.json"
+
+
+def test_events_are_corrected_where_the_confidence_is() -> None:
+    classes = read_calibration(Path("c.json")).class_names
+    tail = json.loads(TAIL)["tail"]
+    often = {name: 0.9 / 4 if name in tail else 0.1 / (len(classes) - 4) for name in classes}
+    given = ["--events", "events.json", "--shift", shift("--stated", json.dumps(often))]
+    assert annotate(*given, "--out", "moved.tsv") == 0
+    assert annotate("--events", "events.json", "--out", "conf.tsv") == 0
+    rows, plain = rows_of("moved.tsv"), rows_of("conf.tsv")
+    for row, before in zip(rows, plain, strict=True):
+        assert [row[f"event_{name}"] for name in NAMES] == [
+            before[f"event_{name}"] for name in NAMES
+        ]
+        assert row["adjusted_event_predicted_class"] == row["adjusted_confidence"]
+        assert float(row["adjusted_event_two_best"]) >= float(row["adjusted_confidence"])
+    more = [float(row["adjusted_event_tail"]) - float(row["event_tail"]) for row in rows]
+    assert sum(more) / len(more) > 0.02
+    assert list(rows[0])[-6:] == [
+        *(f"event_{name}" for name in NAMES),
+        *(f"adjusted_event_{name}" for name in NAMES),
+    ]
+    assert len(read_confidences(Path("moved.tsv")).ids) == 60
+
+
+def test_the_calibration_set_s_own_mix_moves_no_event() -> None:
+    given = ["--events", "events.json", "--shift", shift("--estimator", "none")]
+    assert annotate(*given, "--out", "same.tsv") == 0
+    for row in rows_of("same.tsv"):
+        for name in NAMES:
+            assert row[f"adjusted_event_{name}"] == row[f"event_{name}"]
 
 
 def test_a_column_that_is_no_share_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

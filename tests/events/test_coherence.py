@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import LinearConstraint, minimize
+from scipy.optimize import LinearConstraint, brentq, minimize
+from scipy.special import expit, logit, rel_entr
 
-from credence.events.coherence import coherent, nearest_share, nearest_shares
+from credence.events.coherence import coherent
+from credence.events.nearest import nearest_shares
 
 N_CLASSES = 5
 
@@ -27,8 +29,9 @@ def made(events: np.ndarray, said: list[float], fixed: float | None = None) -> n
 
 
 def test_two_that_contradict_each_other_meet_in_the_middle() -> None:
-    # The best 0.8, the two best 0.6: the nearest with best <= two best is 0.7 for both.
-    assert made(held_of((0,), (0, 1)), [0.8, 0.6]) == pytest.approx([0.7, 0.7])
+    # The best 4 to 1, the two best 3 to 2: the middle of their log odds, √6 to 1, for both.
+    same = np.sqrt(6) / (np.sqrt(6) + 1)
+    assert made(held_of((0,), (0, 1)), [0.8, 0.6]) == pytest.approx([same, same])
 
 
 def test_what_contradicts_nothing_stays() -> None:
@@ -36,20 +39,32 @@ def test_what_contradicts_nothing_stays() -> None:
 
 
 def test_classes_that_exclude_each_other_sum_to_one_at_most() -> None:
-    # 0.8 and 0.6 exceed 1 by 0.4: each gives half of it.
-    assert made(held_of((0,), (1,)), [0.8, 0.6]) == pytest.approx([0.6, 0.4])
+    # With p + q = 1 both log odds fall by as much: p has the middle of 4 and of 2/3.
+    p = expit((logit(0.8) - logit(0.6)) / 2)
+    assert made(held_of((0,), (1,)), [0.8, 0.6]) == pytest.approx([p, 1 - p])
+
+
+def test_what_is_improbable_stays_possible() -> None:
+    # The sum is too large by 0.3; least squares would leave nothing of the 0.01.
+    found = made(held_of((0,), (1,), (2,), (3,), (4,)), [0.7, 0.5, 0.05, 0.04, 0.01])
+    assert found.sum() == pytest.approx(1.0)
+    assert 0.002 < found[4] < 0.01
 
 
 def test_an_event_and_its_opposite_sum_to_one() -> None:
-    assert made(held_of((0, 1), (2, 3, 4)), [0.5, 0.3]) == pytest.approx([0.6, 0.4])
+    p = expit(-logit(0.3) / 2)
+    assert made(held_of((0, 1), (2, 3, 4)), [0.5, 0.3]) == pytest.approx([p, 1 - p])
 
 
 def test_a_fixed_confidence_stays_and_the_others_move() -> None:
-    # With a and b for classes 1 and 2: (0.9 + a − 0.95)² + (a − 0.4)² is least at 0.225,
-    # and 0.1 is all that is left.
+    # Of the 0.1 that is left class 1 has a: the slopes of (0, 1) and of (1) cancel there.
+    def slope(a: float) -> float:
+        return float(logit(0.9 + a) - logit(0.95) + logit(a) - logit(0.4))
+
+    a = brentq(slope, 1e-6, 0.1 - 1e-6)
     found = made(held_of((0,), (0, 1), (1,), (2, 3)), [0.1, 0.95, 0.4, 0.0], fixed=0.9)
     assert found[0] == 0.9
-    assert found == pytest.approx([0.9, 1.0, 0.1, 0.0])
+    assert found == pytest.approx([0.9, 0.9 + a, a, 0.0], abs=1e-5)
 
 
 def test_a_certain_confidence_leaves_nothing_for_others() -> None:
@@ -77,6 +92,7 @@ EVENTS = st.lists(
     max_size=6,
 )
 CHANCES = st.floats(0, 1).map(lambda value: round(value, 6))
+DOUBTS = st.floats(0.001, 0.999)  # whose logs a general optimiser bears
 
 
 @settings(max_examples=200, deadline=None)
@@ -104,15 +120,21 @@ def test_no_event_is_less_probable_than_one_that_it_holds(
 
 @settings(max_examples=100, deadline=None)
 @given(EVENTS, st.data())
-def test_whatever_is_true_the_squared_errors_do_not_grow(
+def test_whatever_is_true_the_log_losses_do_not_grow(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
-    said = data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events)))
-    found = made(held_of(*events), said)
+    said = np.array(data.draw(st.lists(DOUBTS, min_size=len(events), max_size=len(events))))
+    found = made(held_of(*events), said.tolist())
     for truth in range(N_CLASSES):
-        came_true = np.array([truth in event for event in events], dtype=float)
-        before = ((np.array(said) - came_true) ** 2).sum()
-        assert ((found - came_true) ** 2).sum() <= before + 1e-9
+        came_true = np.array([truth in event for event in events])
+        before, after = (
+            -np.log(np.where(came_true, p, 1 - p)).sum() for p in (said, np.minimum(found, 1.0))
+        )
+        assert after <= before + 1e-6
+
+
+def divergence(p: np.ndarray, said: np.ndarray) -> float:
+    return float((rel_entr(p, said) + rel_entr(1 - p, 1 - said)).sum())
 
 
 @settings(max_examples=30, deadline=None)
@@ -120,21 +142,22 @@ def test_whatever_is_true_the_squared_errors_do_not_grow(
 def test_the_answer_is_that_of_a_slow_general_optimiser(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
-    said = np.array(data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events))))
+    said = np.array(data.draw(st.lists(DOUBTS, min_size=len(events), max_size=len(events))))
     matrix = held_of(*events)[:, 0].astype(float)
     slow = minimize(
-        lambda q: ((matrix @ q - said) ** 2).sum(),
+        lambda q: divergence(np.clip(matrix @ q, 1e-12, 1 - 1e-12), said),
         np.full(N_CLASSES, 1 / N_CLASSES),
-        jac=lambda q: 2 * matrix.T @ (matrix @ q - said),
         bounds=[(0, 1)] * N_CLASSES,
         constraints=LinearConstraint(np.ones((1, N_CLASSES)), 1, 1),
         method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 500},
+        options={"ftol": 1e-12, "maxiter": 500},
     )
     found = made(held_of(*events), said.tolist())
-    distance = ((found - said) ** 2).sum()
-    assert distance <= slow.fun + 1e-7
-    assert found == pytest.approx(matrix @ slow.x, abs=1e-3)
+    tells = matrix.any(axis=1) & ~matrix.all(axis=1)
+    assert (
+        divergence(found[tells], said[tells])
+        <= divergence(np.clip(matrix @ slow.x, 1e-12, 1 - 1e-12)[tells], said[tells]) + 1e-7
+    )
 
 
 @settings(max_examples=50, deadline=None)
@@ -148,27 +171,30 @@ def test_the_order_of_classes_events_and_proteins_is_nothing(
     held = held_of(*events)
     found = coherent(held, said[:, None], None, first(0))[:, 0]
     other = coherent(held[turn][:, :, order], said[turn][:, None], None, first(0))[:, 0]
-    assert other == pytest.approx(found[turn], abs=1e-9)
+    assert other == pytest.approx(found[turn], abs=1e-6)
     both = np.repeat(first(0), 2, axis=0)
     two = coherent(np.tile(held, (1, 2, 1)), np.stack([said, said], axis=1), None, both)
     assert (two == found[:, None]).all()
 
 
 def test_classes_that_no_event_tells_apart_share_evenly() -> None:
-    found = nearest_share(np.array([[1.0, 0.0, 0.0]]), np.array([0.5]))
-    assert found == pytest.approx([0.5, 0.25, 0.25], abs=1e-12)
+    none = np.zeros(1)
+    found = nearest_shares(np.array([[1.0, 0.0, 0.0]]), np.array([[0.5]]), none, none)
+    assert found[0] == pytest.approx([0.5, 0.25, 0.25], abs=1e-9)
 
 
 @settings(max_examples=100, deadline=None)
 @given(EVENTS, st.data())
-def test_all_corners_at_once_give_what_one_protein_at_a_time_does(
+def test_no_protein_depends_on_those_beside_it(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
     chances = st.lists(CHANCES, min_size=len(events), max_size=len(events))
-    targets = np.array(data.draw(st.lists(chances, min_size=1, max_size=4)))
-    matrix = held_of(*events)[:, 0].astype(float)
-    found = nearest_shares(matrix, targets)
-    for target, share in zip(targets, found, strict=True):
-        assert matrix @ share == pytest.approx(matrix @ nearest_share(matrix, target), abs=1e-6)
-        alone = nearest_shares(matrix, target[None])
-        assert (alone[0] == share).all()
+    said = np.array(data.draw(st.lists(chances, min_size=1, max_size=4)))
+    own = np.array(data.draw(st.lists(CHANCES, min_size=len(said), max_size=len(said))))
+    matrix, base = held_of(*events)[:, 0].astype(float), np.arange(len(events)) % 2.0
+    found = nearest_shares(matrix, said, own, base)
+    assert found.sum(axis=1) == pytest.approx(1.0)
+    for row in range(len(said)):
+        part = slice(row, row + 1)
+        alone = nearest_shares(matrix, said[part], own[part], base)
+        assert (alone[0] == found[row]).all()

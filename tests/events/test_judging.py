@@ -80,7 +80,7 @@ def test_probabilities_nest_and_the_predicted_class_has_its_confidence(
     of = drawn(2).predictions
     confidence = np.linspace(0.05, 0.95, of.n_samples)
     confidence[::7] = np.nan
-    found = model.probabilities(model.evidence(of), confidence)
+    found, _ = model.probabilities(model.evidence(of), confidence)
     held = memberships(EVENTS, of)
     for one in range(len(EVENTS)):
         for other in range(len(EVENTS)):
@@ -137,10 +137,10 @@ def test_brier_score_is_sharpness_and_calibration_and_the_rest(
             assert of[method, "brier"] == pytest.approx(parts, abs=1e-12)
 
 
-def test_without_a_confidence_to_keep_consistency_lowers_the_squared_error() -> None:
+def test_without_a_confidence_to_keep_consistency_lowers_the_log_loss() -> None:
     _, finding = studied(drawn(), replace(QUICK, agrees=False))
     assert finding.n_moved > 0
-    assert finding.brier_after < finding.brier_before
+    assert finding.nll_after < finding.nll_before
 
 
 def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None:
@@ -156,7 +156,7 @@ def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None
         "too few calibration proteins for which it came true, or did not: overall share",
         "holds no class: its probability is 0 whatever is predicted",
     ]
-    found = model.probabilities(model.evidence(rare.predictions), None)
+    found, _ = model.probabilities(model.evidence(rare.predictions), None)
     assert (found[0] == 1.0).all() and (found[2] == 0.0).all()
     assert found[1] == pytest.approx(found[1, 0])
 

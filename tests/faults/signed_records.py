@@ -15,7 +15,8 @@ from credence.events.features.registry import table_of
 from credence.events.forecasters.protocol import Lesson
 from credence.events.forecasters.registry import FORECASTERS
 from credence.events.learning import fit_one
-from credence.events.model import EventModel, FittedEvent
+from credence.events.mixture import mixture_of
+from credence.events.model import EventModel, FittedEvent, Mix
 from credence.novelty.reference import build
 from credence.novelty.space import fit_composition
 from credence.predictions import Labelled
@@ -38,7 +39,10 @@ def signed_records(
     shape = (known.predictions.n_classes, N_SCORE_BINS)
     calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
     adjusted = AdjustedCalibration(calibration, 10.0, np.full(shape, 0.1), np.full(shape, 0.2))
-    classes = [{"name": name, "applied": 0.3} for name in known.predictions.class_names]
+    classes = [
+        {"name": name, "applied": 0.3, "calibration_share": 0.2}
+        for name in known.predictions.class_names
+    ]
     head = ("kernel", known.predictions.class_names, 10.0)
     write_shift(folder / "shift.json", ShiftFile(*head, {"classes": classes}, adjusted))
     yield "shift.json", _use_shift
@@ -69,7 +73,9 @@ def _events(known: Labelled) -> EventModel:
         )
         for entry in FORECASTERS
     )
-    return EventModel(predictions.class_names, FEATURES, frequency, (), "", False, fitted)
+    return EventModel(
+        predictions.class_names, FEATURES, frequency, (), "", False, fitted, mixture_of(known)
+    )
 
 
 def _use_shift(path: Path, known: Labelled) -> None:
@@ -82,8 +88,10 @@ def _use_shift(path: Path, known: Labelled) -> None:
 def _use_events(path: Path, known: Labelled) -> None:
     file = read_events(path)
     require_same_events(file, "kernel", known.predictions, str(path))
-    said = file.model.probabilities(file.model.evidence(known.predictions), None)
-    assert ((said >= 0) & (said <= 1)).all(), "a chance that is no probability"
+    weight = np.arange(1.0, known.predictions.n_classes + 1.0)
+    mix = Mix(weight, np.full(known.n_samples, 0.5))
+    for said in file.model.probabilities(file.model.evidence(known.predictions), None, mix):
+        assert ((said >= 0) & (said <= 1)).all(), "a chance that is no probability"
 
 
 def _use_novelty(path: Path, known: Labelled) -> None:

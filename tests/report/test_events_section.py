@@ -117,16 +117,20 @@ def test_without_events_there_is_no_section(small: Findings) -> None:
 
 def test_it_names_the_columns_of_the_confidences(small: Findings) -> None:
     assert texts(built(small))[0] == (
-        "The confidences answer more questions than whether the predicted class is right: columns "
-        "event_two_best, event_rare. A class may be in doubt where its group is not."
+        "A class may be in doubt where its group is not. So the table of confidences answers more "
+        "questions of each protein, with a probability in the columns event_two_best, event_rare."
     )
 
 
 def test_every_event_has_a_row_with_its_n_and_only_learnt_ones_lead_on(small: Findings) -> None:
     table = tables(built(small))[0]
     assert table.rows[0] == (
-        *("two_best", "the true class is among the 2 best", "90", "30", "0.61"),
-        *("0.100 (0.090 to 0.110)", "0.100 (0.090 to 0.110)", "0.1000", "0.1000", "–"),
+        *("two_best", "the true class is among the 2 best", "0.61"),
+        *("0.100 (0.090 to 0.110)", "0.1000", "0.1000", "–"),
+    )
+    assert table.caption.startswith(
+        "The events asked for, as the tables carry them, judged on families held out (n = 90, "
+        "30 families)."
     )
     assert table.rows[1][-1] == "too few"
     assert table.anchors == ("event-1-two-best", "")
@@ -134,9 +138,9 @@ def test_every_event_has_a_row_with_its_n_and_only_learnt_ones_lead_on(small: Fi
 
 def test_agreement_is_told_with_what_it_cost(small: Findings) -> None:
     assert texts(built(small))[1].endswith(
-        "The predicted class keeps its confidence, and the others are moved around it. Of "
-        "held-out forecasts, 7 moved by more than 0.001; the mean Brier score was 0.1234 before "
-        "and is 0.1229 after."
+        "The predicted class keeps its confidence, and the others are moved around it. Of 180 "
+        "forecasts on families held out, 7 moved by more than 0.001; their mean NLL was 0.1234 "
+        "before and is 0.1229 after."
     )
 
 
@@ -159,13 +163,26 @@ def test_what_other_evidence_says_of_the_predicted_class_is_no_more_than_its_int
 
 def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: Findings) -> None:
     assert texts(built(small))[2] == (
-        "Which evidence counts: a group of features is called useful where leaving it out makes "
-        "held-out NLL worse and the interval, over families, is above 0. Useful are, for "
-        "two_best: score (this set cannot tell whether the ensemble's members help: without the "
-        "ensemble's members NLL is +0.0010 apart (−0.0010 to +0.0030, n = 90))."
+        "Which evidence counts: what forecasts on families held out get worse without, by more "
+        "than chance explains. For two_best: the scores. Without the ensemble's single members "
+        "NLL differs by +0.0010 (−0.0010 to +0.0030, n = 90): this set cannot tell whether the "
+        "ensemble's single members help."
     )
     helps = event(ablations=(ablation("score", 0.01), ablation("ensemble", 0.01)))
-    assert "score and ensemble (they help: without" in texts(built(small, events=(helps,)))[2]
+    told = texts(built(small, events=(helps,)))[2]
+    assert "For two_best: the scores and the ensemble's single members. Without" in told
+    assert told.endswith("its single members help.")
+
+
+def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:
+    assert texts(built(small))[3] == (
+        "How to read one of them: of proteins with this probability that share came true, as the "
+        "curves below show with intervals; a single probability has no interval of its own. The "
+        "probabilities hold for the calibration set's mix of classes. Where a sample's mix was "
+        "estimated, adjusted_event_… beside them is corrected for it, on the assumption that "
+        "proteins of a class look alike in both; it takes the estimated mix as known, and is "
+        "surer than it should be where that is rough."
+    )
 
 
 def test_pooling_is_warned_of_with_both_numbers(small: Findings) -> None:
@@ -185,8 +202,12 @@ def test_forecasters_and_features_are_compared_in_pairs(small: Findings) -> None
         ("isotonic on the event's score", "–", "−0.0100 (−0.0120 to −0.0080)"),
     ]
     assert [(row[0], row[2], row[4]) for row in ablations.rows] == [
-        ("score", "+0.0100 (+0.0080 to +0.0120)", "it helps"),
-        ("ensemble", "+0.0010 (−0.0010 to +0.0030)", "no difference can be told"),
+        ("the scores", "+0.0100 (+0.0080 to +0.0120)", "it helps"),
+        (
+            "the ensemble's single members",
+            "+0.0010 (−0.0010 to +0.0030)",
+            "no difference can be told",
+        ),
     ]
 
 

@@ -12,7 +12,7 @@ from credence.cli.shared import also_option, match_option, out_option, table_opt
 
 if TYPE_CHECKING:
     from credence.cli.novel import Newcomers
-    from credence.predictions import Floats, Predictions
+    from credence.predictions import Predictions
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.events_file import EventsFile
     from credence.tables.evidence import EvidenceTable
@@ -112,7 +112,7 @@ def command(
     newcomers = newcomers_of(novelty, proteins, vectors, match, name)
     further = _further(events_file, evidence_file)
     further.require_novelty(novelty)
-    names = (*_names(file, shift), *(newcomers.names if newcomers else ()), *further.names)
+    names = _names(file, shift, newcomers, further)
     stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
@@ -153,12 +153,11 @@ class _Events:
     file: EventsFile | None
     evidence: EvidenceTable | None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the columns that they have."""
+    def names(self, is_shifted: bool) -> tuple[str, ...]:
+        """Return the columns that they have, where a composition is known or not."""
         from credence.tables.event_columns import event_names
 
-        return event_names(None if self.file is None else self.file.model)
+        return event_names(None if self.file is None else self.file.model, is_shifted)
 
     def require_same(self, method_spec: str, predictions: Predictions) -> None:
         """Refuse events of another calibration."""
@@ -187,14 +186,20 @@ class _Events:
             )  # fmt: skip
 
     def columns(
-        self, predictions: Predictions, confidence: Floats, distance: Floats | None
+        self, predictions: Predictions, known: dict[str, Any], shift: ShiftFile | None
     ) -> dict[str, Any]:
-        """Return the columns of some rows; distances are for events learnt with such."""
+        """Return the columns of some rows, of which others are known."""
+        from credence.events.model import Mix
         from credence.tables.event_columns import event_columns
 
         model = None if self.file is None else self.file.model
-        seen = distance if self.file is not None and self.file.novelty else None
-        return event_columns(model, predictions, confidence, self.evidence, seen)
+        seen = None
+        if self.file is not None and self.file.novelty:  # else learnt without distances
+            seen = known.get("calibration_distance")
+        mix = None
+        if shift is not None:
+            mix = Mix(shift.applied_weight, known["adjusted_confidence"])
+        return event_columns(model, predictions, known["confidence"], self.evidence, seen, mix)
 
 
 def _further(events: str | None, evidence: str | None) -> _Events:
@@ -212,13 +217,18 @@ def _further(events: str | None, evidence: str | None) -> _Events:
     return _Events(events, file, known)
 
 
-def _names(file: CalibrationFile, shift: ShiftFile | None) -> tuple[str, ...]:
-    """Return the columns that calibration and composition give."""
+def _names(
+    file: CalibrationFile, shift: ShiftFile | None, newcomers: Newcomers | None, further: _Events
+) -> tuple[str, ...]:
+    """Return the columns that there are, in order."""
     from credence.tables.contract import ADJUSTED_NAMES, CONFIDENCE_NAMES
     from credence.tables.set_columns import set_names
 
-    adjusted = () if shift is None else ADJUSTED_NAMES
-    return (*CONFIDENCE_NAMES, *adjusted, *set_names(file.sets, shift is not None))
+    is_shifted = shift is not None
+    adjusted = ADJUSTED_NAMES if is_shifted else ()
+    sets = set_names(file.sets, is_shifted)
+    novel = newcomers.names if newcomers else ()
+    return (*CONFIDENCE_NAMES, *adjusted, *sets, *novel, *further.names(is_shifted))
 
 
 def _columns(
@@ -247,8 +257,7 @@ def _columns(
     columns |= _adjusted(shift, samples)
     share = None if shift is None else shift.applied_share
     columns |= set_columns(file.sets, predictions, share) | novel
-    distance = novel.get("calibration_distance")
-    columns |= further.columns(predictions, confidence.value, distance)
+    columns |= further.columns(predictions, columns, shift)
     return with_unscored(columns, samples, file.method_spec)
 
 

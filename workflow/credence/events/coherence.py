@@ -8,17 +8,12 @@ out, whatever turns out.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
-from scipy.optimize import nnls
 
+from credence.events.nearest import nearest_shares
 from credence.predictions import Booleans, Floats, Integers
 
 DECIMALS = 9  # of the forecasts: below, rounding decides
-LEAST_LEFT = 1e-12  # that a fixed probability leaves to other classes
-MOST_CORNERS = 6  # up to which all sets of them are tried
-ROUNDING = 1e-12  # of distances and shares
 
 
 def coherent(held: Booleans, said: Floats, fixed: Floats | None, first: Booleans) -> Floats:
@@ -45,18 +40,17 @@ def coherent(held: Booleans, said: Floats, fixed: Floats | None, first: Booleans
     Notes
     -----
     Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is)
-    that minimises Σ (p − said)². Without a fixed class the sum of the events'
-    squared errors is smaller after than before, whichever class is the true one
-    [1]_. The nearest point of the hull of M's columns is found as the least
-    squares solution u ≥ 0 of [M − said; 1] u = [0; 1], divided by its sum [2]_.
-    The sums M q are taken in the same order for every event, so that an event
-    that holds another is never below it, not even by rounding.
+    that minimises the divergence Σ p log(p/said) + (1 − p) log((1 − p)/(1 − said)).
+    Without a fixed class the sum of the events' log losses is smaller after than
+    before, whichever class is the true one [1]_. Nothing becomes impossible that was
+    not said to be: least squares would move a forecast of 0.01 to 0 where others
+    sum to more than 1. The sums M q are taken in the same order for every event, so
+    that an event that holds another is never below it, not even by rounding.
 
     References
     ----------
     .. [1] Predd et al. 2009, IEEE Transactions on Information Theory 55:4786,
        doi 10.1109/TIT.2009.2027573
-    .. [2] Lawson & Hanson 1974, Solving Least Squares Problems, chapter 23
     """
     n_events, n_samples, n_classes = held.shape
     answer = np.full((n_events, n_samples), np.nan)
@@ -73,11 +67,11 @@ def coherent(held: Booleans, said: Floats, fixed: Floats | None, first: Booleans
         if is_fixed:
             own = pinned[rows][:, None]
             share[:, which] = own
-            left = 1.0 - own
-            met = (target - own * matrix[:, which].T) / np.maximum(left, LEAST_LEFT)
-            share[:, ~which] = left * nearest_shares(matrix[:, ~which], met)
+            free = nearest_shares(matrix[:, ~which], target, own[:, 0], matrix[:, which][:, 0])
+            share[:, ~which] = (1.0 - own) * free
         else:
-            share = nearest_shares(matrix, target)
+            nothing = np.zeros(len(rows))
+            share = nearest_shares(matrix, target, nothing, np.zeros(len(matrix)))
         answer[:, rows] = sums_of(inside, share)
     is_known = ~np.isnan(said)
     if fixed is not None:
@@ -111,103 +105,6 @@ def alike(held: Booleans, asked: Booleans, is_fixed: Booleans, first: Booleans) 
     _, kind = np.unique(words, return_inverse=True)
     order = np.argsort(kind, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
-
-
-def nearest_shares(matrix: Floats, targets: Floats) -> Floats:
-    """Return :func:`nearest_share` of several targets, shape (n_targets, n_classes).
-
-    Parameters
-    ----------
-    matrix : array of float, shape (n_events, n_classes)
-        Columns between which the answers lie.
-    targets : array of float, shape (n_targets, n_events)
-        What is to be met.
-
-    Notes
-    -----
-    The nearest point of a hull is the foot of the perpendicular on the plane
-    through some of its corners. With few corners all their sets are tried, for all
-    targets at once; the foot that lies between its corners and is nearest is it.
-    """
-    columns, kind, size = np.unique(matrix, axis=1, return_inverse=True, return_counts=True)
-    kind = np.ravel(kind)
-    n_corners = columns.shape[1]
-    if n_corners > MOST_CORNERS:
-        return np.stack([nearest_share(matrix, target) for target in targets])
-    best = np.full(len(targets), np.inf)
-    found = np.zeros((len(targets), n_corners))
-    for chosen in corner_sets(n_corners):
-        corners = columns[:, chosen]
-        base, edges = corners[:, 0], corners[:, 1:] - corners[:, :1]
-        if np.linalg.matrix_rank(edges) < len(chosen) - 1:
-            continue  # the same plane goes through fewer corners
-        lift: Floats = np.asarray(np.linalg.pinv(edges), dtype=float)
-        steps = combined(targets - base, lift)
-        share = np.column_stack([1.0 - steps.sum(axis=1), steps])
-        distance = ((targets - base - combined(steps, edges)) ** 2).sum(axis=1)
-        better = (share >= -ROUNDING).all(axis=1) & (distance < best - ROUNDING)
-        best[better] = distance[better]
-        found[better] = 0.0
-        found[np.ix_(better, chosen)] = np.maximum(share[better], 0.0)
-    total = found.sum(axis=1, keepdims=True)
-    return np.asarray((found / total / size)[:, kind])
-
-
-def combined(values: Floats, weights: Floats) -> Floats:
-    """Return weights · each row, added up in one order however many rows there are.
-
-    Parameters
-    ----------
-    values : array of float, shape (n_rows, n_from)
-        Rows.
-    weights : array of float, shape (n_to, n_from)
-        What each answer takes of each value.
-    """
-    answer = np.zeros((len(values), len(weights)))
-    for place in range(values.shape[1]):
-        answer += values[:, place : place + 1] * weights[:, place]
-    return answer
-
-
-def corner_sets(n_corners: int) -> list[list[int]]:
-    """Return every set of corners but the empty one, small ones first.
-
-    Parameters
-    ----------
-    n_corners : int
-        How many there are.
-
-    Examples
-    --------
-    >>> corner_sets(2)
-    [[0], [1], [0, 1]]
-    """
-    sizes = range(1, n_corners + 1)
-    return [list(some) for size in sizes for some in combinations(range(n_corners), size)]
-
-
-def nearest_share(matrix: Floats, target: Floats) -> Floats:
-    """Return q ≥ 0 with Σq = 1 for which matrix · q is nearest to the target.
-
-    Parameters
-    ----------
-    matrix : array of float, shape (n_events, n_classes)
-        Columns between which the answer lies.
-    target : array of float, shape (n_events,)
-        What is to be met.
-
-    Examples
-    --------
-    >>> nearest_share(np.array([[1.0, 0.0]]), np.array([0.3])).round(6).tolist()
-    [0.3, 0.7]
-    """
-    # Classes that no event tells apart are one: what they share is divided evenly.
-    columns, kind, size = np.unique(matrix, axis=1, return_inverse=True, return_counts=True)
-    system = np.vstack([columns - target[:, None], np.ones(columns.shape[1])])
-    goal = np.zeros(len(target) + 1)
-    goal[-1] = 1.0
-    found, _ = nnls(system, goal)
-    return np.asarray((found / found.sum() / size)[np.ravel(kind)])
 
 
 def sums_of(held: Booleans, share: Floats) -> Floats:

@@ -18,6 +18,7 @@ from credence.events.features.registry import BY_NAME as FEATURES
 from credence.events.features.registry import GROUPS, Table
 from credence.events.forecasters.registry import BY_NAME as FORECASTERS
 from credence.events.learning import Learnt, constant_of, learn, with_settings_of
+from credence.events.mixture import mixture_of
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing
 from credence.events.world import (
     Asked,
@@ -41,6 +42,7 @@ from credence.findings.events import (
 )
 from credence.metrics.decomposition import CALIBRATION
 from credence.metrics.judged import Judged
+from credence.metrics.nll import negative_log_likelihood
 from credence.predictions import Floats, Labelled
 
 PUBLISHED = "published"
@@ -97,6 +99,7 @@ def study_events(
             _fitted(one, parts, options.forecaster)
             for one, parts in zip(asked, learnt, strict=True)
         ),
+        mixture_of(world.labelled),
     )
     outcome = np.stack([one.came_true for one in asked]).astype(float)
     return model, EventsFinding(
@@ -109,8 +112,8 @@ def study_events(
         features=_feature_findings(asked[0].table, options.without),
         events=tuple(found),
         n_moved=int((np.abs(raw - published) > MOVED).sum()),
-        brier_before=_mean_square(raw, outcome),
-        brier_after=_mean_square(published, outcome),
+        nll_before=_mean_loss(raw, outcome),
+        nll_after=_mean_loss(published, outcome),
         pooled=pooled_error(published, outcome, world.labelled.weight),
     )
 
@@ -272,8 +275,11 @@ def _feature_findings(table: Table, without: Sequence[str]) -> tuple[FeatureFind
     )
 
 
-def _mean_square(said: Floats, outcome: Floats) -> float:
-    return float(np.nanmean((said - outcome) ** 2)) if (~np.isnan(said)).any() else float("nan")
+def _mean_loss(said: Floats, outcome: Floats) -> float:
+    known = ~np.isnan(said)
+    if not known.any():
+        return float("nan")
+    return float(negative_log_likelihood(said[known], outcome[known] > 0).mean())
 
 
 def pooled_error(said: Floats, outcome: Floats, weight: Floats) -> Pooled | None:

@@ -14,6 +14,7 @@ from credence.events.features.protocol import Evidence, Seen
 from credence.events.features.registry import BY_NAME, table_of
 from credence.events.forecasters.protocol import Constant, Forecast
 from credence.events.forecasters.registry import BY_NAME as FORECASTERS
+from credence.events.mixture import Mixture, for_another_mix
 from credence.predictions import Booleans, Floats, Predictions
 from credence.problems import refuse
 
@@ -60,6 +61,22 @@ class FittedEvent:
 
 
 @dataclass(frozen=True, eq=False)
+class Mix:
+    """The mix of classes of a use-set, and the confidences corrected for it.
+
+    Parameters
+    ----------
+    weight : array of float, shape (n_classes,)
+        How many times as frequent each class is as in the calibration set.
+    confidence : array of float, shape (n_samples,)
+        Of the predicted class, corrected; NaN where there is none.
+    """
+
+    weight: Floats
+    confidence: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class EventModel:
     """All events of a run.
 
@@ -79,6 +96,8 @@ class EventModel:
         Whether the predicted class has the published confidence.
     events : tuple of FittedEvent
         At least one.
+    mixture : Mixture
+        How what is said of an event divides among its classes.
     """
 
     class_names: tuple[str, ...]
@@ -88,6 +107,7 @@ class EventModel:
     admissible: str
     agrees: bool
     events: tuple[FittedEvent, ...]
+    mixture: Mixture
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,7 +157,9 @@ class EventModel:
             found.append(entry.forecast.probability(table.values))
         return np.stack(found)
 
-    def probabilities(self, evidence: Evidence, confidence: Floats | None) -> Floats:
+    def probabilities(
+        self, evidence: Evidence, confidence: Floats | None, mix: Mix | None = None
+    ) -> tuple[Floats, Floats]:
         """Return probabilities that contradict neither each other nor the confidence.
 
         Parameters
@@ -147,10 +169,25 @@ class EventModel:
         confidence : array of float, shape (n_samples,), optional
             The published one, NaN where there is none; used if the model agrees
             with it.
+        mix : Mix, optional
+            Of the use-set's classes.
+
+        Returns
+        -------
+        plain, adjusted : array of float, shape (n_events, n_samples)
+            For the calibration set's mix of classes, and corrected for the other
+            one; the same where there is no other.
         """
+        predictions = evidence.predictions
         events = [entry.event for entry in self.events]
-        fixed = confidence if self.agrees else None
-        return agreeing(events, evidence.predictions, self.said(evidence), fixed)
+        said = self.said(evidence)
+        plain = agreeing(events, predictions, said, confidence if self.agrees else None)
+        if mix is None:
+            return plain, plain
+        share = self.mixture.shares(predictions, confidence)
+        moved = for_another_mix(memberships(events, predictions), said, share, mix.weight)
+        fixed = mix.confidence if self.agrees else None
+        return plain, agreeing(events, predictions, moved, fixed)
 
     def to_record(self) -> dict[str, Any]:
         """Return the events as JSON data."""
@@ -162,6 +199,7 @@ class EventModel:
             "admissible": self.admissible,
             "agrees": self.agrees,
             "events": [entry.to_record() for entry in self.events],
+            "mixture": self.mixture.to_record(),
         }
 
     @classmethod
@@ -175,6 +213,7 @@ class EventModel:
             record["admissible"],
             bool(record["agrees"]),
             tuple(FittedEvent.from_record(entry) for entry in record["events"]),
+            Mixture.from_record(record["mixture"]),
         )
 
 

@@ -169,8 +169,8 @@ class EventsFinding:
     n_moved : int
         Held-out forecasts that contradicted another one by more than a thousandth,
         so that they were moved.
-    brier_before, brier_after : float
-        Mean over events of the held-out Brier score, before and after that.
+    nll_before, nll_after : float
+        Mean over events of the held-out NLL, before and after that.
     pooled : Pooled, optional
         With two events or more.
     """
@@ -184,6 +184,6 @@ class EventsFinding:
     features: tuple[FeatureFinding, ...]
     events: tuple[EventFinding, ...]
     n_moved: int
-    brier_before: float
-    brier_after: float
+    nll_before: float
+    nll_after: float
     pooled: Pooled | None = None

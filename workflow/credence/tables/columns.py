@@ -82,7 +82,7 @@ class ReadTable:
 
 
 def read_columns(
-    path: Path, columns: tuple[Column, ...], further: Column | None = None
+    path: Path, columns: tuple[Column, ...], further: tuple[Column, ...] = ()
 ) -> ReadTable:
     """Return the columns of a table, or raise all problems found.
 
@@ -92,13 +92,14 @@ def read_columns(
         TSV, CSV (plain, gz, zst) or Parquet, by its ending.
     columns : tuple of Column
         What the table has to have, and nothing else.
-    further : Column, optional
-        Any number of columns whose names begin with this one's may stand there too.
+    further : tuple of Column
+        Any number of columns whose names begin with one of these names may stand
+        there too.
     """
     table = open_table(Path(path), CONTRACT)
-    if further is not None:
-        names = [name for name in table.header if name.startswith(further.name)]
-        columns += tuple(replace(further, name=name) for name in dict.fromkeys(names))
+    for kind in further:
+        names = [name for name in table.header if name.startswith(kind.name)]
+        columns += tuple(replace(kind, name=name) for name in dict.fromkeys(names))
     place_of = _places(table.where, table.header, table.header_line, columns)
     problems = ProblemList(table.where)
     parts: dict[str, list[Any]] = {column.name: [] for column in columns}

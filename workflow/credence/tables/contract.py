@@ -16,7 +16,7 @@ from credence.confidence import Confidence, note_text
 from credence.predictions import Floats, Integers, Predictions, Strings
 from credence.problems import InputError, Problem
 from credence.tables.columns import Column, Kind, ReadTable, read_columns
-from credence.tables.event_columns import EVENT_PREFIX
+from credence.tables.event_columns import PREFIXES
 from credence.tables.novelty_columns import NOVELTY_COLUMNS
 from credence.tables.set_columns import SET_COLUMNS
 from credence.tables.writing import write_table
@@ -356,7 +356,7 @@ def read_confidences(path: Path) -> Confidences:
         TSV, CSV or Parquet.
     """
     known = (*CONFIDENCE_COLUMNS, *ADJUSTED_COLUMNS, *SET_COLUMNS, *NOVELTY_COLUMNS)
-    read = read_columns(path, known, _share(EVENT_PREFIX))
+    read = read_columns(path, known, tuple(_share(prefix) for prefix in PREFIXES))
     _check_interval(read, "confidence")
     _check_interval(read, *ADJUSTED_NAMES)
     return Confidences(*(read.values[column.name] for column in CONFIDENCE_COLUMNS))

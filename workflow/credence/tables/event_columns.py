@@ -6,22 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from credence.events.model import EventModel
+from credence.events.model import EventModel, Mix
 from credence.predictions import Floats, Predictions
 from credence.tables.evidence import EvidenceTable
 
 EVENT_PREFIX = "event_"
+ADJUSTED_PREFIX = "adjusted_event_"  # corrected for the use-set's mix of classes
+PREFIXES = (EVENT_PREFIX, ADJUSTED_PREFIX)
 
 
-def event_names(model: EventModel | None) -> tuple[str, ...]:
+def event_names(model: EventModel | None, is_shifted: bool) -> tuple[str, ...]:
     """Return the columns that events have.
 
     Parameters
     ----------
     model : EventModel or None
         Forecasts of all events.
+    is_shifted : bool
+        Whether a composition of the use-set is known.
     """
-    return () if model is None else tuple(f"{EVENT_PREFIX}{name}" for name in model.names)
+    if model is None:
+        return ()
+    prefixes = PREFIXES if is_shifted else PREFIXES[:1]
+    return tuple(f"{prefix}{name}" for prefix in prefixes for name in model.names)
 
 
 def event_columns(
@@ -30,6 +37,7 @@ def event_columns(
     confidence: Floats,
     evidence: EvidenceTable | None,
     distance: Floats | None = None,
+    mix: Mix | None = None,
 ) -> dict[str, Any]:
     """Return the columns of some rows.
 
@@ -45,13 +53,17 @@ def event_columns(
         What else is known of the proteins.
     distance : array of float, optional
         Of each to its nearest calibration protein, NaN where not known.
+    mix : Mix, optional
+        Of the use-set's classes, where it is known.
     """
     if model is None:
         return {}
+    names = event_names(model, mix is not None)
     if predictions.n_samples == 0:
-        return {name: np.empty(0) for name in event_names(model)}
+        return {name: np.empty(0) for name in names}
     known = model.evidence(predictions, {} if distance is None else {"distance": distance})
     if evidence is not None:
         known = evidence.added_to(known)
-    found = model.probabilities(known, confidence)
-    return dict(zip(event_names(model), found, strict=True))
+    plain, adjusted = model.probabilities(known, confidence, mix)
+    found = plain if mix is None else np.concatenate([plain, adjusted])
+    return dict(zip(names, found, strict=True))

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from credence.events.model import EventModel
+from credence.events.model import EventModel, Mix
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem
 from credence.tables.json_text import nulls_to_nan
 from credence.tables.probing import made_up
 from credence.tables.signed import read_signed, write_signed
 
-SCHEMA = "credence/events/1"
+SCHEMA = "credence/events/2"
 AGAIN = "Learn the events again: credence events."
 
 
@@ -104,7 +104,9 @@ def _try(file: EventsFile) -> None:
         neighbours=np.zeros((len(scores), 2), dtype=np.int64),
     )
     with np.errstate(all="ignore"):
-        said = file.model.probabilities(evidence, np.full(len(scores), 0.5))
+        same = np.full(len(scores), 0.5)
+        mix = Mix(np.linspace(0.5, 2.0, len(file.class_names)), same)
+        said = np.concatenate(file.model.probabilities(evidence, same, mix))
     if not ((said >= 0) & (said <= 1)).all():
         raise ValueError("it gives chances that are no probabilities")
 

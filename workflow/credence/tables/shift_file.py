@@ -13,6 +13,7 @@ from credence.calibrators.registry import read_calibration as read_record
 from credence.predictions import Floats, Predictions
 from credence.problems import InputError, Problem
 from credence.shift.adjusted import AdjustedCalibration, read_adjusted
+from credence.shift.composition import ratio_of
 from credence.tables.json_text import nulls_to_nan
 from credence.tables.probing import defect_of
 from credence.tables.signed import read_signed, write_signed
@@ -49,6 +50,12 @@ class ShiftFile:
     def applied_share(self) -> Floats:
         """Shares of the classes that confidences are corrected for."""
         return np.array([entry["applied"] or 0.0 for entry in self.finding["classes"]])
+
+    @property
+    def applied_weight(self) -> Floats:
+        """How many times as frequent each class is; 0 of one that calibration lacks."""
+        known = np.array([entry["calibration_share"] or 0.0 for entry in self.finding["classes"]])
+        return np.nan_to_num(ratio_of(self.applied_share, known))
 
 
 def write_shift(path: Path, file: ShiftFile) -> None:
@@ -94,6 +101,8 @@ def _parsed(body: Mapping[str, Any]) -> ShiftFile:
     defect = defect_of(file.adjusted, file.class_names, file.scale, 0.0)
     if defect is not None:
         raise ValueError(defect)
+    if len(file.applied_weight) != len(file.class_names):
+        raise ValueError("it has shares of other classes")
     return file
 
 

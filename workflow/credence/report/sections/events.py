@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from credence.findings import Findings
-from credence.findings.evaluated import Difference, MetricValue
+from credence.findings.evaluated import MetricValue
 from credence.findings.events import Ablation, EventFinding, EventsFinding
 from credence.report.blocks import (
     Block,
@@ -18,20 +18,22 @@ from credence.report.blocks import (
     Section,
     Table,
 )
+from credence.report.event_wording import (
+    FORECASTS,
+    GROUPS,
+    PUBLISHED,
+    agreement_words,
+    as_sentence,
+    evidence_words,
+    helps_by,
+    lead_words,
+    limits_words,
+    pooling_words,
+    predicted_words,
+    signed,
+)
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
 from credence.report.wording import NOTHING, count, loss, of, share, shortened, slug
-
-PUBLISHED = "published"
-PREDICTED = "predicted_class"
-FORECASTS = {
-    "knn": "k nearest neighbours",
-    "tree": "decision tree",
-    "isotonic": "isotonic on the event's score",
-    "logistic": "logistic regression",
-    "boosting": "boosted trees",
-    "one_vs_all": "each class against all others",
-    PUBLISHED: "in the tables",
-}
 
 
 def section(findings: Findings) -> Section | None:
@@ -46,15 +48,15 @@ def section(findings: Findings) -> Section | None:
     if events is None:
         return None
     blocks: list[Block] = [
-        Paragraph(_lead(events), is_lead=True),
+        Paragraph(lead_words(events), is_lead=True),
         _overview(events),
-        Paragraph(_agreement(events)),
+        Paragraph(agreement_words(events)),
     ]
-    if (own := _predicted(events)) is not None:
+    if (own := predicted_words(events)) is not None:
         blocks.append(Paragraph(own))
-    blocks += [Paragraph(_groups_words(events)), Paragraph(_limits(events))]
+    blocks += [Paragraph(evidence_words(events)), Paragraph(limits_words())]
     if events.pooled is not None:
-        blocks.append(Paragraph(_pooling(events)))
+        blocks.append(Paragraph(pooling_words(events)))
     for number, event in enumerate(events.events, start=1):
         if event.reliability and not event.note:
             blocks += _one(events, event, number)
@@ -62,26 +64,13 @@ def section(findings: Findings) -> Section | None:
     return Section("events", "How probable are two classes, or a group?", tuple(blocks))
 
 
-def _lead(events: EventsFinding) -> str:
-    names = ", ".join(f"event_{event.name}" for event in events.events)
-    one = len(events.events) == 1
-    return (
-        f"The confidences answer {'one more question' if one else 'more questions'} than whether "
-        f"the predicted class is right: {'column' if one else 'columns'} {names}. A class may be "
-        "in doubt where its group is not."
-    )
-
-
 def _overview(events: EventsFinding) -> Table:
     has_notes = any(event.note for event in events.events)
     columns = (
         Column("event", is_number=False),
         Column("what it says", is_number=False),
-        Column("proteins"),
-        Column("families"),
         Column("came true", explained="Share of the calibration proteins"),
         Column("held-out NLL", explained="Less is better"),
-        Column("Brier score", explained="Less is better"),
         Column("calibration", explained="Squared distance of probability and share; 0 is best"),
         Column("sharpness", explained="How far the probabilities tell proteins apart"),
         *((Column("note", is_number=False),) if has_notes else ()),
@@ -90,18 +79,20 @@ def _overview(events: EventsFinding) -> Table:
         (
             event.name,
             event.words,
-            count(event.n),
-            count(event.n_clusters) if event.n_clusters < event.n else NOTHING,
             share(event.share),
-            *(_metric(event, PUBLISHED, name) for name in METRICS[:2]),
-            *(_plain(event, name) for name in METRICS[2:]),
+            _metric(event, PUBLISHED, "nll"),
+            *(_plain(event, PUBLISHED, name) for name in METRICS[2:]),
             *((event.note or NOTHING,) if has_notes else ()),
         )
         for event in events.events
     )
+    known = events.events[0]
+    n = f"n = {count(known.n)}"
+    if known.n_clusters < known.n:
+        n += f", {of(known.n_clusters, 'family', 'families')}"
     caption = (
-        "The events asked for, as the tables carry them, judged on families held out. Sharpness "
-        "is at most the variance of the outcome, share × (1 − share)."
+        f"The events asked for, as the tables carry them, judged on families held out ({n}). "
+        "Sharpness is at most the variance of the outcome, share × (1 − share)."
     )
     return Table(caption, columns, rows, tuple(_anchors(events)))
 
@@ -126,110 +117,10 @@ def _metric(event: EventFinding, method: str, metric: str) -> str:
     return NOTHING if row is None else loss(row.value, row.lower, row.upper)
 
 
-def _plain(event: EventFinding, metric: str) -> str:
-    """Return what is published, without its interval, which stands below."""
-    row = _found(event, PUBLISHED, metric)
+def _plain(event: EventFinding, method: str, metric: str) -> str:
+    """Return a number without its interval: tables are narrow."""
+    row = _found(event, method, metric)
     return NOTHING if row is None or math.isnan(row.value) else f"{row.value:.4f}"
-
-
-def _agreement(events: EventsFinding) -> str:
-    text = (
-        "The probabilities contradict neither each other nor the confidence: what includes more "
-        "classes is never less probable. Forecasts made one by one do not keep to that, so they "
-        "are moved to the nearest that do. "
-    )
-    if events.agrees:
-        text += "The predicted class keeps its confidence, and the others are moved around it. "
-    return text + (
-        f"Of held-out forecasts, {count(events.n_moved)} moved by more than 0.001; the mean Brier "
-        f"score was {events.brier_before:.4f} before and is {events.brier_after:.4f} after."
-    )
-
-
-def _predicted(events: EventsFinding) -> str | None:
-    """Return what other evidence says of the predicted class itself."""
-    event = next((event for event in events.events if event.name == PREDICTED), None)
-    if event is None or not events.agrees:
-        return None
-    rows = [
-        row for row in event.differences if (row.method, row.metric) == (events.forecaster, "nll")
-    ]
-    if not rows or math.isnan(rows[0].value):
-        return None
-    row = rows[0]
-    verdict = _verdict(row, "it is better", "it is worse", "this set cannot tell which is better")
-    return (
-        f"event_{PREDICTED} is the confidence itself, by {events.method}. "
-        f"{_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
-        f"with a held-out NLL that is {_change(row)}: {verdict}."
-    )
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _change(row: Difference) -> str:
-    if math.isnan(row.lower):
-        return f"{_number(row.value)} apart, with no interval"
-    ends = f"{_number(row.lower)} to {_number(row.upper)}"
-    return f"{_number(row.value)} apart ({ends}, n = {count(row.n)})"
-
-
-def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
-    """Return which side a paired difference is on, no more than its interval says."""
-    if row.upper < 0:
-        return less
-    return more if row.lower > 0 else neither
-
-
-def _groups_words(events: EventsFinding) -> str:
-    """Return what each group of features is worth, and what the ensemble is."""
-    shown = [event for event in events.events if event.ablations]
-    if not shown:
-        return (
-            "What single groups of features are worth was not asked: there is one, or too little."
-        )
-    told = []
-    for event in shown:
-        helps = [part.group for part in event.ablations if part.nll.lower > 0]
-        text = f"for {event.name}: {_listed(helps)}"
-        if ensemble := [part for part in event.ablations if part.group == "ensemble"]:
-            row = ensemble[0].nll
-            unknown = "this set cannot tell whether the ensemble's members help"
-            verdict = _verdict(row, "the ensemble's members harm", "they help", unknown)
-            text += f" ({verdict}: without the ensemble's members NLL is {_change(row)})"
-        told.append(text)
-    return (
-        "Which evidence counts: a group of features is called useful where leaving it out makes "
-        f"held-out NLL worse and the interval, over families, is above 0. Useful are, "
-        f"{'; '.join(told)}."
-    )
-
-
-def _listed(names: list[str]) -> str:
-    if not names:
-        return "none by itself"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _limits(events: EventsFinding) -> str:
-    return (
-        "A column has no interval of its own: the table above says how good all of them are, not "
-        "how sure a single one is. They hold for the calibration set's mix of classes and are not "
-        "corrected for another one."
-    )
-
-
-def _pooling(events: EventsFinding) -> str:
-    pooled = events.pooled
-    assert pooled is not None
-    return (
-        "Judge events one by one. Put together, errors of one can hide those of another: a fair "
-        "coin and a sure thing, both said to be 0.75, look calibrated, and neither is. Here the "
-        f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
-        f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
-    )
 
 
 def _one(events: EventsFinding, event: EventFinding, number: int) -> list[Block]:
@@ -240,7 +131,7 @@ def _one(events: EventsFinding, event: EventFinding, number: int) -> list[Block]
     blocks: list[Block] = [
         Heading(f"Event {event.name}", f"event-{name}"),
         Paragraph(
-            f"{_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
+            f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
             f"{count(event.n)}."
         ),
         FigureRow(tuple(figures)),
@@ -317,7 +208,7 @@ def _compared(events: EventsFinding, event: EventFinding) -> Table:
                 NOTHING if setting is None else f"{setting.setting} {setting.value:g}",
                 _metric(event, method, "nll"),
                 NOTHING if row is None else signed(row),
-                *(_metric(event, method, name) for name in METRICS[1:]),
+                *(_plain(event, method, name) for name in METRICS[1:]),
             )
         )
     caption = (
@@ -326,27 +217,6 @@ def _compared(events: EventsFinding, event: EventFinding) -> Table:
         f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest."
     )
     return Table(caption, columns, tuple(rows))
-
-
-def signed(row: Difference) -> str:
-    """Return a difference with its sign and interval.
-
-    Parameters
-    ----------
-    row : Difference
-        Of two forecasts.
-    """
-    if math.isnan(row.value):
-        return NOTHING
-    if math.isnan(row.lower):
-        return _number(row.value)
-    return f"{_number(row.value)} ({_number(row.lower)} to {_number(row.upper)})"
-
-
-def _number(value: float) -> str:
-    """Return a difference with its sign; none has no sign."""
-    text = f"{value:+.4f}"
-    return text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def _ablations(events: EventsFinding, event: EventFinding) -> Table:
@@ -366,14 +236,20 @@ def _ablations(events: EventsFinding, event: EventFinding) -> Table:
 
 
 def _ablation_row(part: Ablation) -> tuple[str, ...]:
-    if part.nll.lower > 0:
+    if helps_by(part):
         verdict = "it helps"
     elif part.nll.upper < 0:
         verdict = "it harms"
     else:
         verdict = "no difference can be told"
     names = ", ".join(part.features)
-    return (part.group, names, signed(part.nll), signed(part.brier), verdict)
+    return (
+        GROUPS.get(part.group, part.group),
+        names,
+        signed(part.nll),
+        signed(part.brier),
+        verdict,
+    )
 
 
 def _features(events: EventsFinding) -> Table:
