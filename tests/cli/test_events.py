@@ -348,6 +348,27 @@ def test_distances_that_are_not_given_are_asked_for(
     assert not Path("none.tsv").exists()
 
 
+def test_events_agree_with_a_method_that_asks_where_proteins_lie(
+    near: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = ["calibration.csv", "--format", "phanns-labelled", *CLUSTERS]
+    words = ["fit", *table, "--novelty", "novelty.json", "--method", "macest", "--draws", "0"]
+    assert run_command_line([*words, "--out", "m.json"]) == 0
+    assert refused(capsys, events(*CLUSTERS, "--calibration", "m.json")) == (
+        "calibration.csv: nothing says where its proteins lie, and 'macest' needs the score of "
+        "every class, and where each protein lies among the others. Give what credence novelty "
+        "wrote: --novelty."
+    )
+    given = [*CLUSTERS, "--novelty", "novelty.json", "--calibration", "m.json"]
+    assert events(*given, out="placed.json") == 0
+    told = ["--calibration", "m.json", "--format", "phanns", *NEAR[2:], "--out", "placed.tsv"]
+    asked = ["annotate", "use.csv", "--events", "placed.json", *told]
+    assert run_command_line(asked) == 0
+    for row in rows_of("placed.tsv"):
+        assert row["event_predicted_class"] == row["confidence"] != ""
+        assert float(row["event_two_best"]) >= float(row["confidence"])
+
+
 def test_novelty_of_other_proteins_is_refused(
     near: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

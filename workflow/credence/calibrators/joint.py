@@ -25,7 +25,7 @@ from credence.calibrators.classwise import (
 from credence.calibrators.draws import keys_of
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.masses import class_masses, support_of
-from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record
+from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record, components_asked
 from credence.confidence import Confidence, Note
 from credence.predictions import Booleans, Floats, Labelled, Predictions
 
@@ -81,7 +81,7 @@ class JointCalibration:
     @property
     def n_components(self) -> int:
         """Number of components of a protein's place that the model asks for, mostly 0."""
-        return int(getattr(self.model, "n_components", 0))
+        return components_asked(self.model)
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction.

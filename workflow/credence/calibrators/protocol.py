@@ -194,6 +194,27 @@ class Calibration(Protocol):
         ...
 
 
+@runtime_checkable
+class Placed(Protocol):
+    """What asks where proteins lie."""
+
+    @property
+    def n_components(self) -> int:
+        """Number of components of a place."""
+        ...
+
+
+def components_asked(fitted: object) -> int:
+    """Return how many components of a protein's place are asked for; mostly 0.
+
+    Parameters
+    ----------
+    fitted : object
+        A calibration, or a part of one.
+    """
+    return fitted.n_components if isinstance(fitted, Placed) else 0
+
+
 class Calibrator(Protocol):
     """A method with its settings, ready to fit."""
 

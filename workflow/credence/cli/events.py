@@ -84,6 +84,7 @@ def command(
     Forecasters are tuned and judged on whole clusters left out. Probabilities are
     made to contradict neither each other nor the confidence of the calibration.
     """
+    from credence.cli.places import with_places
     from credence.cli.tables import calibration_set, in_order_of_ids, read_set
     from credence.cli.values import require_other
     from credence.events.event import Event
@@ -97,7 +98,7 @@ def command(
     options = EventOptions(forecaster, compare, without, agree, folds, min_positives, level, draws)
     require_known(options)
     spec = _spec(tables, format_, spec_json, calibration)
-    samples = read_set(tables, spec)
+    samples = with_places(read_set(tables, spec), novelty)
     named, rules = _named(named_json), _texts(rules_json)
     events = _events(standing, named, rules, admissible, samples.predictions)
     chosen = calibration_set(samples, tables[0], groups, clusters, weights)

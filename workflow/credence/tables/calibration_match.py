@@ -75,7 +75,7 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
     where : str
         Its name.
     """
-    what = None
+    what, remedy = None, "Give such a table, or fit with a method that needs less."
     if needs is not Need.CLASS and predictions.top_score is None:
         what = "it has no scores"
     elif needs.is_vector and predictions.scores is None:
@@ -84,13 +84,14 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
         what = "its rows do not sum to the scale"
     elif needs is Need.PLACE and predictions.places is None:
         what = "nothing says where its proteins lie"
+        remedy = "Give what credence novelty wrote: --novelty."
     if what is None:
         return []
     return [
         Problem(
             where,
             f"{what}, and {text!r} needs the {needs.value}.",
-            "Give such a table, or fit with a method that needs less.",
+            remedy,
         )
     ]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from credence.calibrators.protocol import Calibration
+from credence.calibrators.protocol import Calibration, components_asked
 from credence.confidence import NOTE_TEXTS, Confidence
 from credence.predictions import Floats, Predictions, from_scores
 
@@ -39,8 +39,8 @@ def defect_of(
         return f"scores have the scale {scale:g} and the resolution {resolution:g}"
     predictions = made_up(class_names, scale, resolution)
     try:
-        n_components = int(getattr(calibration, "n_components", 0))
-        predictions = replace(predictions, places=_places(predictions.n_samples, n_components))
+        places = _places(predictions.n_samples, components_asked(calibration))
+        predictions = replace(predictions, places=places)
         with np.errstate(all="ignore"):
             found = calibration.confidence(predictions)
             return defect_in(found, predictions.n_samples)
