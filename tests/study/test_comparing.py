@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -157,3 +158,17 @@ def test_the_page_has_every_number_of_the_study() -> None:
     assert isinstance(first, Paragraph)
     said = "It knows 11 classes; 0.81 of its predictions there are right."
     assert f"{said} A confidence that knew nothing would be 0.09." in first.text
+
+
+def test_what_is_simulated_says_so_and_nothing_else_does() -> None:
+    made, measured = replace(study_set(), is_simulated=True), study_set()
+    open_set = replace(measured, name="digits", mutations=(), accuracy_at_mutations=())
+    moons = replace(open_set, name="moons", is_simulated=True)
+    sections = sections_of_study(NoveltyStudy(0.95, (made, measured, open_set, moons)))
+    assert [section.title for section in sections] == [
+        *("Proteins (simulated)", "Proteins", "Open sets", "How to read this"),
+    ]
+    said, table = sections[2].blocks[:2]
+    assert isinstance(said, Paragraph) and isinstance(table, Table)
+    assert " digits: " in said.text and " moons (simulated): " in said.text
+    assert [column.title for column in table.columns] == ["method", "digits", "moons (simulated)"]

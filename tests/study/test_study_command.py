@@ -66,6 +66,7 @@ def test_page_and_tables_are_written_whatever_the_order_of_proteins(
     page = (folder / "out" / "index.html").read_text()
     assert "Your proteins." in page
     assert "It knows 3 classes" in page
+    assert 'class="simulated"' not in page
 
 
 def test_the_three_files_go_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,8 @@ def command(
     another, and both are judged on the last, and on noise made of it. MACEst
     and the trust score look at neighbours in a space of compositions.
     """
+    from dataclasses import replace
+
     from credence.calibrators.spec import parse_method
     from credence.cli.progress import Progress
     from credence.findings.novelty_study import NoveltyStudy
@@ -85,7 +87,8 @@ def command(
     found: list[StudySet] = []
     with Progress("study", "sets", len(worlds) + len(tried)) as progress:
         for name, about, known, unknown in worlds:
-            found.append(compare(protein_material(known, unknown, name, about), names))
+            material = protein_material(known, unknown, name, about)
+            found.append(compare(replace(material, is_simulated=proteins is None), names))
             progress.add()
         for name in tried:
             found.append(compare(open_material(name), names))
@@ -197,7 +200,8 @@ def _write(study: NoveltyStudy, folder: Path) -> None:
         run="study novelty",
         title="What confidences say of noise",
         credence_version=__version__,
-        is_simulated=any("imulated" in entry.about for entry in study.sets),
+        # Where some sets are measured, each title says of its own whether it is not.
+        is_simulated=all(entry.is_simulated for entry in study.sets),
     )
     write_json(folder / "study.json", to_record(study))
     write_table(folder / "inputs.tsv", _inputs_table(study))

@@ -87,6 +87,8 @@ class StudySet:
         Shares of residues mutated; empty for sets that are no proteins.
     accuracy_at_mutations : tuple of float
         Share of predictions that still name the class before mutation.
+    is_simulated : bool
+        Whether its samples are made, and say nothing about nature.
     """
 
     name: str
@@ -100,6 +102,7 @@ class StudySet:
     methods: tuple[StudyMethod, ...]
     mutations: Numbers = ()
     accuracy_at_mutations: Numbers = ()
+    is_simulated: bool = False
 
 
 @dataclass(frozen=True)

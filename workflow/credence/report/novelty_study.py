@@ -95,7 +95,12 @@ def _of_proteins(entry: StudySet, number: int, level: float) -> Section:
             _quantile_table(entry), _mutation_table(entry),
         )),
     ]  # fmt: skip
-    return Section(f"study-{name}", f"{entry.name[:1].upper()}{entry.name[1:]}", tuple(blocks))
+    title = f"{entry.name[:1].upper()}{entry.name[1:]}"
+    return Section(f"study-{name}", f"{title}{_made(entry)}", tuple(blocks))
+
+
+def _made(entry: StudySet) -> str:
+    return " (simulated)" if entry.is_simulated else ""
 
 
 def _sizes(entry: StudySet) -> str:
@@ -249,7 +254,7 @@ def _of_open_sets(sets: list[StudySet], level: float) -> Section:
         Paragraph(
             "The same on sets that anyone can have. "
             + " ".join(
-                f"{entry.name}: {entry.about}, {entry.n_classes} classes, "
+                f"{entry.name}{_made(entry)}: {entry.about}, {entry.n_classes} classes, "
                 f"{of(entry.n_held_out, 'sample')} held out, {share(entry.accuracy)} right."
                 for entry in sets
             )
@@ -280,7 +285,10 @@ def _of_open_sets(sets: list[StudySet], level: float) -> Section:
 
 def _across(sets: list[StudySet], caption: str, cell: object) -> Table:
     assert callable(cell)
-    columns = (Column("method", is_number=False), *(Column(entry.name) for entry in sets))
+    columns = (
+        Column("method", is_number=False),
+        *(Column(f"{entry.name}{_made(entry)}") for entry in sets),
+    )
     names = [method.name for method in sets[0].methods]
     rows = tuple(
         (name, *(cell(entry.methods[place]) for entry in sets)) for place, name in enumerate(names)

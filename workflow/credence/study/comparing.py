@@ -47,6 +47,8 @@ class Material:
         Where MACEst looks for neighbours: the points of `CALIBRATION`, of
         `HELD_OUT`, of each kind of noise and of each share mutated. The trust
         score looks in the first.
+    is_simulated : bool
+        Whether the samples are made.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Material:
     noise: Mapping[str, Predictions]
     mutated: Mapping[float, Predictions]
     spaces: Mapping[str, Points]
+    is_simulated: bool = False
 
     @property
     def inputs(self) -> dict[str, Predictions]:
@@ -136,6 +139,7 @@ def compare(
             float((entry.predicted_class == held_out.true_class).mean())
             for entry in material.mutated.values()
         ),
+        is_simulated=material.is_simulated,
     )
 
 

@@ -53,6 +53,7 @@ OPEN_SETS: dict[str, tuple[str, Callable[[], Loaded]]] = {
     "moons": ("two interleaved half circles with noise, made by it", _moons),
     "six classes": ("clusters of Gaussian points in 12 dimensions, made by it", _made),
 }
+MADE = ("moons", "six classes")  # of no measurement
 
 
 def open_material(name: str) -> Material:
@@ -96,6 +97,7 @@ def open_material(name: str) -> Material:
         noise={kind: said[kind] for kind in (PERMUTED, UNIFORM)},
         mutated={},
         spaces={"features": inputs},
+        is_simulated=name in MADE,
     )
 
 
