@@ -19,9 +19,11 @@ from credence.problems import InputError
 from credence.tables import network_stream
 from credence.tables.census import APART, census_of, take_census
 from credence.tables.joining import concatenate
+from credence.tables.network_rows import NetworkRows
 from credence.tables.networks import in_order
 from credence.tables.row_range import RowRange
 from credence.tables.samples import Samples, read_samples, stream_samples
+from credence.tables.scan import Scan
 from credence.tables.spec import TableSpec
 
 SETTINGS = settings(
@@ -164,7 +166,17 @@ def told(read: Iterator[object]) -> str:
     return str(refusal.value)
 
 
-DEFECTS = ["missing", "twice", "other truth", "text", "negative", "sum", "no id", "no class"]
+DEFECTS = [
+    "missing",
+    "twice",
+    "twice, apart",
+    "other truth",
+    "text",
+    "negative",
+    "sum",
+    "no id",
+    "no class",
+]
 
 
 def spoil(rows: list[Row], defect: str, at: int) -> list[Row]:
@@ -174,6 +186,8 @@ def spoil(rows: list[Row], defect: str, at: int) -> list[Row]:
         return rest
     if defect == "twice":
         return [*rows[: at + 1], row, *rows[at + 1 :]]
+    if defect == "twice, apart":
+        return [*rows, row]
     spoilt = {
         "other truth": replace(row, true_class="y" if row.true_class == "x" else "x"),
         "text": replace(row, scores=("high", *row.scores[1:])),
@@ -204,6 +218,48 @@ def test_a_spoilt_table_is_refused_in_the_same_words(
         assert_same(concatenate([(path, part) for part in parts]), whole)
 
 
+@pytest.mark.parametrize("chunk_rows", [1, 2, 3, 4, 7, 1000])
+def test_a_first_reading_learns_what_there_is(chunk_rows: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    rows = [
+        Row(f"p{number}", network, "x", "", ("0", "0.5", "0.5"))
+        for number, order in enumerate((("1", "10", "2"), ("10", "2", "1"), ("2", "1", "10")))
+        for network in order
+    ]
+
+    def learnt(rows: list[Row]) -> NetworkRows:
+        found = NetworkRows()
+        for part in Scan(path, write(path, rows)).checked(chunk_rows):
+            found.see(part)
+        return found
+
+    whole = learnt(rows)
+    assert whole.networks == ("1", "2", "10")
+    assert len(whole.hashes()) == 3
+    assert whole.stand_together()
+    assert not whole.lacks_networks
+    assert not whole.has_other_truths
+    for at in range(9):
+        assert learnt(rows[:at] + rows[at + 1 :]).lacks_networks
+    assert not learnt([*rows[1:], rows[0]]).stand_together()
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_each_defect_in_each_row_is_refused_in_the_same_words(defect: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    rows = [
+        Row(f"p{number}", network, "x", "", ("0.25", "0.5", "0.25"))
+        for number, order in enumerate(("213", "123", "312"))
+        for network in order
+    ]
+    for at in range(len(rows)):
+        spec = write(path, spoil(rows, defect, at))
+        with pytest.raises(InputError) as refusal:
+            read_samples(path, spec)
+        for chunk_rows in (1, 2, 7):
+            assert told(stream_samples(path, spec, chunk_rows)) == str(refusal.value)
+
+
 def test_networks_that_come_late_are_missing_before(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("id\tx\ty\tnetwork\np1\t0.5\t0.5\t1\np2\t0.5\t0.5\t2\np2\t0.5\t0.5\t1\n")
@@ -213,29 +269,24 @@ def test_networks_that_come_late_are_missing_before(tmp_path: Path) -> None:
     )
 
 
-def test_a_part_is_some_of_the_proteins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("chunk_rows", [1, 2, 7, 100])
+def test_a_part_is_some_of_the_proteins(chunk_rows: int, together: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
-    scores = "\t0.5\t0.5\t"
-    lines = [f"p{row}{scores}{network}\n" for row in range(9) for network in (2, 1, 3)]
+    numbers = [(row, network) for row in range(9) for network in (2, 1, 3)]
+    if not together:  # the same proteins in the same order; each one's third network comes last
+        numbers.sort(key=lambda pair: pair[1] == 3)
+    lines = [f"p{row}\t0.5\t0.5\t{network}\n" for row, network in numbers]
     path.write_text("id\tx\ty\tnetwork\n" + "".join(lines))
-    for together in (True, False):
-        for start, stop in ((0, 9), (0, 4), (3, 8), (8, 9), (5, 5)):
-            for chunk_rows in (1, 2, 7, 100):
-                rows = RowRange(start, stop, 0.1)
-                counts: list[int] = []
-                parts = list(
-                    stream_samples(
-                        path, TableSpec("credence"), chunk_rows, counts.append, rows=rows
-                    )
-                )
-                ids = [name for part in parts for name in part.predictions.ids]
-                assert ids == [f"p{row}" for row in range(start, stop)]
-                assert counts == [stop - start]
-        # The same proteins in the same order; the last network of each stands apart.
-        late = [line for line in lines if line.endswith("\t3\n")]
-        rest = [line for line in lines if not line.endswith("\t3\n")]
-        path.write_text("id\tx\ty\tnetwork\n" + "".join(rest + late))
-        assert together or path.read_text().endswith("p8\t0.5\t0.5\t3\n")
+    for start, stop in ((0, 9), (0, 4), (3, 8), (8, 9), (5, 5)):
+        counts: list[int] = []
+        wanted = RowRange(start, stop, 0.1)
+        stream = stream_samples(
+            path, TableSpec("credence"), chunk_rows, counts.append, rows=wanted
+        )
+        ids = [name for part in stream for name in part.predictions.ids]
+        assert ids == [f"p{row}" for row in range(start, stop)]
+        assert counts == [stop - start]
 
 
 @SETTINGS

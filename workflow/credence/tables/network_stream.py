@@ -17,9 +17,9 @@ from credence.tables.row_range import RowRange
 from credence.tables.scan import Scan
 from credence.tables.validation import Remembers
 
-# Scores of networks in a chunk (128 MiB, held some five times over while it is made): a
-# hundred networks of as many classes make a protein large.
-MOST_SCORES = 1 << 24
+# Scores of networks in a chunk: 100,000 proteins, ten networks and twelve classes. A chunk is
+# held some five times over while it is made, 0.5 GB; more would not fit what rules ask for.
+MOST_SCORES = 12_000_000
 
 
 def stream_networks(
