@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from credence.predictions import Integers, Strings
+from credence.predictions import Floats, Integers, Strings
 from credence.sequences.relatives import Pairs, Thresholds, no_pairs
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves
 PERCENT = 100.0
 LINES_AT_ONCE = 2_000_000
+# Relatives share a stretch without gaps that grows with their length, chance does not.
+DIAGONAL_OF_NONE, DIAGONAL_PER_RESIDUE = 18.0, 0.15
+LEAST_DIAGONAL, MOST_DIAGONAL = 30, 45
 
 
 def write_texts(path: Path, texts: Strings, rows: Integers) -> None:
@@ -88,15 +91,20 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
     return pairs.take(is_first)
 
 
-def candidates_of(paths: Iterable[Path], n_texts: int) -> tuple[Integers, Integers]:
+def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers]:
     """Return the pairs of tables of candidates, each once, sorted, the lower row first.
 
     Parameters
     ----------
     paths : iterable of Path
-        Tab-separated, without a header: query, target, and what is not read.
-    n_texts : int
-        Number of sequences.
+        Tab-separated, without a header: query, target, score of the best diagonal,
+        and what is not read.
+    lengths : array of int
+        Residues of all sequences.
+
+    Notes
+    -----
+    Pairs with less than :func:`diagonal_needed` are left out: they are alike by chance.
     """
     keys = [np.empty(0, dtype=np.int64)]
     for path in paths:
@@ -105,15 +113,33 @@ def candidates_of(paths: Iterable[Path], n_texts: int) -> tuple[Integers, Intege
                 path,
                 sep="\t",
                 header=None,
-                usecols=[0, 1],
+                usecols=[0, 1, 2],
                 dtype=np.int32,
                 chunksize=LINES_AT_ONCE,
             )
-            keys += [_keys(part.to_numpy(dtype=np.int64), n_texts) for part in parts]
-    first, second = np.divmod(np.unique(np.concatenate(keys)), n_texts)
+            keys += [_keys(part.to_numpy(dtype=np.int64), lengths) for part in parts]
+    first, second = np.divmod(np.unique(np.concatenate(keys)), len(lengths))
     return first, second
 
 
-def _keys(ends: Integers, n_texts: int) -> Integers:
-    low, high = ends.min(axis=1), ends.max(axis=1)
-    return np.unique((low * n_texts + high)[low != high])
+def diagonal_needed(shorter: Integers) -> Floats:
+    """Return the least score on one diagonal that is worth an alignment (decision 0508).
+
+    Parameters
+    ----------
+    shorter : array of int
+        Residues of the shorter one of a pair.
+
+    Examples
+    --------
+    >>> diagonal_needed(np.array([60, 120, 160, 900])).tolist()
+    [30.0, 36.0, 42.0, 45.0]
+    """
+    needed = DIAGONAL_OF_NONE + DIAGONAL_PER_RESIDUE * shorter
+    return np.asarray(np.clip(needed, LEAST_DIAGONAL, MOST_DIAGONAL))
+
+
+def _keys(rows: Integers, lengths: Integers) -> Integers:
+    low, high = rows[:, :2].min(axis=1), rows[:, :2].max(axis=1)
+    enough = rows[:, 2] >= diagonal_needed(np.minimum(lengths[low], lengths[high]))
+    return np.unique((low * len(lengths) + high)[(low != high) & enough])

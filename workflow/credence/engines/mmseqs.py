@@ -1,8 +1,9 @@
 """MMseqs2: linear-time clustering of near copies, then its prefilter over the rest.
 
 What the prefilter proposes is aligned here (:mod:`credence.sequences.candidates`).
-Short proteins hold few words, and words are what is searched by; so they are
-searched more sensitively, and fewer of them stand behind a near copy.
+Short proteins hold few words, and words are what is searched by; so the shorter
+they are the more sensitively they are searched, and fewer of them stand behind a
+near copy.
 
 References
 ----------
@@ -14,12 +15,20 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from credence.engines.hits import candidates_of, largest_evalue, read_hits, write_texts
+from credence.engines.hits import (
+    LEAST_DIAGONAL,
+    candidates_of,
+    largest_evalue,
+    read_hits,
+    write_texts,
+)
 from credence.engines.running import run_program, scratch_folder
 from credence.predictions import Integers, Strings
 from credence.problems import refuse
@@ -96,27 +105,39 @@ class Reach:
 
     Parameters
     ----------
-    name : str
-        Of files.
-    near_identity : float
-        From here on one sequence stands for another in the search.
+    residues : int
+        They have at least so many.
     sensitivity : float
         MMseqs2's, 1 to 7.5: how unlike a word may be that is looked up.
-    least_ungapped : int
-        Least score on one diagonal: relatives mostly have more, chance less.
     """
 
-    name: str
-    near_identity: float
+    residues: int
     sensitivity: float
-    least_ungapped: int
 
 
-# Below so many residues sensitivity 5.7 loses one pair of relatives in 200 and more,
-# of 60 to 70 residues one in 35; 7 loses one in 400 there (decision 0505).
-FEW_RESIDUES = 120
-LONG = Reach("long", 0.7, 5.7, 25)
-SHORT = Reach("short", 0.9, 7.0, 30)
+@dataclass(frozen=True)
+class Nearness:
+    """Which sequences of some length stand for others in the search.
+
+    Parameters
+    ----------
+    residues : int
+        They have at least so many.
+    identity : float
+        From here on one stands for another.
+    """
+
+    residues: int
+    identity: float
+
+
+Tier = TypeVar("Tier", Reach, Nearness)
+
+# From long to short: short proteins hold few words that are alike (decision 0508).
+REACHES = (Reach(400, 4.5), Reach(180, 5.0), Reach(120, 5.7), Reach(1, 7.0))
+# Of short ones a copy may have relatives that the other has not (decision 0505).
+NEARNESSES = (Nearness(120, 0.7), Nearness(1, 0.9))
+SENSITIVITY = 5.7  # where new proteins are searched among old ones
 
 
 @dataclass(frozen=True)
@@ -149,16 +170,25 @@ class MmseqsFinder:
         """
         with scratch_folder() as folder:
             program = self._program(folder)
-            parts = _parts(texts)
-            near = joined([self._near(program, folder, texts, *part) for part in parts])
+            lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+            near = joined(
+                [
+                    self._near(program, folder, texts, nearness, rows)
+                    for nearness, rows in _by_length(NEARNESSES, lengths)
+                ]
+            )
             rest = np.setdiff1d(np.arange(len(texts)), near.second)
             self._database(program, folder, "rest", texts, rest)
+            parts = (
+                (reach, np.intersect1d(rest, rows)) for reach, rows in _by_length(REACHES, lengths)
+            )
             first, second = candidates_of(
                 (
-                    self._candidates(program, folder, texts, reach, np.intersect1d(rest, rows))
+                    self._candidates(program, folder, texts, reach, rows)
                     for reach, rows in parts
+                    if len(rows)
                 ),
-                len(texts),
+                lengths,
             )
         candidates = Candidates(texts, thresholds, self.threads)
         return candidates.connect(near, first, second, self.all_of_large)
@@ -201,13 +231,14 @@ class MmseqsFinder:
         run_program([*words, *options], folder, self.timeout, REMEDY)
 
     def _near(
-        self, program: str, folder: Path, texts: Strings, reach: Reach, rows: Integers
+        self, program: str, folder: Path, texts: Strings, nearness: Nearness, rows: Integers
     ) -> Pairs:
         """Return near copies, each with the sequence that stands for it."""
-        fasta, table = f"{reach.name}.fasta", folder / f"{reach.name}_cluster.tsv"
-        write_texts(folder / fasta, texts, rows)
-        words = [program, "easy-linclust", fasta, reach.name, "work"]
-        words += ["--min-seq-id", str(reach.near_identity), "-c", str(NEAR_COVERAGE)]
+        name = f"from{nearness.residues}"
+        table = folder / f"{name}_cluster.tsv"
+        write_texts(folder / f"{name}.fasta", texts, rows)
+        words = [program, "easy-linclust", f"{name}.fasta", name, "work"]
+        words += ["--min-seq-id", str(nearness.identity), "-c", str(NEAR_COVERAGE)]
         self._run(folder, words)
         lines = table.read_text("ascii").splitlines()
         if not lines:
@@ -215,7 +246,7 @@ class MmseqsFinder:
         ends = np.array([line.split("\t") for line in lines], dtype=np.int64)
         ends = ends[ends[:, 0] != ends[:, 1]]
         ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-        identity = np.full(len(ends), reach.near_identity)
+        identity = np.full(len(ends), nearness.identity)
         coverage = np.full(len(ends), NEAR_COVERAGE)
         return Pairs(ends[:, 0], ends[:, 1], identity, coverage, coverage.copy())
 
@@ -229,11 +260,11 @@ class MmseqsFinder:
         self, program: str, folder: Path, texts: Strings, reach: Reach, rows: Integers
     ) -> Path:
         """Return a table of the representatives that share words on a diagonal."""
-        query, found = f"{reach.name}-queries", f"{reach.name}-found"
+        query, found = f"queries{reach.residues}", f"found{reach.residues}"
         self._database(program, folder, query, texts, rows)
         words = [program, "prefilter", query, "rest", found, "-k", "5"]
         words += ["-s", str(reach.sensitivity), "--max-seqs", str(MOST_HITS)]
-        words += ["--min-ungapped-score", str(reach.least_ungapped)]
+        words += ["--min-ungapped-score", str(LEAST_DIAGONAL)]
         self._run(folder, words)
         self._run(folder, [program, "createtsv", query, "rest", found, f"{found}.tsv"])
         return folder / f"{found}.tsv"
@@ -247,21 +278,21 @@ class MmseqsFinder:
         most_hits: int,
     ) -> Pairs:
         words = [program, "easy-search", *names, "hits.tsv", "work"]
-        words += ["-s", str(LONG.sensitivity), "--max-seqs", str(most_hits), "-k", "5", "-c", "0"]
+        words += ["-s", str(SENSITIVITY), "--max-seqs", str(most_hits), "-k", "5", "-c", "0"]
         words += ["--min-seq-id", str(SEARCH_IDENTITY), "-e", f"{evalue:g}"]
         words += ["--format-output", COLUMNS]
         self._run(folder, words)
         return read_hits(folder / "hits.tsv")
 
 
-def _parts(texts: Strings) -> list[tuple[Reach, Integers]]:
-    """Return the rows that are searched alike, where there are any."""
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    parts = (
-        (LONG, np.flatnonzero(lengths >= FEW_RESIDUES)),
-        (SHORT, np.flatnonzero(lengths < FEW_RESIDUES)),
-    )
-    return [(reach, rows) for reach, rows in parts if len(rows)]
+def _by_length(tiers: Sequence[Tier], lengths: Integers) -> Iterator[tuple[Tier, Integers]]:
+    """Yield the rows that are treated alike, where there are any; tiers from long to short."""
+    longest = np.iinfo(np.int64).max
+    for tier in tiers:
+        rows = np.flatnonzero((lengths >= tier.residues) & (lengths < longest))
+        longest = tier.residues
+        if len(rows):
+            yield tier, rows
 
 
 def build(

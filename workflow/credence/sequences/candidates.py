@@ -36,6 +36,9 @@ FIRST_ROUND, GROWTH = 1, 2
 # Of components that hold more of all sequences than this every candidate is aligned,
 # so that they can be cut where they hang together least.
 LARGE = 0.04
+# Score of a local alignment for each identical pair in it, at least: one scores 4 to 11,
+# and what is not identical takes back part of it (decision 0508).
+LEAST_PER_MATCH = 2.2
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 ROWS_PER_JOB = 64
 
@@ -100,9 +103,12 @@ class Candidates:
         return joined(edges)
 
     def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:
-        """Return whether chance does not explain a score."""
+        """Return whether chance does not explain a score, and the thresholds may be reached."""
         lengths = self._lengths[first] * self._lengths[second]
-        return np.asarray(score >= score_needed(1, lengths, self.thresholds.most_searched))
+        needed = score_needed(1, lengths, self.thresholds.most_searched)
+        shorter = np.minimum(self._lengths[first], self._lengths[second])
+        matches = self.thresholds.identity * self.thresholds.coverage * shorter
+        return np.asarray(score >= np.maximum(needed, LEAST_PER_MATCH * matches))
 
     def _scores(self, first: Integers, second: Integers) -> Floats:
         """Return the exact score of each pair; pairs are sorted by `first`."""

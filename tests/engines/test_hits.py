@@ -1,0 +1,34 @@
+"""Tables of candidates, against a reading line by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from credence.engines.hits import candidates_of
+
+LENGTHS = [900, 400, 200, 160, 120, 80, 60, 12]
+ROWS = st.integers(0, len(LENGTHS) - 1)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    tables=st.lists(st.lists(st.tuples(ROWS, ROWS, st.integers(0, 60)), max_size=30), max_size=3)
+)
+def test_candidates_are_the_pairs_with_enough_on_one_diagonal(
+    tables: list[list[tuple[int, int, int]]], tmp_path: Path
+) -> None:
+    paths = []
+    for number, table in enumerate(tables):
+        paths.append(tmp_path / f"{number}.tsv")
+        paths[-1].write_text("".join(f"{a}\t{b}\t{score}\t0\n" for a, b, score in table))
+    expected = set()
+    for a, b, score in (row for table in tables for row in table):
+        needed = min(max(18 + 0.15 * min(LENGTHS[a], LENGTHS[b]), 30), 45)
+        if a != b and score >= needed:
+            expected.add((min(a, b), max(a, b)))
+    first, second = candidates_of([*paths, tmp_path / "absent.tsv"], np.array(LENGTHS))
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == sorted(expected)
