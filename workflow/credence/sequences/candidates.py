@@ -168,15 +168,18 @@ class Candidates:
         members = _Members(near, len(self.texts))
         found: list[Pairs] = []
         waiting: list[Integers] = []
+        n_waiting = 0
         component = self._component(edges)
         for low, high in zip(alike.first.tolist(), alike.second.tolist(), strict=True):
             if component[low] == component[high]:
                 continue
             for part in members.between(low, high):
                 waiting.append(part)
-                if sum(ends.shape[1] for ends in waiting) >= MOST_AT_ONCE:
+                n_waiting += part.shape[1]
+                if n_waiting >= MOST_AT_ONCE:
                     found.append(self._between(waiting, [*edges, *found]))
-                    component, waiting = self._component([*edges, *found]), []
+                    component = self._component([*edges, *found])
+                    waiting, n_waiting = [], 0
         if waiting:
             found.append(self._between(waiting, [*edges, *found]))
         return found
