@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from credence.findings.splits import LargeCluster
 from credence.sequences.proteins import Proteins
 from credence.sequences.relatives import Pairs, Thresholds
 from credence.simulate.evolution import codes, mutated, written
 from credence.splits import cut as cutting
 from credence.splits.audit import audit
-from credence.splits.cut import Cut, Whole, cut_oversized
+from credence.splits.cut import Cut, cut_oversized
 from credence.splits.strict import SplitSettings, split, split_unaudited
 
 RELATIVES = Thresholds()
@@ -80,14 +81,14 @@ def test_a_family_without_a_weak_place_is_left_whole() -> None:
     assert (found.reason == "").all()
     assert set(found.cluster) == {"x"}
     # Each is a relative of every other: what is set aside is all of a branch.
-    assert found.whole == (Whole("x", 40, 0, 0),)
+    assert found.whole == (LargeCluster("x", 40, 0, 0),)
 
 
 def test_no_more_are_set_aside_than_the_limit_allows() -> None:
     proteins = bridged(5, n_fusions=2)
     found = cut_all(proteins, most=30.0, n_apart=1)
     assert (found.reason == "").all()
-    assert found.whole == (Whole("x", proteins.n_proteins, 2, N_FAMILY),)
+    assert found.whole == (LargeCluster("x", proteins.n_proteins, 2, N_FAMILY),)
 
 
 def test_what_only_the_looser_graph_connected_parts_for_nothing() -> None:
@@ -107,7 +108,7 @@ def test_a_component_too_large_to_align_is_left_and_said_to_be(
     monkeypatch.setattr(cutting, "MOST_TEXTS", 10)
     proteins = bridged(7)
     found = cut_all(proteins, most=30.0, n_apart=2)
-    assert found.whole == (Whole("x", proteins.n_proteins, is_searched=False),)
+    assert found.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
 
 
 def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
@@ -123,7 +124,7 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     assert len(set(left.packing.group)) == 1
     # Nobody can align without sequences: what is too large is only told.
     alone = split_unaudited(proteins, cluster, class_, options)
-    assert alone.whole == (Whole("x", proteins.n_proteins, is_searched=False),)
+    assert alone.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
 
 
 def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.binning import Masses, masses_of
+from credence.calibrators.additive import OfMasses
+from credence.calibrators.binning import Masses
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.protocol import (
@@ -58,7 +59,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class ClassOnly:
+class ClassOnly(OfMasses[Constant]):
     """Settings of the class-only confidence: there are none.
 
     Notes
@@ -70,21 +71,6 @@ class ClassOnly:
     ----------
     .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
-
-    def fit_curve(self, sample: ClassSample) -> Constant:
-        """Return the weighted share of right predictions.
-
-        Parameters
-        ----------
-        sample : ClassSample
-            The proteins predicted to be in the class.
-        """
-        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether the share is a function of the masses: it is."""
-        return True
 
     def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Constant:
         """Return the weighted share of right predictions, from masses alone.

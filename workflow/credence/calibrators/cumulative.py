@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from credence.calibrators.binning import Masses, masses_of
+from credence.calibrators.additive import OfMasses
+from credence.calibrators.binning import Masses
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of, knots_of
 from credence.calibrators.mass_draws import MassDraws, cluster_masses, draw_masses, places_of
@@ -86,7 +87,7 @@ class CumulativeCurve:
 
 
 @dataclass(frozen=True)
-class Cumulative:
+class Cumulative(OfMasses[CumulativeCurve]):
     """Settings of the cumulative confidence: there are none.
 
     Notes
@@ -103,21 +104,6 @@ class Cumulative:
     def cutoff(self, masses: Masses) -> float:
         """Return minus infinity: there is no cutoff."""
         return -np.inf
-
-    def fit_curve(self, sample: ClassSample) -> CumulativeCurve:
-        """Return the shares by running sums from the greatest score down.
-
-        Parameters
-        ----------
-        sample : ClassSample
-            The proteins predicted to be in the class.
-        """
-        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether the curve is a function of the masses: it is."""
-        return True
 
     def fit_masses(self, masses: Masses, scale: float, resolution: float) -> CumulativeCurve:
         """Return the shares by running sums, from masses alone.

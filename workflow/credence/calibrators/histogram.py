@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.binning import Masses, masses_of
+from credence.calibrators.additive import OfMasses
+from credence.calibrators.binning import Masses
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of
 from credence.calibrators.mass_draws import Places, cluster_masses, draw_masses
@@ -102,7 +103,7 @@ def inner_edges(upper_edge: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class Histogram(OfMasses[Steps]):
     """Settings of the histogram confidence.
 
     Parameters
@@ -125,21 +126,6 @@ class Histogram:
 
     bins: str = setting("width", "equal width, or equal weight", ("width", "count"))
     n_bins: int = setting(20, "number of bins", low=1, high=1000)
-
-    def fit_curve(self, sample: ClassSample) -> Steps:
-        """Return the share of right predictions per bin.
-
-        Parameters
-        ----------
-        sample : ClassSample
-            The proteins predicted to be in the class.
-        """
-        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether the curve is a function of the masses: it is."""
-        return True
 
     def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Steps:
         """Return the share of right predictions per bin, from masses alone.

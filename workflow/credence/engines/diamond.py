@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credence.engines.building import builder_of
 from credence.engines.hits import largest_evalue, read_hits, write_texts
 from credence.engines.running import run_program, scratch_folder
 from credence.predictions import Strings
@@ -92,27 +93,7 @@ class DiamondFinder:
         return found.take(found.at(thresholds))
 
 
-def build(
-    identity: float = 0.4,
-    coverage: float = 0.8,
-    both_sides: bool = False,
-    threads: int = 1,
-    timeout: float | None = None,
-) -> GraphEngine:
-    """Return the engine.
-
-    Parameters
-    ----------
-    identity, coverage, both_sides
-        See :class:`credence.sequences.relatives.Thresholds`.
-    threads : int
-        Threads of the program.
-    timeout : float, optional
-        Seconds after which it is ended.
-    """
-    thresholds = Thresholds(identity, coverage, both_sides)
-    return GraphEngine(DiamondFinder(threads, timeout), thresholds, threads)
-
+build = builder_of(DiamondFinder)
 
 ENGINE = Engine(
     name="diamond",

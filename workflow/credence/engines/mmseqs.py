@@ -22,6 +22,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from credence.engines.building import builder_of
 from credence.engines.hits import (
     LEAST_DIAGONAL,
     candidates_of,
@@ -295,27 +296,7 @@ def _by_length(tiers: Sequence[Tier], lengths: Integers) -> Iterator[tuple[Tier,
             yield tier, rows
 
 
-def build(
-    identity: float = 0.4,
-    coverage: float = 0.8,
-    both_sides: bool = False,
-    threads: int = 1,
-    timeout: float | None = None,
-) -> GraphEngine:
-    """Return the engine.
-
-    Parameters
-    ----------
-    identity, coverage, both_sides
-        See :class:`credence.sequences.relatives.Thresholds`.
-    threads : int
-        Threads of the program.
-    timeout : float, optional
-        Seconds after which it is ended.
-    """
-    thresholds = Thresholds(identity, coverage, both_sides)
-    return GraphEngine(MmseqsFinder(threads, timeout), thresholds, threads)
-
+build = builder_of(MmseqsFinder)
 
 ENGINE = Engine(
     name="mmseqs",

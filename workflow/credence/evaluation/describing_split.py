@@ -11,7 +11,6 @@ import numpy as np
 from credence.findings.splits import (
     Apart,
     CrossingPair,
-    LargeCluster,
     SplitClass,
     SplitFinding,
     SplitGroup,
@@ -92,10 +91,7 @@ def describe_split(
         n_cut=found.n_cut,
         cut=settings.cut,
         cut_limit=settings.most_apart,
-        whole=tuple(
-            LargeCluster(one.cluster, one.n, one.price, one.parted, one.is_searched)
-            for one in found.whole
-        ),
+        whole=found.whole,
         weigh="clusters" if settings.by_cluster else "proteins",
         n_apart=found.n_apart,
         n_least=found.n_least,

@@ -114,8 +114,8 @@ class LargeCluster:
 
     cluster: str
     n: int
-    price: int
-    parted: int
+    price: int = 0
+    parted: int = 0
     is_searched: bool = True
 
 

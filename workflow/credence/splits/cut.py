@@ -35,6 +35,7 @@ from scipy import sparse
 from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
 
+from credence.findings.splits import LargeCluster
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.sequences.canonical import Distinct, distinct
 from credence.sequences.components import components
@@ -54,30 +55,6 @@ MOST_BRANCHES = 120  # whose exact price is found, per tree
 MOST_TEXTS = 6_000
 
 
-@dataclass(frozen=True)
-class Whole:
-    """A component larger than a group that was left whole.
-
-    Parameters
-    ----------
-    cluster : str
-        Its name.
-    n : int
-        Its proteins.
-    price, parted : int
-        Proteins that the cheapest cut would set aside, and those it would part
-        off; 0 and 0 where none would leave two parts, or none was looked for.
-    is_searched : bool
-        Whether a cut was looked for.
-    """
-
-    cluster: str
-    n: int
-    price: int = 0
-    parted: int = 0
-    is_searched: bool = True
-
-
 @dataclass(frozen=True, eq=False)
 class Cut:
     """Clusters after cutting.
@@ -90,14 +67,14 @@ class Cut:
         Why a protein is set aside; '' for the others.
     n_cut : int
         Clusters that were cut.
-    whole : tuple of Whole
+    whole : tuple of LargeCluster
         Those too large that were not, or not far enough.
     """
 
     cluster: Strings
     reason: Strings
     n_cut: int
-    whole: tuple[Whole, ...]
+    whole: tuple[LargeCluster, ...]
 
 
 def cut_oversized(
@@ -108,7 +85,7 @@ def cut_oversized(
     n_apart: int,
     thresholds: Thresholds,
     threads: int = 1,
-    seen: tuple[Whole, ...] = (),
+    seen: tuple[LargeCluster, ...] = (),
 ) -> Cut:
     """Return clusters of which none is larger than a group, where that is cheap.
 
@@ -128,21 +105,21 @@ def cut_oversized(
         Of relatives.
     threads : int
         Alignments at a time.
-    seen : tuple of Whole
+    seen : tuple of LargeCluster
         Clusters that were looked at before, and are not again while their size
         is what it was.
     """
     names, codes = np.unique(cluster.astype(str), return_inverse=True)
     sizes = np.bincount(codes[is_used], minlength=len(names))
     result, reason = cluster.copy(), np.full(proteins.n_proteins, "", dtype=object)
-    n_cut, whole, known = 0, list[Whole](), {(one.cluster, one.n): one for one in seen}
+    n_cut, whole, known = 0, list[LargeCluster](), {(one.cluster, one.n): one for one in seen}
     for at in sorted(np.flatnonzero(sizes > ROOM * most).tolist(), key=lambda at: -sizes[at]):
         rows = np.flatnonzero((codes == at) & is_used)
         name = str(names[at])
         found = distinct(proteins.sequences[rows])
         before = known.get((name, len(rows)))
         if before is not None or len(found.texts) > MOST_TEXTS:
-            whole.append(before or Whole(name, len(rows), is_searched=False))
+            whole.append(before or LargeCluster(name, len(rows), is_searched=False))
             continue
         component = _component(found, most, n_apart, thresholds, threads)
         part = component.numbered()
@@ -153,7 +130,7 @@ def cut_oversized(
         if is_cut:
             result[rows] = np.array(called, dtype=object)[np.maximum(part[found.code], 0)]
         whole += [
-            Whole(called[part[row]] if is_cut else name, n, price, parted)
+            LargeCluster(called[part[row]] if is_cut else name, n, price, parted)
             for row, n, price, parted in component.left
         ]
         _explain(reason, rows, found.code, part, component.pairs, proteins.ids, name)

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from credence.findings.splits import LargeCluster
 from credence.predictions import Booleans, Integers, Strings
 from credence.sequences.components import components
 from credence.sequences.proteins import Proteins
@@ -35,7 +36,7 @@ from credence.splits.audit import (
     with_chance_counted,
 )
 from credence.splits.cover import fewest, least
-from credence.splits.cut import ROOM, Whole, cut_oversized
+from credence.splits.cut import ROOM, cut_oversized
 from credence.splits.pack import (
     NO_GROUP,
     SET_ASIDE,
@@ -112,7 +113,7 @@ class Split:
         Clusters that were joined with another.
     n_cut : int
         Clusters larger than a group that were cut.
-    whole : tuple of Whole
+    whole : tuple of LargeCluster
         Clusters larger than a group that were not, or not far enough.
     n_apart : int
         Proteins set aside because of relatives in two groups that the audit found.
@@ -127,7 +128,7 @@ class Split:
     level: float
     n_joined: int = 0
     n_cut: int = 0
-    whole: tuple[Whole, ...] = ()
+    whole: tuple[LargeCluster, ...] = ()
     n_apart: int = 0
     n_least: int = 0
 
@@ -188,7 +189,7 @@ class _State:
     ) -> None:
         self.proteins, self.class_, self.learnt, self.settings = proteins, class_, learnt, settings
         self.cluster, self.why = cluster, why.copy()
-        self.n_joined, self.n_cut, self.whole = 0, 0, tuple[Whole, ...]()
+        self.n_joined, self.n_cut, self.whole = 0, 0, tuple[LargeCluster, ...]()
         self.n_gone, self.n_least = 0, 0
         self.n_apart = int(settings.most_apart * (~learnt & (why == "")).sum())
         self.compared: Compared | None = None
@@ -392,7 +393,7 @@ def split_unaudited(
     names, sizes = np.unique(cluster[used].astype(str), return_counts=True)
     most = float("inf") if settings.by_cluster else ROOM * used.sum() / settings.n_groups
     whole = tuple(
-        Whole(str(name), int(size), is_searched=False)
+        LargeCluster(str(name), int(size), is_searched=False)
         for name, size in zip(names, sizes, strict=True)
         if size > most
     )
