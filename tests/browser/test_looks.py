@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from credence.findings import Findings
 from credence.findings.novelty import NovelProtein, NoveltyFinding, Points
 from credence.report import render, render_index, report_record
+from small_events import event, finding
 
 WIDTHS = (360, 800, 1400)
 OVERFLOWING = """() => [...document.querySelectorAll("main *")]
@@ -75,6 +76,31 @@ def test_there_is_no_serious_finding_of_accessibility(scheme: str, open_page: An
         if entry["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+LONG = "the true class is one of Major tail, Minor tail, Tail fiber, Tail shaft, Baseplate"
+SCROLLING = """() => [...document.querySelectorAll("#events .scroll")]
+  .filter((one) => one.getClientRects().length > 0 && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.textContent.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+def test_events_are_read_without_moving_tables_aside(
+    width: int, small: Findings, open_page: Any, screenshots: Path | None
+) -> None:
+    some = (event(), event("tail", words=LONG), event("likely", words="'score' >= 0.1"))
+    rare = event("rare", note="too few calibration proteins", reliability=(), learning=())
+    page = render(replace(small, events=finding(events=(*some, rare))))
+    opened = open_page(page, width, bypass_csp=True)
+    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    if screenshots is not None:
+        opened.page.locator("#events").screenshot(path=screenshots / f"events-{width}.png")
+    assert opened.page.evaluate(OVERFLOWING) == []
+    if width >= 1000:  # on a telephone a table is moved within its frame
+        assert opened.page.evaluate(SCROLLING) == []
+    found = Axe().run(opened.page, "#events").response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert opened.errors == []
 
 
 @pytest.fixture(scope="session")
