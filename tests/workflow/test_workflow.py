@@ -252,6 +252,22 @@ def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -
     assert "novelty" not in commands[1]
 
 
+def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(tmp_path: Path) -> None:
+    (tmp_path / "vectors.npz").write_bytes(b"")  # not read yet
+    brought = CONFIGURATION + "novelty: {features: vectors.npz}\n"
+    (tmp_path / "config.yaml").write_text(brought)
+    done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
+    assert done.returncode == 0, done.stderr
+    said = (done.stdout + done.stderr).splitlines()
+    commands = [line for line in said if " -- novelty " in line or " -- annotate " in line]
+    assert len(commands) == 3
+    for line in commands:
+        assert " --vectors vectors.npz " in line and "--proteins" not in line
+        assert "vectors.npz" in line.split("--writes")[0]  # changed ones redo it
+    events = next(line for line in said if " -- events " in line)
+    assert " --novelty reports/small/novelty.json " in events
+
+
 def test_work_divided_into_jobs_gives_the_same_bytes(
     finished: tuple[Path, dict[str, bytes]],
 ) -> None:
