@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.cli import run_command_line
-from credence.simulate import WorldSettings, make_world, render_files
+from credence.simulate import WorldSettings
 from credence.tables import samples as samples_module
 from credence.tables import writing
 from credence.tables.row_range import rows_of_part
+from small_worlds import write_world
 
 SMALL = WorldSettings(
     n_calibration=150, n_use=61, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
@@ -29,10 +30,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     in_pieces = partial(samples_module.stream_samples, chunk_rows=7)
     monkeypatch.setattr(samples_module, "stream_samples", in_pieces)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", 5)
-    for name, content in render_files(make_world(SMALL)).items():
-        path = tmp_path / "demo" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    write_world(tmp_path, SMALL)
     fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "20"]
     assert run_command_line([*fit, "--out", "k.json"]) == 0
     return tmp_path

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from credence.cli import run_command_line
-from credence.simulate import WorldSettings, make_world, render_files
+from credence.simulate import WorldSettings
+from small_worlds import write_world
 
 SMALL = WorldSettings(
     n_calibration=90, n_use=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
@@ -21,18 +22,7 @@ NEEDS_CD_HIT = pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("split")
-    for name, content in render_files(make_world(SMALL)).items():
-        path = folder / "demo" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
-
-
-@pytest.fixture
-def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(world)
-    return world
+    return write_world(tmp_path_factory.mktemp("split"), SMALL)
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -13,12 +13,9 @@ from pathlib import Path
 import pytest
 
 from credence.cli import COMMANDS, group, run_command_line
-from credence.simulate import WorldSettings, make_world, render_files
 from page_commands import ROOT, Command, blocks_of, commands_of, pages
+from small_worlds import SMALL, write_world
 
-SMALL = WorldSettings(
-    n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
-)
 # What the pages call the files of a lab.
 LAB_FILES = {
     "scores.csv": "demo/calibration.csv",
@@ -122,11 +119,7 @@ def test_the_pages_with_commands_are_read() -> None:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the files of a small world, by the names that pages give them."""
-    folder = tmp_path_factory.mktemp("pages") / "world"
-    for name, content in render_files(make_world(SMALL)).items():
-        path = folder / "demo" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    folder = write_world(tmp_path_factory.mktemp("pages") / "world", SMALL)
     for name, source in LAB_FILES.items():
         shutil.copy(folder / source, folder / name)
     return folder

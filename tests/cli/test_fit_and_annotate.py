@@ -1,0 +1,171 @@
+"""Fitting and annotating by hand: one table, no pipeline."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from credence.cli import run_command_line
+from small_worlds import call
+
+
+def test_annotate_needs_nothing_but_table_and_calibration(
+    world: Path, calibration: Path, tmp_path: Path
+) -> None:
+    table, file = tmp_path / "scores.csv", tmp_path / "c.json"
+    table.write_bytes((world / "demo" / "use.csv").read_bytes())
+    file.write_bytes(calibration.read_bytes())
+    done = call(tmp_path, "annotate", "scores.csv", "--calibration", "c.json", "--out", "conf.tsv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "scores.csv: read as phanns (" in done.stderr
+    lines = (tmp_path / "conf.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == [
+        *("id", "predicted_class", "score", "confidence", "lower", "upper", "support"),
+        *("method", "note"),
+    ]
+    assert [line.split("\t")[0] for line in lines[1:]] == [
+        line.split(",")[0] for line in table.read_text().splitlines()[1:]
+    ]
+
+
+def test_annotate_gives_the_same_bytes_in_small_pieces(
+    inside: Path, calibration: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["annotate", "demo/use.csv", "--calibration", "k.json", "--format", "phanns"]
+    assert run_command_line([*words, "--out", "whole.tsv"]) == 0
+    from credence.tables import samples
+
+    stream = samples.stream_samples
+    monkeypatch.setattr(
+        samples,
+        "stream_samples",
+        lambda path, spec, **others: stream(path, spec, 7, **others),
+    )
+    assert run_command_line([*words, "--out", "pieces.tsv"]) == 0
+    assert (inside / "whole.tsv").read_bytes() == (inside / "pieces.tsv").read_bytes()
+
+
+def test_annotate_refuses_a_protein_that_two_tables_have(
+    inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("demo/use.csv").read_text().splitlines()
+    Path("more.csv").write_text("\n".join([lines[0], lines[5]]) + "\n")
+    words = ["annotate", "demo/use.csv", "more.csv", "--calibration", "k.json"]
+    assert run_command_line([*words, "--format", "phanns", "--out", "two.tsv"]) == 2
+    id_ = lines[5].split(",")[0]
+    assert capsys.readouterr().err == (
+        f"more.csv, line 2: the id {id_!r} is in demo/use.csv already. "
+        "Give each protein its own id, or remove one of the rows.\n"
+        "Mend this and run the command again.\n"
+    )
+    assert not Path("two.tsv").exists()
+
+
+def test_annotate_refuses_a_table_of_other_classes(
+    inside: Path, calibration: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("demo/use.csv").read_text().replace("Portal", "Gate", 1)
+    Path("other.csv").write_text(text)
+    words = ["annotate", "other.csv", "--calibration", "k.json", "--format", "phanns"]
+    assert run_command_line([*words, "--out", "none.tsv"]) == 2
+    said = capsys.readouterr().err
+    assert "Portal" in said
+    assert "Gate" in said
+    assert not Path("none.tsv").exists()
+
+
+def test_annotate_refuses_a_file_that_is_no_calibration(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["annotate", "demo/use.csv", "--calibration", "demo/use.csv", "--out", "x.tsv"]
+    assert run_command_line(words) == 2
+    assert "demo/use.csv" in capsys.readouterr().err
+
+
+def test_fit_writes_the_same_bytes_twice(inside: Path, calibration: Path) -> None:
+    words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--out", "again.json"]
+    assert run_command_line(words) == 0
+    assert Path("again.json").read_bytes() == calibration.read_bytes()
+
+
+def test_fit_takes_labels_from_a_second_table(inside: Path, calibration: Path) -> None:
+    rows = list(csv.reader(Path("demo/calibration.csv").read_text().splitlines()))
+    names = {name.lower().replace(" ", "_"): name for name in rows[0][1:]} | {
+        "shaft": "Tail shaft",
+        "tail_shaft": "Tail shaft",
+    }
+    labels = [[row[0], names[row[0].rpartition("_")[0].lower()]] for row in rows[1:]]
+    with Path("labels.tsv").open("w", newline="") as handle:
+        csv.writer(handle, delimiter="\t", lineterminator="\n").writerows(
+            [["id", "true_class"], *labels]
+        )
+    words = ["fit", "demo/calibration.csv", "--format", "phanns", "--labels", "labels.tsv"]
+    assert run_command_line([*words, "--out", "labelled.json"]) == 0
+    one, other = (json.loads(Path(name).read_text()) for name in ("k.json", "labelled.json"))
+    assert one["calibration"] == other["calibration"]
+
+
+def test_fit_refuses_a_table_without_labels(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", "demo/use.csv", "--format", "phanns", "--out", "x.json"]
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "demo/use.csv: the table has no true classes. "
+        "Give labels: a table of id and label, or a pattern for FASTA headers.\n"
+        "Mend this and run the command again.\n"
+    )
+
+
+def test_fit_refuses_a_table_without_scores_and_one_of_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ["id\ttrue_class\tpredicted_class", "a\tx\tx", "b\ty\tx"]
+    Path("bare.tsv").write_text("\n".join(rows) + "\n", newline="")
+    Path("windows.tsv").write_text("\r\n".join(rows) + "\r\n", newline="")
+    words = ["--format", "credence", "--method", "histogram", "--out", "c.json"]
+    assert run_command_line(["fit", "bare.tsv", *words]) == 2
+    assert run_command_line(["fit", "windows.tsv", *words]) == 2
+    assert capsys.readouterr().err == (
+        "bare.tsv: it has no scores, and 'histogram' needs the top score. "
+        "Give such a table, or fit with a method that needs less.\n"
+        "Mend this and run the command again.\n"
+        "windows.tsv, line 1: lines end in a carriage return, as Windows writes them. "
+        "Run: tr -d '\\r' < windows.tsv > mended_windows.tsv\n"
+        "Mend this and run the command again.\n"
+    )
+    assert not Path("c.json").exists()
+
+
+def test_fit_refuses_a_method_that_is_none(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["fit", "demo/calibration.csv", "--method", "kernal", "--out", "x.json"]
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "--method: 'kernal' is not a method. Did you mean 'kernel'?\n"
+        "Mend this and run the command again.\n"
+    )
+
+
+def test_fit_without_clusters_says_that_relatives_are_not_known(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["demo/calibration.csv", "--format", "phanns-labelled", "--method", "class_only"]
+    assert run_command_line(["fit", *words, "--out", "alone.json"]) == 0
+    told = (
+        "alone.json: every protein counts as a family of its own; if relatives are among those "
+        "it was fitted on, its intervals are too narrow."
+    )
+    assert told in capsys.readouterr().err
+    assert (
+        "a family of its own" in json.loads(Path("alone.json").read_text())["counts"]["relatives"]
+    )
+    use = ["demo/use.csv", "--format", "phanns", "--calibration", "alone.json"]
+    assert run_command_line(["annotate", *use, "--out", "alone.tsv"]) == 0
+    assert told in capsys.readouterr().err

@@ -1,0 +1,34 @@
+"""Files of a small simulated world, and commands as processes in its folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from credence.simulate import WorldSettings, make_world, render_files
+
+SMALL = WorldSettings(
+    n_calibration=150, n_use=40, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
+)
+TIMEOUT = 300  # seconds; a command takes two on an idle machine
+
+
+def write_world(folder: Path, settings: WorldSettings) -> Path:
+    """Write the files of a world into `demo` of a folder; return the folder."""
+    for name, content in render_files(make_world(settings)).items():
+        path = folder / "demo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "credence", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
