@@ -75,7 +75,7 @@ def steps(data: Path = DATA) -> list[Step]:
         Folder of the FASTA files.
     """
     known = _base(read_fasta(data / FILES[0][0], FILES[0][1]))
-    finder = MmseqsFinder(THREADS, all_of_large=False)
+    finder = MmseqsFinder(THREADS)
     search = SequenceSearch(finder, Thresholds(), THREADS)
     nothing = np.empty(0, dtype=object)
     found = []

@@ -56,15 +56,6 @@ def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     assert partition(len(texts), found) == partition(len(texts), exact(texts))
 
 
-def test_every_edge_of_a_large_component_is_given_so_that_it_can_be_cut() -> None:
-    texts = world(n_families=1, size=12)
-    found = Candidates(texts, LOOSER).connect(no_pairs(), *every_pair(len(texts)))
-    keys = {(one, other) for one, other in zip(found.first, found.second, strict=True)}
-    wanted = exact(texts)
-    assert keys == {(one, other) for one, other in zip(wanted.first, wanted.second, strict=True)}
-    assert found.n_pairs == len(keys)
-
-
 def test_members_are_compared_where_their_representatives_are_no_relatives() -> None:
     rng = np.random.default_rng(3)
     middle = codes("".join(rng.choice(LETTERS, 200)))

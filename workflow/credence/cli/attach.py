@@ -208,7 +208,6 @@ def _finder(name: str, identity: float, coverage: float, threads: int) -> Finder
     An engine that only clusters has none; its candidates share words, and exact
     alignment decides, as for every engine.
     """
-    from credence.engines.mmseqs import MmseqsFinder
     from credence.engines.registry import BY_NAME, PROGRAMS
     from credence.problems import nearest
     from credence.sequences.exact import ExactFinder
@@ -219,11 +218,7 @@ def _finder(name: str, identity: float, coverage: float, threads: int) -> Finder
         raise refuse("--engine", f"{name!r} is no engine.", nearest(name, known))
     options = {"threads": threads} if BY_NAME[name] in PROGRAMS else {}
     engine = BY_NAME[name].build(identity=identity, coverage=coverage, **options)
-    if not isinstance(engine, GraphEngine):
-        return ExactFinder(threads, 0.0)
-    if isinstance(engine.finder, MmseqsFinder):  # new proteins are connected, never cut apart
-        return replace(engine.finder, all_of_large=False)
-    return engine.finder
+    return engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads, 0.0)
 
 
 def _write(

@@ -151,13 +151,10 @@ class MmseqsFinder:
         Threads of the program; they change nothing but the time.
     timeout : float, optional
         Seconds after which it is ended.
-    all_of_large : bool
-        See :meth:`credence.sequences.candidates.Candidates.connect`.
     """
 
     threads: int = 1
     timeout: float | None = None
-    all_of_large: bool = True
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds (see :class:`credence.sequences.graph.Finder`).
@@ -192,7 +189,7 @@ class MmseqsFinder:
                 lengths,
             )
         candidates = Candidates(texts, thresholds, self.threads)
-        return candidates.connect(near, first, second, self.all_of_large)
+        return candidates.connect(near, first, second)
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds.

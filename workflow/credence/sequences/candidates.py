@@ -33,9 +33,6 @@ from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Libr
 
 # Candidates aligned of each component in a round, and how many times as many in the next.
 FIRST_ROUND, GROWTH = 1, 2
-# Of components that hold more of all sequences than this every candidate is aligned,
-# so that they can be cut where they hang together least.
-LARGE = 0.04
 # Score of a local alignment for each identical pair in it, at least: one scores 4 to 11,
 # and what is not identical takes back part of it (decision 0508).
 LEAST_PER_MATCH = 2.2
@@ -75,9 +72,7 @@ class Candidates:
         lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
         set_(self, "_lengths", lengths)
 
-    def connect(
-        self, near: Pairs, first: Integers, second: Integers, all_of_large: bool = True
-    ) -> Pairs:
+    def connect(self, near: Pairs, first: Integers, second: Integers) -> Pairs:
         """Return pairs that connect all relatives that can be met.
 
         Parameters
@@ -87,9 +82,6 @@ class Candidates:
         first, second : array of int
             Candidates among the representatives, each pair once, first < second,
             sorted by `first`.
-        all_of_large : bool
-            Whether all pairs of large components are given, not only enough to
-            connect them: where they are to be cut.
         """
         score = self._scores(first, second)
         beats = self._beats(first, second, score)
@@ -98,8 +90,6 @@ class Candidates:
         is_edge = aligned.at(self.thresholds)
         edges = [near, aligned.take(is_edge)]
         edges += self._members(edges, near, aligned.take(~is_edge))
-        if all_of_large:
-            edges.append(self._rest_of_large(edges, aligned, first, second))
         return joined(edges)
 
     def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:
@@ -191,18 +181,6 @@ class Candidates:
         score = self._scores(first, second)
         beats = self._beats(first, second, score)
         pairs = self._aligned_while_apart(edges, first[beats], second[beats], score[beats])
-        return pairs.take(pairs.at(self.thresholds))
-
-    def _rest_of_large(
-        self, edges: list[Pairs], aligned: Pairs, first: Integers, second: Integers
-    ) -> Pairs:
-        """Return the edges of large components that were not needed to connect them."""
-        width = len(self.texts)
-        component = self._component(edges)
-        is_large = np.bincount(component, minlength=1) > LARGE * width
-        wanted = is_large[component[first]] & (component[first] == component[second])
-        wanted &= ~np.isin(first * width + second, aligned.first * width + aligned.second)
-        pairs = self._align(first[wanted], second[wanted])
         return pairs.take(pairs.at(self.thresholds))
 
 
