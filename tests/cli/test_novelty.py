@@ -94,6 +94,19 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     assert table["nearest_calibration"].tolist() == nearest.tolist()
 
 
+def test_a_trove_that_added_nothing_is_no_file_without_proteins(world: Path, capsys: Said) -> None:
+    Path("added.fasta").touch()
+    own = ("--proteins", "world/proteins.fasta")
+    assert call(*own, "--out", "without.json") == 0
+    assert call(*own, "--proteins", "added.fasta", "--out", "with.json") == 0
+    with_it, without = read_novelty(Path("with.json")), read_novelty(Path("without.json"))
+    assert list(with_it.reference.ids) == list(without.reference.ids)
+    words = ("novelty", "world/calibration.csv", *LABELLED, "--proteins", "added.fasta")
+    assert refused(capsys, *words, "--out", "n.json") == (
+        "added.fasta: the file is empty. Give a FASTA file of proteins.\n"
+    )
+
+
 def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Said) -> None:
     calibration, use = ids_of("world/calibration.csv"), ids_of("world/use.csv")
     write_vectors("vectors.npz", [*calibration, *use])

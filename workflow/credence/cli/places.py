@@ -40,7 +40,9 @@ class Features:
         self.where = vectors if vectors is not None else proteins[0]
         self._vectors = None if vectors is None else read_vectors(Path(vectors))
         self._sequences: dict[str, str] = {}
-        for path in proteins:
+        for number, path in enumerate(proteins):
+            if number > 0 and Path(path).stat().st_size == 0:
+                continue  # what a trove added of which no protein joined
             fasta = read_proteins(path, match)
             self._sequences.update(zip(fasta.ids, fasta.sequences, strict=True))
 
