@@ -99,6 +99,7 @@ def outputs(folder: Path) -> dict[str, bytes]:
 @contextmanager
 def started(folder: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     """Give a run at work; whatever is left of it in the end is killed."""
+    hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup mutes it for all below
     with interruptible():
         process = subprocess.Popen(
             words("run", *more),
@@ -109,6 +110,7 @@ def started(folder: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
             text=True,
             start_new_session=True,
         )
+    signal.signal(signal.SIGHUP, hangup)
     try:
         yield process
     finally:

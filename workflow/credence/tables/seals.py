@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -249,7 +250,9 @@ def outdate(folders: Iterable[str]) -> list[str]:
     """Make files old that were made from what has been made anew; return them.
 
     A run may end between two stages, and the clock may have been set back
-    since. Dates alone would then call the later file new.
+    since. Dates alone would then call the later file new. Where a file's date is
+    still to come, all get today's: what is made from it could not be newer, and
+    which of them are out of date is known without dates.
 
     Parameters
     ----------
@@ -263,6 +266,10 @@ def outdate(folders: Iterable[str]) -> list[str]:
             seal = read_seal(path)
             if seal is not None and Path(path).is_file():
                 made[path] = seal
+    now = time.time_ns()
+    if any(Path(path).stat().st_mtime_ns > now for path in made):
+        for path in made:
+            os.utime(path, ns=(now, now))
     found = [
         path
         for path, seal in made.items()
