@@ -71,8 +71,10 @@ free_port() {
 }
 
 write_conf() {
-    local folder=$1 host memory
+    local folder=$1 host memory cores
     host=$(hostname -s)
+    # nproc obeys OMP_NUM_THREADS, which make sets to 1 for the tests.
+    cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
     memory=$(awk '/^MemTotal:/ {print int($2 / 1024 * 0.9)}' /proc/meminfo)
     mkdir -p "$(dirname "$conf")"
     cat > "$conf.credence" << END
@@ -108,7 +110,7 @@ SlurmctldPidFile=$folder/slurmctld.pid
 SlurmdPidFile=$folder/slurmd.pid
 SlurmctldLogFile=$folder/slurmctld.log
 SlurmdLogFile=$folder/slurmd.log
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=$memory State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$cores RealMemory=$memory State=UNKNOWN
 PartitionName=test Nodes=$host Default=YES MaxTime=INFINITE State=UP
 END
     mv "$conf.credence" "$conf"
