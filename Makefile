@@ -61,7 +61,7 @@ test-slurm: .venv/.developer.stamp .venv-slurm/.stamp
 	@$(BIN)/python -m pytest -m slurm -rs tests/slurm
 
 test-faults: .venv/.developer.stamp
-	@$(BIN)/python -m pytest tests/faults tests/cli/test_lock.py tests/workflow/test_troves.py -m 'slow or not slow'
+	@$(BIN)/python -m pytest -n $(CORES) tests/faults tests/cli/test_lock.py tests/workflow/test_troves.py -m 'slow or not slow'
 
 test-fuzz: .venv/.developer.stamp
 	@cd tests && PYTHONPATH=. ../$(BIN)/python -m faults.fuzzing ../build/fuzz 0 100000 1
