@@ -205,3 +205,19 @@ def test_quantiles_between_those_drawn_are_joined_and_the_95_percent_one_is_know
     # error of 0.01.
     assert limit_quantile(0.95) == pytest.approx(2.27, abs=0.03)
     assert limit_quantile(0.8) < limit_quantile(0.85) < limit_quantile(0.9)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"score": [0.1, float("nan")], "confidence": [0.1, 0.2]},
+        {"score": [0.2, 0.1], "confidence": [0.1, 0.2]},
+        {"score": [0.1, 0.2], "confidence": [0.1, 1.2]},
+        {"score": [0.1, 0.2], "confidence": [0.1, float("nan")]},
+        {"score": [0.1, 0.2], "confidence": [0.1]},
+        {"score": [], "confidence": []},
+    ],
+)
+def test_what_is_no_curve_is_refused(record: dict[str, list[float]]) -> None:
+    with pytest.raises(ValueError, match="curve"):
+        Polyline.from_record(record)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,3 +164,27 @@ def test_the_ensembles_spread_is_used_where_it_tells(worlds) -> None:
     # A table without networks is answered by the side that most proteins took.
     blind = METHOD.build(Trees(), QUICK).fit(seen).confidence(world.predictions).value
     assert np.isfinite(blind).all() and len(blind) == n
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("root", lambda values: [values[-1] + 10**6]),
+        ("left", lambda values: [-1, *values[1:]]),
+        ("right", lambda values: [*values[:-1], len(values)]),
+        ("feature", lambda values: [*values[:-1], -1]),
+        ("value", lambda values: [*values[:-1], float("nan")]),
+        ("missing_left", lambda values: values[:-1]),
+        ("base", lambda value: float("inf")),
+        ("depth", lambda value: 10**9),
+    ],
+)
+def test_trees_that_lead_nowhere_are_refused_before_a_row_goes_there(
+    name: str, change: Callable[[Any], Any]
+) -> None:
+    features = np.arange(40.0)[:, None]
+    grown = grow(features, features[:, 0] > 20, np.ones(40), np.zeros(1, dtype=int), Growth(2))
+    record = grown.to_record()
+    Forest.from_record(record)
+    with pytest.raises(ValueError, match=r"its|out of|not a number"):
+        Forest.from_record(record | {name: change(record[name])})

@@ -127,19 +127,47 @@ class Forest:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Forest:
-        """Return the trees of a record."""
-        threshold = [np.inf if value is None else value for value in record["threshold"]]
-        return cls(
+        """Return the trees of a record.
+
+        Raises
+        ------
+        ValueError
+            Where a path leads out of the trees: hardly a row would go it, so that it is
+            not found by trying.
+        """
+        # Of a leaf it is null in the file, and NaN where nulls were read as numbers.
+        threshold = np.array(record["threshold"], dtype=float)
+        forest = cls(
             float(record["base"]),
             np.array(record["root"], dtype=np.int64),
             int(record["depth"]),
             np.array(record["feature"], dtype=np.int64),
-            np.array(threshold, dtype=float),
+            np.where(np.isnan(threshold), np.inf, threshold),
             np.array(record["left"], dtype=np.int64),
             np.array(record["right"], dtype=np.int64),
             np.array(record["missing_left"], dtype=np.bool_),
             np.array(record["value"], dtype=float),
         )
+        _require_closed(forest)
+        return forest
+
+
+def _require_closed(forest: Forest) -> None:
+    """Refuse trees whose nodes do not lead to nodes, or hold what is no number."""
+    n_nodes = len(forest.value)
+    nodes = forest.feature, forest.threshold, forest.left, forest.right, forest.missing_left
+    if any(part.shape != (n_nodes,) for part in (*nodes, forest.value)):
+        raise ValueError(
+            "its nodes do not all have a feature, a threshold, two branches and a value"
+        )
+    for name in ("root", "left", "right"):
+        places = getattr(forest, name)
+        if ((places < 0) | (places >= n_nodes)).any():
+            raise ValueError(f"{name} leads out of its {n_nodes} nodes")
+    if not 0 <= forest.depth <= n_nodes or (forest.feature < 0).any():
+        raise ValueError("its depth or a feature is out of range")
+    if not np.isfinite([forest.base, *forest.value]).all():
+        raise ValueError("a value is not a number")
 
 
 def grow(

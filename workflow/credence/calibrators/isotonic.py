@@ -54,11 +54,16 @@ class Polyline:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Polyline:
-        """Return the curve of a record."""
-        return cls(
-            np.array(record["score"], dtype=np.float64),
-            np.array(record["confidence"], dtype=np.float64),
-        )
+        """Return the curve of a record; a ValueError where it is no such curve."""
+        score = np.array(record["score"], dtype=np.float64)
+        confidence = np.array(record["confidence"], dtype=np.float64)
+        if score.ndim != 1 or score.shape != confidence.shape or len(score) == 0:
+            raise ValueError("a curve needs a confidence for every knot")
+        if not np.isfinite(score).all() or (np.diff(score) < 0).any():
+            raise ValueError("the knots of a curve are not ascending numbers")
+        if not ((confidence >= 0) & (confidence <= 1)).all():
+            raise ValueError("a curve holds what is no probability")
+        return cls(score, confidence)
 
 
 @dataclass(frozen=True)
