@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -157,6 +158,15 @@ def commands(source: str) -> dict[str, list[str]]:
     return {name: every[name] for name in wanted[source]}
 
 
+def apart(write: Callable[..., None], *given: object) -> None:
+    """Write in a process of its own: what this one once held counts for its children's peak."""
+    process = multiprocessing.get_context("spawn").Process(target=write, args=given)
+    process.start()
+    process.join()
+    if process.exitcode != 0:
+        raise RuntimeError(f"{write.__name__} failed")
+
+
 def run_measured(words: list[str], folder: Path) -> tuple[str, str]:
     """Return processor seconds and peak memory (GiB) of a command, or how it failed."""
     with (folder / "said.txt").open("wb") as said:
@@ -172,12 +182,12 @@ def measured(
     folder: Path, writers: dict[str, Callable[[Path, int], None]], size: int
 ) -> list[list[str]]:
     """Return seconds and peak memory of each stage, for each form of a set of some size."""
-    write_known(folder)
+    apart(write_known, folder)
     fit = ["fit", "known.tsv", "--format", "credence", "--scale", f"{SCALE:g}", "--out", "c.json"]
     run_measured(fit, folder)
     lines = []
     for source, write in writers.items():
-        write(folder / source, size)
+        apart(write, folder / source, size)
         for name, words in commands(source).items():
             ending = source[source.index(".") :]
             lines.append([f"`credence {name}`", ending, f"{size:,}", *run_measured(words, folder)])
