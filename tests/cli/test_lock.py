@@ -109,9 +109,12 @@ def test_locks_that_nobody_signed_are_left_to_the_user(folder: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="processes are seen in /proc only")
 def test_a_snakemake_that_told_nobody_is_not_unlocked(folder: Path) -> None:
     left_by(None)
-    words = [sys.executable, "-c", "import time; time.sleep(60)", "snakemake"]
-    with subprocess.Popen(words) as process:
+    code = "import time; print('up', flush=True); time.sleep(60)"
+    words = [sys.executable, "-c", code, "snakemake"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
         try:
+            process.stdout.readline()  # until then it may still bear this process's name
             found = refusal(lambda: unlock(None))
         finally:
             process.send_signal(signal.SIGKILL)
