@@ -291,6 +291,28 @@ def test_the_method_comes_from_the_calibration(
     ]
 
 
+def test_a_method_that_cannot_be_corrected_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shift("--method", "macest") == 2
+    assert told(capsys) == [
+        "--method: 'macest' gives no interval and cannot be corrected for a composition. "
+        "Give another method, as --method kernel.",
+        "Mend this and run the command again.",
+    ]
+
+
+def test_a_method_that_needs_more_than_the_labelled_table_has_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["id\ttrue_class\tpredicted_class\tscore", "a\tx\tx\t0.5", "b\ty\tx\t0.4"]
+    Path("tops.tsv").write_text("\n".join(rows) + "\n")
+    words = ["shift", "use.csv", "--format", "phanns", "--method", "matrix", "--out", "o.tsv"]
+    words += ["--samples", "tops.tsv", "--samples-format", "credence"]
+    assert run_command_line([*words, "--samples-spec", '{"scale": 1}']) == 2
+    assert told(capsys)[0].startswith("tops.tsv: it has the top score only, and 'matrix' needs ")
+
+
 def test_a_shift_file_of_an_older_version_is_refused(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
 from credence.calibrators.features import DECIMALS
-from credence.calibrators.protocol import Calibration, Calibrator, Record
+from credence.calibrators.protocol import Calibration, Calibrator, Record, components_asked
 from credence.confidence import Confidence
 from credence.predictions import Floats, Labelled, Predictions
 
@@ -39,7 +39,7 @@ class ComposedCalibration:
     @property
     def n_components(self) -> int:
         """Number of components of a protein's place that the first stage asks for."""
-        return int(getattr(self.first, "n_components", 0))
+        return components_asked(self.first)
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the second stage's confidence at the first one's.

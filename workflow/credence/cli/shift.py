@@ -175,16 +175,22 @@ def _method(
     options: FitOptions,
 ) -> _MethodFit:
     from credence.calibrators.spec import parse_method
-    from credence.problems import refuse
+    from credence.problems import InputError, refuse
     from credence.tables.calibration_file import read_calibration
-    from credence.tables.calibration_match import require_match
+    from credence.tables.calibration_match import need_problems, require_match
 
     if calibration is None:
         specification = parse_method(method or "kernel", "--method")
+        _require_correctable(specification, "--method")
+        needs = specification.needs
+        problems = need_problems(specification.text, needs, labelled.predictions, where)
+        if problems:
+            raise InputError(problems)
         return _MethodFit(specification, specification.build(options).fit(labelled))
     file = read_calibration(Path(calibration))
-    require_match(file, labelled.predictions, where)
     specification = parse_method(file.method_spec, calibration)
+    _require_correctable(specification, calibration)
+    require_match(file, labelled.predictions, where)
     if method is not None and parse_method(method, "--method").text != specification.text:
         raise refuse(
             "--method",
@@ -192,6 +198,19 @@ def _method(
             "Leave --method out.",
         )
     return _MethodFit(specification, file.calibration)
+
+
+def _require_correctable(specification: Specification, where: str) -> None:
+    """Refuse a method whose confidences are not corrected for a composition."""
+    from credence.calibrators.protocol import Need
+    from credence.problems import refuse
+
+    if specification.needs is Need.PLACE:
+        raise refuse(
+            where,
+            f"{specification.text!r} gives no interval and cannot be corrected for a composition.",
+            "Give another method, as --method kernel.",
+        )
 
 
 @dataclass(frozen=True, eq=False)
