@@ -40,9 +40,16 @@ def exact(texts: np.ndarray) -> Pairs:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_candidates_connect_what_alignments_of_all_pairs_connect(threads: int) -> None:
+@pytest.mark.parametrize("promise", ["nothing", "much", "by chance"])
+def test_candidates_connect_what_alignments_of_all_pairs_connect(
+    threads: int, promise: str
+) -> None:
     texts = world()
-    found = Candidates(texts, LOOSER, threads).connect(no_pairs(), *every_pair(len(texts)))
+    first, second = every_pair(len(texts))
+    promises = {"nothing": 0.0, "much": 500.0}
+    by_chance = np.random.default_rng(2).uniform(0.0, 140.0, len(first))
+    promised = np.full(len(first), promises[promise]) if promise in promises else by_chance
+    found = Candidates(texts, LOOSER, threads).connect(no_pairs(), first, second, promised)
     expected = partition(len(texts), exact(texts))
     assert partition(len(texts), found) == expected
     assert 12 <= max(expected) + 1 < 40  # some families hang together, some do not
@@ -51,7 +58,8 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(threads: int) -
 
 def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     texts = world(n_families=30)
-    found = Candidates(texts, LOOSER).connect(no_pairs(), *every_pair(len(texts)))
+    first, second = every_pair(len(texts))
+    found = Candidates(texts, LOOSER).connect(no_pairs(), first, second, np.zeros(len(first)))
     assert found.n_pairs < exact(texts).n_pairs
     assert partition(len(texts), found) == partition(len(texts), exact(texts))
 
@@ -76,7 +84,7 @@ def test_members_are_compared_where_their_representatives_are_no_relatives() -> 
     assert (2, 3) in edges
     nearness = np.full(2, 0.7)
     near = Pairs(np.array([0, 1]), np.array([2, 3]), nearness, nearness, nearness)
-    found = Candidates(texts, LOOSER).connect(near, np.array([0]), np.array([1]))
+    found = Candidates(texts, LOOSER).connect(near, np.array([0]), np.array([1]), np.ones(1))
     assert partition(4, found) == [0, 0, 0, 0]
 
 
@@ -85,5 +93,5 @@ def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
     one = np.ones(1)
     near = Pairs(np.array([0]), np.array([2]), one, one, one)
     nothing = np.empty(0, dtype=np.int64)
-    found = Candidates(texts, LOOSER).connect(near, nothing, nothing)
+    found = Candidates(texts, LOOSER).connect(near, nothing, nothing, nothing)
     assert partition(3, found) == [0, 1, 0]

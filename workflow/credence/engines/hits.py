@@ -91,8 +91,10 @@ def read_hits(path: Path, percent: bool = False) -> Pairs:
     return pairs.take(is_first)
 
 
-def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers]:
-    """Return the pairs of tables of candidates, each once, sorted, the lower row first.
+def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return pairs and the score of their best diagonal, from tables of candidates.
+
+    Each pair comes once, the lower row first; they are sorted.
 
     Parameters
     ----------
@@ -106,10 +108,10 @@ def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, I
     -----
     Pairs with less than :func:`diagonal_needed` are left out: they are alike by chance.
     """
-    keys = [np.empty(0, dtype=np.int64)]
+    parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for path in paths:
         if path.is_file() and path.stat().st_size:
-            parts = pd.read_csv(
+            table = pd.read_csv(
                 path,
                 sep="\t",
                 header=None,
@@ -117,9 +119,10 @@ def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, I
                 dtype=np.int32,
                 chunksize=LINES_AT_ONCE,
             )
-            keys += [_keys(part.to_numpy(dtype=np.int64), lengths) for part in parts]
-    first, second = np.divmod(np.unique(np.concatenate(keys)), len(lengths))
-    return first, second
+            parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
+    keys, diagonals = _best(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    first, second = np.divmod(keys, len(lengths))
+    return first, second, diagonals
 
 
 def diagonal_needed(shorter: Integers) -> Floats:
@@ -139,7 +142,16 @@ def diagonal_needed(shorter: Integers) -> Floats:
     return np.asarray(np.clip(needed, LEAST_DIAGONAL, MOST_DIAGONAL))
 
 
-def _keys(rows: Integers, lengths: Integers) -> Integers:
-    low, high = rows[:, :2].min(axis=1), rows[:, :2].max(axis=1)
-    enough = rows[:, 2] >= diagonal_needed(np.minimum(lengths[low], lengths[high]))
-    return np.unique((low * len(lengths) + high)[(low != high) & enough])
+def _worth_aligning(rows: Integers, lengths: Integers) -> tuple[Integers, Integers]:
+    low, high, diagonals = rows[:, :2].min(axis=1), rows[:, :2].max(axis=1), rows[:, 2]
+    enough = diagonals >= diagonal_needed(np.minimum(lengths[low], lengths[high]))
+    enough &= low != high
+    return _best((low * len(lengths) + high)[enough], diagonals[enough])
+
+
+def _best(keys: Integers, diagonals: Integers) -> tuple[Integers, Integers]:
+    """Return each key once, sorted, with its greatest score."""
+    order = np.lexsort((-diagonals, keys))
+    keys, diagonals = keys[order], diagonals[order]
+    is_first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    return keys[is_first], diagonals[is_first]

@@ -24,8 +24,8 @@ import numpy as np
 
 from credence.engines.building import builder_of
 from credence.engines.hits import (
-    LEAST_DIAGONAL,
     candidates_of,
+    diagonal_needed,
     largest_evalue,
     read_hits,
     write_texts,
@@ -135,7 +135,7 @@ class Nearness:
 Tier = TypeVar("Tier", Reach, Nearness)
 
 # From long to short: short proteins hold few words that are alike (decision 0508).
-REACHES = (Reach(400, 4.5), Reach(180, 5.0), Reach(120, 5.7), Reach(1, 7.0))
+REACHES = (Reach(400, 4.5), Reach(180, 5.0), Reach(120, 5.7), Reach(80, 6.5), Reach(1, 7.0))
 # Of short ones a copy may have relatives that the other has not (decision 0505).
 NEARNESSES = (Nearness(120, 0.7), Nearness(1, 0.9))
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
@@ -176,20 +176,19 @@ class MmseqsFinder:
                 ]
             )
             rest = np.setdiff1d(np.arange(len(texts)), near.second)
-            self._database(program, folder, "rest", texts, rest)
             parts = (
                 (reach, np.intersect1d(rest, rows)) for reach, rows in _by_length(REACHES, lengths)
             )
-            first, second = candidates_of(
+            first, second, diagonal = candidates_of(
                 (
-                    self._candidates(program, folder, texts, reach, rows)
+                    self._candidates(program, folder, texts, reach, (rows, rest))
                     for reach, rows in parts
                     if len(rows)
                 ),
                 lengths,
             )
         candidates = Candidates(texts, thresholds, self.threads)
-        return candidates.connect(near, first, second)
+        return candidates.connect(near, first, second, diagonal)
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds.
@@ -255,16 +254,28 @@ class MmseqsFinder:
         self._run(folder, [program, "createdb", f"{name}.fasta", name])
 
     def _candidates(
-        self, program: str, folder: Path, texts: Strings, reach: Reach, rows: Integers
+        self,
+        program: str,
+        folder: Path,
+        texts: Strings,
+        reach: Reach,
+        rows: tuple[Integers, Integers],
     ) -> Path:
-        """Return a table of the representatives that share words on a diagonal."""
-        query, found = f"queries{reach.residues}", f"found{reach.residues}"
-        self._database(program, folder, query, texts, rows)
-        words = [program, "prefilter", query, "rest", found, "-k", "5"]
+        """Return a table of the representatives that share words on a diagonal.
+
+        Shorter targets are left out: they search by themselves, and more sensitively.
+        """
+        queries, all_targets = rows
+        query, target, found = (f"{name}{reach.residues}" for name in ("query", "target", "found"))
+        targets = all_targets[all_targets <= queries.max()]  # from long to short
+        self._database(program, folder, query, texts, queries)
+        self._database(program, folder, target, texts, targets)
+        words = [program, "prefilter", query, target, found, "-k", "5"]
         words += ["-s", str(reach.sensitivity), "--max-seqs", str(MOST_HITS)]
-        words += ["--min-ungapped-score", str(LEAST_DIAGONAL)]
+        least = int(diagonal_needed(np.array(reach.residues)))
+        words += ["--min-ungapped-score", str(least)]
         self._run(folder, words)
-        self._run(folder, [program, "createtsv", query, "rest", found, f"{found}.tsv"])
+        self._run(folder, [program, "createtsv", query, target, found, f"{found}.tsv"])
         return folder / f"{found}.tsv"
 
     def _search(

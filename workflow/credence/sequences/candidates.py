@@ -12,13 +12,15 @@ alike beyond chance without being relatives, their members are compared too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyopal
+from numpy.typing import ArrayLike
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.sequences.components import components
@@ -31,13 +33,28 @@ from credence.sequences.relatives import (
 )
 from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
 
-# Candidates aligned of each component in a round, and how many times as many in the next.
-FIRST_ROUND, GROWTH = 1, 2
-# Score of a local alignment for each identical pair in it, at least: one scores 4 to 11,
-# and what is not identical takes back part of it (decision 0508).
-LEAST_PER_MATCH = 2.2
+# How many times as many candidates of each component are aligned in each round, from one on.
+GROWTH = 2
+# Promise per residue of the shorter one from which on candidates are aligned unscored.
+PROMISING, ROUNDS_OF_PROMISE = 0.6, 4
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 ROWS_PER_JOB = 64
+
+
+class Alike(NamedTuple):
+    """Pairs that chance does not explain.
+
+    Parameters
+    ----------
+    first, second : array of int
+        Rows of the two.
+    score : array of float
+        Of their best local alignment.
+    """
+
+    first: Integers
+    second: Integers
+    score: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +89,7 @@ class Candidates:
         lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
         set_(self, "_lengths", lengths)
 
-    def connect(self, near: Pairs, first: Integers, second: Integers) -> Pairs:
+    def connect(self, near: Pairs, first: Integers, second: Integers, promise: ArrayLike) -> Pairs:
         """Return pairs that connect all relatives that can be met.
 
         Parameters
@@ -80,25 +97,91 @@ class Candidates:
         near : Pairs
             Near copies, each with the sequence that stands for it.
         first, second : array of int
-            Candidates among the representatives, each pair once, first < second,
-            sorted by `first`.
+            Candidates among the representatives, each pair once, first < second.
+        promise : array of int or float
+            A score of each candidate that was cheap, as of its best diagonal. Those
+            that promise most are aligned first, and what they connect is not scored.
+        """
+        per_residue = np.asarray(promise) / self._shorter(first, second)
+        edges = [near, self._promising(near, first, second, per_residue)]
+        alike = self._alike(*self._apart(edges, first, second))
+        edges.append(self._joining(edges, alike))
+        return joined([*edges, *self._members(edges, near, alike)])
+
+    def _shorter(self, first: Integers, second: Integers) -> Integers:
+        return np.minimum(self._lengths[first], self._lengths[second])
+
+    def _apart(
+        self, edges: list[Pairs], first: Integers, second: Integers
+    ) -> tuple[Integers, Integers]:
+        component = self._component(edges)
+        is_apart = component[first] != component[second]
+        return first[is_apart], second[is_apart]
+
+    def _promising(self, near: Pairs, first: Integers, second: Integers, promise: Floats) -> Pairs:
+        """Return edges among the best of each component, aligned without being scored."""
+        kept = promise >= PROMISING
+        rounds = [1] * ROUNDS_OF_PROMISE
+        return self._while_apart([near], first[kept], second[kept], promise[kept], rounds)
+
+    def _while_apart(
+        self,
+        edges: list[Pairs],
+        first: Integers,
+        second: Integers,
+        worth: Floats,
+        rounds: Iterable[int],
+    ) -> Pairs:
+        """Return edges among pairs, aligned in rounds, but for those that others connect.
+
+        `rounds` says how many of each component are aligned in each of them, those of
+        most worth first; the place in the list decides between equals.
+        """
+        order = np.lexsort((second, first, -worth))
+        first, second = first[order], second[order]
+        found = [no_pairs()]
+        for share in rounds:
+            component = self._component([*edges, *found])
+            low, high = np.sort(np.stack([component[first], component[second]]), axis=0)
+            is_apart = low != high
+            first, second, low, high = (ends[is_apart] for ends in (first, second, low, high))
+            if not len(first):
+                break
+            is_next = (_place_among_equals(low) < share) | (_place_among_equals(high) < share)
+            pairs = zip(first[is_next].tolist(), second[is_next].tolist(), strict=True)
+            aligned = self._library.align(pairs)
+            found.append(aligned.take(aligned.at(self.thresholds)))
+            first, second = first[~is_next], second[~is_next]
+        return joined(found)
+
+    def _beats(
+        self, first: Integers, second: Integers, score: Floats, thresholds: Thresholds
+    ) -> Booleans:
+        """Return whether chance does not explain a score, and thresholds may be reached."""
+        lengths = self._lengths[first] * self._lengths[second]
+        needed = score_needed(1, lengths, thresholds.most_searched)
+        least = thresholds.least_score(self._shorter(first, second))
+        return np.asarray(score >= np.maximum(needed, least))
+
+    def _alike(self, first: Integers, second: Integers) -> Alike:
+        """Return the pairs that chance does not explain and that may be edges, scored.
+
+        Pairs are sorted by `first`.
         """
         score = self._scores(first, second)
-        beats = self._beats(first, second, score)
-        first, second, score = first[beats], second[beats], score[beats]
-        aligned = self._aligned_while_apart([near], first, second, score)
-        is_edge = aligned.at(self.thresholds)
-        edges = [near, aligned.take(is_edge)]
-        edges += self._members(edges, near, aligned.take(~is_edge))
-        return joined(edges)
+        beats = self._beats(first, second, score, self.thresholds)
+        return Alike(first[beats], second[beats], score[beats])
 
-    def _beats(self, first: Integers, second: Integers, score: Floats) -> Booleans:
-        """Return whether chance does not explain a score, and the thresholds may be reached."""
-        lengths = self._lengths[first] * self._lengths[second]
-        needed = score_needed(1, lengths, self.thresholds.most_searched)
-        shorter = np.minimum(self._lengths[first], self._lengths[second])
-        matches = self.thresholds.identity * self.thresholds.coverage * shorter
-        return np.asarray(score >= np.maximum(needed, LEAST_PER_MATCH * matches))
+    def _joining(self, edges: list[Pairs], alike: Alike) -> Pairs:
+        """Return the edges among those that are alike, but for what others connect.
+
+        What is alike and cannot be relatives is not aligned.
+        """
+        may = self._beats(*alike, self.thresholds.tighter())
+        first, second, score = (part[may] for part in alike)
+        rounds = (GROWTH**number for number in count())
+        worth = score / self._shorter(first, second)
+        return self._while_apart(edges, first, second, worth, rounds)
 
     def _scores(self, first: Integers, second: Integers) -> Floats:
         """Return the exact score of each pair; pairs are sorted by `first`."""
@@ -130,31 +213,8 @@ class Candidates:
         second = np.concatenate([part.second for part in edges])
         return components(len(self.texts), first, second)
 
-    def _aligned_while_apart(
-        self, edges: list[Pairs], first: Integers, second: Integers, score: Floats
-    ) -> Pairs:
-        """Return alignments of candidates, until none is left that could join two components."""
-        # The most alike first; the place in the list decides between equals.
-        alike = score / np.minimum(self._lengths[first], self._lengths[second])
-        order = np.lexsort((second, first, -alike))
-        first, second = first[order], second[order]
-        found, reaching, share = [no_pairs()], list(edges), FIRST_ROUND
-        while len(first):
-            component = self._component(reaching)
-            low, high = np.sort(np.stack([component[first], component[second]]), axis=0)
-            is_apart = low != high
-            first, second, low, high = (ends[is_apart] for ends in (first, second, low, high))
-            is_next = (_place_among_equals(low) < share) | (_place_among_equals(high) < share)
-            found.append(self._align(first[is_next], second[is_next]))
-            reaching.append(found[-1].take(found[-1].at(self.thresholds)))
-            first, second, share = first[~is_next], second[~is_next], share * GROWTH
-        return joined(found)
-
-    def _align(self, first: Integers, second: Integers) -> Pairs:
-        return self._library.align(zip(first.tolist(), second.tolist(), strict=True))
-
-    def _members(self, edges: list[Pairs], near: Pairs, alike: Pairs) -> list[Pairs]:
-        """Return edges between members of representatives that are alike, and no relatives."""
+    def _members(self, edges: list[Pairs], near: Pairs, alike: Alike) -> list[Pairs]:
+        """Return edges between members of representatives that are alike, and still apart."""
         members = _Members(near, len(self.texts))
         found: list[Pairs] = []
         waiting: list[Integers] = []
@@ -178,10 +238,7 @@ class Candidates:
         ends = np.concatenate(waiting, axis=1)
         keys = np.unique(ends.min(axis=0) * len(self.texts) + ends.max(axis=0))
         first, second = np.divmod(keys, len(self.texts))
-        score = self._scores(first, second)
-        beats = self._beats(first, second, score)
-        pairs = self._aligned_while_apart(edges, first[beats], second[beats], score[beats])
-        return pairs.take(pairs.at(self.thresholds))
+        return self._joining(edges, self._alike(first, second))
 
 
 def _place_among_equals(keys: Integers) -> Integers:

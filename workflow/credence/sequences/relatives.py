@@ -37,6 +37,9 @@ IDENTITY, COVERAGE = 0.40, 0.80
 IDENTITY_MARGIN, COVERAGE_MARGIN = 0.05, 0.10
 MOST_EXPECTED = 1e-6
 MOST_SEARCHED = 1e-3  # where that is not asked
+# Of an alignment with a share i of identical columns each column scores at least
+# 5.5 i − 1.25 (decision 0508).
+SCORE_OF_IDENTITY, SCORE_OF_NONE = 5.5, -1.25
 # From here on matches, which score 4 at least, beat chance: 120 against 92 for the
 # longest protein there is.
 SHORTEST_WHOLE = 30
@@ -85,6 +88,30 @@ class Thresholds:
             identity=max(self.identity - IDENTITY_MARGIN, 0.0),
             coverage=max(self.coverage - COVERAGE_MARGIN, 0.0),
         )
+
+    def tighter(self) -> Thresholds:
+        """Return the thresholds of relatives where these are those of the graph."""
+        return replace(
+            self,
+            identity=self.identity + IDENTITY_MARGIN,
+            coverage=self.coverage + COVERAGE_MARGIN,
+        )
+
+    def least_score(self, shorter: ArrayLike) -> Floats:
+        """Return the score below which no pair at the thresholds was ever met.
+
+        Parameters
+        ----------
+        shorter : array of int
+            Residues of the shorter one of each pair.
+
+        Examples
+        --------
+        >>> Thresholds(identity=0.4, coverage=0.8).least_score([100, 200]).round(1).tolist()
+        [76.0, 152.0]
+        """
+        per_column = max(SCORE_OF_IDENTITY * self.identity + SCORE_OF_NONE, 0.0)
+        return per_column * self.coverage * np.asarray(shorter, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
