@@ -6,7 +6,7 @@ import pytest
 from credence.sequences.candidates import Candidates
 from credence.sequences.canonical import distinct
 from credence.sequences.components import components
-from credence.sequences.relatives import Pairs, Thresholds, no_pairs
+from credence.sequences.relatives import Pairs, Thresholds, no_pairs, score_needed
 from credence.sequences.smith_waterman import Library
 from credence.simulate.evolution import codes, mutated, written
 
@@ -95,3 +95,17 @@ def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
     nothing = np.empty(0, dtype=np.int64)
     found = Candidates(texts, LOOSER).connect(near, nothing, nothing, nothing)
     assert partition(3, found) == [0, 1, 0]
+
+
+def test_what_promises_much_and_is_explained_by_chance_is_no_edge() -> None:
+    rng = np.random.default_rng(7)
+    ancestor = codes("".join(rng.choice(LETTERS, 36)))
+    members = [written(ancestor), *(written(mutated(ancestor, 0.4, rng)) for _ in range(60))]
+    texts = distinct(np.array(members, dtype=object)).texts
+    library, (first, second) = Library(texts), every_pair(len(texts))
+    pairs = library.align(zip(first.tolist(), second.tolist(), strict=True))
+    by_chance = pairs.at(LOOSER) & ~library.beats_chance(first, second, LOOSER.most_expected)
+    first, second = first[by_chance], second[by_chance]
+    assert len(first) > 10
+    promise = 0.9 * score_needed(36, np.full(len(first), 36))
+    assert Candidates(texts, LOOSER).connect(no_pairs(), first, second, promise).n_pairs == 0

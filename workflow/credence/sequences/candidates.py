@@ -37,6 +37,8 @@ from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Libr
 GROWTH = 2
 # Promise per residue of the shorter one from which on candidates are aligned unscored.
 PROMISING, ROUNDS_OF_PROMISE = 0.6, 4
+# A promise is another program's score; by so much it is above what chance explains.
+MARGIN_OVER_CHANCE = 1.25
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 ROWS_PER_JOB = 64
 
@@ -102,8 +104,7 @@ class Candidates:
             A score of each candidate that was cheap, as of its best diagonal. Those
             that promise most are aligned first, and what they connect is not scored.
         """
-        per_residue = np.asarray(promise) / self._shorter(first, second)
-        edges = [near, self._promising(near, first, second, per_residue)]
+        edges = [near, self._promising(near, first, second, np.asarray(promise))]
         alike = self._alike(*self._apart(edges, first, second))
         edges.append(self._joining(edges, alike))
         return joined([*edges, *self._members(edges, near, alike)])
@@ -120,9 +121,11 @@ class Candidates:
 
     def _promising(self, near: Pairs, first: Integers, second: Integers, promise: Floats) -> Pairs:
         """Return edges among the best of each component, aligned without being scored."""
-        kept = promise >= PROMISING
-        rounds = [1] * ROUNDS_OF_PROMISE
-        return self._while_apart([near], first[kept], second[kept], promise[kept], rounds)
+        shorter = self._shorter(first, second)
+        needed = MARGIN_OVER_CHANCE * self._needed(first, second)
+        kept = promise >= np.maximum(PROMISING * shorter, needed)
+        first, second, worth = first[kept], second[kept], (promise / shorter)[kept]
+        return self._while_apart([near], first, second, worth, [1] * ROUNDS_OF_PROMISE)
 
     def _while_apart(
         self,
@@ -158,10 +161,12 @@ class Candidates:
         self, first: Integers, second: Integers, score: Floats, thresholds: Thresholds
     ) -> Booleans:
         """Return whether chance does not explain a score, and thresholds may be reached."""
-        lengths = self._lengths[first] * self._lengths[second]
-        needed = score_needed(1, lengths, thresholds.most_searched)
         least = thresholds.least_score(self._shorter(first, second))
-        return np.asarray(score >= np.maximum(needed, least))
+        return np.asarray(score >= np.maximum(self._needed(first, second), least))
+
+    def _needed(self, first: Integers, second: Integers) -> Floats:
+        lengths = self._lengths[first] * self._lengths[second]
+        return score_needed(1, lengths, self.thresholds.most_searched)
 
     def _alike(self, first: Integers, second: Integers) -> Alike:
         """Return the pairs that chance does not explain and that may be edges, scored.
@@ -178,9 +183,9 @@ class Candidates:
         What is alike and cannot be relatives is not aligned.
         """
         may = self._beats(*alike, self.thresholds.tighter())
-        first, second, score = (part[may] for part in alike)
+        first, second = alike.first[may], alike.second[may]
         rounds = (GROWTH**number for number in count())
-        worth = score / self._shorter(first, second)
+        worth = alike.score[may] / self._shorter(first, second)
         return self._while_apart(edges, first, second, worth, rounds)
 
     def _scores(self, first: Integers, second: Integers) -> Floats:
