@@ -16,8 +16,10 @@ import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ from credence.splits.balance import deviations, lower_bounds, size_ratios
 from credence.splits.pack import pack
 
 N_GROUPS, THREADS = 12, 2
+SECONDS_AT_MOST = 900  # by the clock; what takes longer is ended
 N_SAMPLED = 3_000
 SAMPLED_FROM = 100_000  # from this size on the truth is sampled
 HEADER = [
@@ -53,7 +56,8 @@ PAGE_INTRO = (
     "class that would have to move to be spread evenly, mean over classes; its bound: what "
     "the recipe's own clusters force. Sizes: of the smallest and the largest group, over the "
     "mean. GiB: of the largest process. Processor seconds count both cores, and change little "
-    "when the machine is busy; wall seconds do. Simulated proteins: "
+    "when the machine is busy; wall seconds do. What takes "
+    "longer than {most} s is ended. Simulated proteins: "
     "`benchmarks/splits_world.py`. `python -m benchmarks.splits` keeps what is done and takes "
     "up the rest.\n"
 )
@@ -109,9 +113,29 @@ def run_all(size: int, fresh: bool = False, only: list[str] | None = None) -> No
         if kept.is_file() and not fresh:
             continue
         print(f"{size:,} proteins: {title}", file=sys.stderr, flush=True)
-        words = [sys.executable, "-m", "benchmarks.splits", str(size), "--recipe", recipe]
-        subprocess.run(words, cwd=Path(__file__).resolve().parents[1], check=True)
+        _run_at_most(size, recipe)
     judge(make_split_world(size))
+
+
+def _run_at_most(size: int, recipe: str) -> None:
+    """Run a recipe in a process of its own, and end it when it takes too long."""
+    words = [sys.executable, "-m", "benchmarks.splits", str(size), "--recipe", recipe]
+    load, root = os.getloadavg()[0], Path(__file__).resolve().parents[1]
+    with tempfile.TemporaryDirectory() as scratch:
+        own = os.environ | {"TMPDIR": scratch}
+        process = subprocess.Popen(words, cwd=root, env=own, start_new_session=True)
+        try:
+            status = process.wait(SECONDS_AT_MOST)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            record = {"ended": SECONDS_AT_MOST, "load": load, "absent": ""}
+            path = OUT / str(size) / f"{recipe}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(record) + "\n")
+            return
+    if status != 0:
+        raise RuntimeError(f"{recipe} failed at {size}")
 
 
 def judge(world: SplitWorld) -> tuple[Pairs, Pairs, np.ndarray]:
@@ -139,7 +163,7 @@ def page(sizes: tuple[int, ...] = (2_000, 20_000, 100_000)) -> str:
     """Return the tables of the sizes that have been run."""
     from benchmarks.run import table
 
-    text = [PAGE_INTRO.format(threads=THREADS, identity=IDENTITY, coverage=COVERAGE)]
+    text = [_intro()]
     for size in sizes:
         if not (OUT / str(size) / "ours.json").is_file():
             continue
@@ -153,6 +177,12 @@ def page(sizes: tuple[int, ...] = (2_000, 20_000, 100_000)) -> str:
         )
         text += [table(HEADER, rows), _balance(world)]
     return "\n".join(text)
+
+
+def _intro() -> str:
+    return PAGE_INTRO.format(
+        threads=THREADS, identity=IDENTITY, coverage=COVERAGE, most=SECONDS_AT_MOST
+    )
 
 
 def _rows(world: SplitWorld) -> tuple[list[list[Any]], list[float], str]:
@@ -171,6 +201,10 @@ def _rows(world: SplitWorld) -> tuple[list[list[Any]], list[float], str]:
             rows.append([title, f"not run: {record['absent']}", *[""] * (len(HEADER) - 2)])
             continue
         loads.append(record["load"])
+        if "ended" in record:
+            times = f"> {record['ended'] / ours['wall']:.0f}"
+            rows.append([title, f"ended at {record['ended']}", times, *[""] * (len(HEADER) - 3)])
+            continue
         with np.load(kept.with_suffix(".npz"), allow_pickle=False) as arrays:
             group, cluster = arrays["group"], arrays["cluster"]
         counts = [crossing(pairs, group, examined) for pairs in (relatives, both)]
