@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pyopal
 import pytest
 
 from credence.sequences.candidates import Candidates
 from credence.sequences.canonical import distinct
 from credence.sequences.components import components
 from credence.sequences.relatives import Pairs, Thresholds, no_pairs, score_needed
-from credence.sequences.smith_waterman import Library
+from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
 from credence.simulate.evolution import codes, mutated, written
 
 LOOSER = Thresholds().looser()
@@ -54,6 +55,24 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(
     assert partition(len(texts), found) == expected
     assert 12 <= max(expected) + 1 < 40  # some families hang together, some do not
     assert found.at(LOOSER).all()
+
+
+@pytest.mark.parametrize("identity", [0.2, 0.25, 0.3, 0.35, 0.4, 0.5])
+@pytest.mark.parametrize("coverage", [0.5, 0.8])
+def test_no_pair_at_the_thresholds_scores_less_than_is_asked_for(
+    identity: float, coverage: float
+) -> None:
+    texts = world(n_families=40, size=6)
+    library, (first, second) = Library(texts), every_pair(len(texts))
+    pairs = library.align(zip(first.tolist(), second.tolist(), strict=True))
+    beats = library.beats_chance(first, second, LOOSER.most_expected)
+    pairs = pairs.take(pairs.at(Thresholds(identity, coverage)) & beats)
+    aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
+    assert pairs.n_pairs > 100
+    for one, other in zip(pairs.first.tolist(), pairs.second.tolist(), strict=True):
+        [found] = aligner.align(texts[one], pyopal.Database([texts[other]]), overflow="simple")
+        shorter = min(len(texts[one]), len(texts[other]))
+        assert found.score >= Thresholds(identity, coverage).least_score(shorter)
 
 
 def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
