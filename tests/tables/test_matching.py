@@ -22,3 +22,13 @@ def test_ids_without_a_row_are_all_named() -> None:
         "c.tsv: there is no row for 'x' of s.csv. Add it.",
         "c.tsv: there is no row for 'y' of s.csv. Add it.",
     ]
+
+
+def test_a_table_of_other_proteins_is_told_in_one_line() -> None:
+    wanted = np.array(["x", "y"], dtype=object)
+    with pytest.raises(InputError) as caught:
+        match_rows(wanted, TABLE, wanted_in="s.fasta", table_in="c.tsv")
+    assert str(caught.value) == (
+        "c.tsv: there is no row for any of the 2 proteins of s.fasta. "
+        "Make it anew with s.fasta, or check that ids are alike."
+    )
