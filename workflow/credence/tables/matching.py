@@ -23,7 +23,9 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
     row_of = {id_: row for row, id_ in enumerate(table)}
     if len(wanted) > 1 and not any(id_ in row_of for id_ in wanted):
         what = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
-        raise refuse(table_in, what, f"Make it anew with {wanted_in}, or check that ids are alike.")
+        raise refuse(
+            table_in, what, f"Make it anew with {wanted_in}, or check that ids are alike."
+        )
     problems = [
         Problem(table_in, f"there is no row for {id_!r} of {wanted_in}.", "Add it.")
         for id_ in wanted
