@@ -75,6 +75,17 @@ def test_no_pair_at_the_thresholds_scores_less_than_is_asked_for(
         assert found.score >= Thresholds(identity, coverage).least_score(shorter)
 
 
+@pytest.mark.parametrize("identity", [0.4, 0.7, 0.9, 1.0])
+def test_residues_that_score_least_with_themselves_reach_what_is_asked_for(
+    identity: float,
+) -> None:
+    n_same = round(100 * identity)
+    aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
+    one, other = "A" * 100, "A" * n_same + "S" * (100 - n_same)
+    [found] = aligner.align(one, pyopal.Database([other]), overflow="simple")
+    assert found.score >= Thresholds(identity, 1.0).least_score(100)
+
+
 def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     texts = world(n_families=30)
     first, second = every_pair(len(texts))

@@ -99,7 +99,8 @@ class Candidates:
         near : Pairs
             Near copies, each with the sequence that stands for it.
         first, second : array of int
-            Candidates among the representatives, each pair once, first < second.
+            Candidates among the representatives, each pair once, first < second,
+            sorted by `first`.
         promise : array of int or float
             A score of each candidate that was cheap, as of its best diagonal. Those
             that promise most are aligned first, and what they connect is not scored.

@@ -37,9 +37,9 @@ IDENTITY, COVERAGE = 0.40, 0.80
 IDENTITY_MARGIN, COVERAGE_MARGIN = 0.05, 0.10
 MOST_EXPECTED = 1e-6
 MOST_SEARCHED = 1e-3  # where that is not asked
-# Of an alignment with a share i of identical columns each column scores at least
-# 5.5 i − 1.25 (decision 0508).
-SCORE_OF_IDENTITY, SCORE_OF_NONE = 5.5, -1.25
+# Of an alignment with a share i of identical columns each column scores at least 5 i − 1.1,
+# also where all residues are those that score 4 with themselves (decision 0508).
+SCORE_OF_IDENTITY, SCORE_OF_NONE = 5.0, -1.1
 # From here on matches, which score 4 at least, beat chance: 120 against 92 for the
 # longest protein there is.
 SHORTEST_WHOLE = 30
@@ -108,7 +108,7 @@ class Thresholds:
         Examples
         --------
         >>> Thresholds(identity=0.4, coverage=0.8).least_score([100, 200]).round(1).tolist()
-        [76.0, 152.0]
+        [72.0, 144.0]
         """
         per_column = max(SCORE_OF_IDENTITY * self.identity + SCORE_OF_NONE, 0.0)
         return per_column * self.coverage * np.asarray(shorter, dtype=np.float64)
