@@ -8,6 +8,7 @@ import pytest
 from credence.engines import mmseqs
 from credence.engines.mmseqs import MmseqsFinder
 from credence.predictions import Integers
+from credence.sequences import candidates
 from credence.sequences.canonical import distinct
 from credence.sequences.components import components
 from credence.sequences.graph import draw_graph
@@ -58,7 +59,25 @@ def test_no_relative_of_a_short_protein_is_lost_behind_near_copies(
     # Searched like long ones, some are: the test can fail.
     monkeypatch.setattr(mmseqs, "NEARNESSES", (mmseqs.Nearness(1, 0.7),))
     monkeypatch.setattr(mmseqs, "REACHES", (mmseqs.Reach(1, 5.7),))
+    assert len(relatives_apart(proteins)[1]) == 0  # the second search finds them
+    monkeypatch.setattr(candidates, "SMALL", 0)
     assert len(relatives_apart(proteins)[1]) > 0
+
+
+def test_a_domain_that_only_a_near_copy_has_is_not_hidden_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(8)
+    domain, long = ("".join(rng.choice(RESIDUES, size)) for size in (80, 1_100))
+    family = [written(mutated(codes(domain), 0.6, rng)) for _ in range(8)]
+    # The last copy is 0.93 covered; one of the others stands for it.
+    copies = [long, *(long[cut:] for cut in range(1, 6)), long[:1_010] + domain]
+    texts = objects([*copies, *family])
+    proteins = Proteins(objects([f"p{row}" for row in range(len(texts))]), texts)
+    monkeypatch.setattr(candidates, "SMALL", 0)  # the second search would find it as well
+    assert len(set(mmseqs.build().cluster(proteins).cluster.tolist())) == 1
+    monkeypatch.setattr(mmseqs, "OVERHANG", 200)
+    assert len(set(mmseqs.build().cluster(proteins).cluster.tolist())) == 2
 
 
 def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pyopal
 import pytest
 
+from credence.sequences import candidates
 from credence.sequences.candidates import Candidates
 from credence.sequences.canonical import distinct
 from credence.sequences.components import components
@@ -31,6 +32,22 @@ def every_pair(n_texts: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(n_texts, 1)
 
 
+def pairs_of(n_texts: int) -> candidates.Search:
+    """Return a search that proposes every pair of what is searched again."""
+
+    def again(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        first, second = every_pair(n_texts)
+        kept = np.isin(first, rows) | np.isin(second, rows)
+        return first[kept], second[kept]
+
+    return again
+
+
+def nothing_more(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    nothing = np.empty(0, dtype=np.int64)
+    return nothing, nothing
+
+
 def partition(n_texts: int, pairs: Pairs) -> list[int]:
     return components(n_texts, pairs.first, pairs.second).tolist()
 
@@ -50,7 +67,9 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(
     promises = {"nothing": 0.0, "much": 500.0}
     by_chance = np.random.default_rng(2).uniform(0.0, 140.0, len(first))
     promised = np.full(len(first), promises[promise]) if promise in promises else by_chance
-    found = Candidates(texts, LOOSER, threads).connect(no_pairs(), first, second, promised)
+    found = Candidates(texts, LOOSER, threads).connect(
+        no_pairs(), first, second, promised, pairs_of(len(texts))
+    )
     expected = partition(len(texts), exact(texts))
     assert partition(len(texts), found) == expected
     assert 12 <= max(expected) + 1 < 40  # some families hang together, some do not
@@ -89,12 +108,18 @@ def test_residues_that_score_least_with_themselves_reach_what_is_asked_for(
 def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     texts = world(n_families=30)
     first, second = every_pair(len(texts))
-    found = Candidates(texts, LOOSER).connect(no_pairs(), first, second, np.zeros(len(first)))
+    found = Candidates(texts, LOOSER).connect(
+        no_pairs(), first, second, np.zeros(len(first)), nothing_more
+    )
     assert found.n_pairs < exact(texts).n_pairs
     assert partition(len(texts), found) == partition(len(texts), exact(texts))
 
 
-def test_members_are_compared_where_their_representatives_are_no_relatives() -> None:
+@pytest.mark.parametrize("most", [0, 5])
+def test_members_are_compared_where_their_representatives_are_no_relatives(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "SMALL", most)  # compared, or searched for again
     rng = np.random.default_rng(3)
     middle = codes("".join(rng.choice(LETTERS, 200)))
     left, right = (mutated(middle, 0.75, rng) for _ in range(2))
@@ -114,8 +139,33 @@ def test_members_are_compared_where_their_representatives_are_no_relatives() -> 
     assert (2, 3) in edges
     nearness = np.full(2, 0.7)
     near = Pairs(np.array([0, 1]), np.array([2, 3]), nearness, nearness, nearness)
-    found = Candidates(texts, LOOSER).connect(near, np.array([0]), np.array([1]), np.ones(1))
+    found = Candidates(texts, LOOSER).connect(
+        near, np.array([0]), np.array([1]), np.ones(1), pairs_of(4)
+    )
     assert partition(4, found) == [0, 0, 0, 0]
+
+
+def test_what_stayed_small_is_searched_for_again_and_nothing_else() -> None:
+    texts = world(n_families=4, size=8)
+    expected = partition(len(texts), exact(texts))
+    first, second = every_pair(len(texts))
+    asked = []
+
+    def again(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(rows.tolist())
+        return pairs_of(len(texts))(rows)
+
+    # Of one component that is large nothing is lost at first, of the others everything.
+    sizes = np.bincount(expected)
+    large = np.flatnonzero(np.array(expected) == sizes.argmax())
+    assert sizes.max() > candidates.SMALL
+    kept = np.isin(first, large) & np.isin(second, large)
+    promise = np.zeros(int(kept.sum()))
+    found = Candidates(texts, LOOSER).connect(
+        no_pairs(), first[kept], second[kept], promise, again
+    )
+    assert partition(len(texts), found) == expected
+    assert asked == [np.setdiff1d(np.arange(len(texts)), large).tolist()]
 
 
 def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
@@ -123,7 +173,7 @@ def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
     one = np.ones(1)
     near = Pairs(np.array([0]), np.array([2]), one, one, one)
     nothing = np.empty(0, dtype=np.int64)
-    found = Candidates(texts, LOOSER).connect(near, nothing, nothing, nothing)
+    found = Candidates(texts, LOOSER).connect(near, nothing, nothing, nothing, nothing_more)
     assert partition(3, found) == [0, 1, 0]
 
 
@@ -138,4 +188,5 @@ def test_what_promises_much_and_is_explained_by_chance_is_no_edge() -> None:
     first, second = first[by_chance], second[by_chance]
     assert len(first) > 10
     promise = 0.9 * score_needed(36, np.full(len(first), 36))
-    assert Candidates(texts, LOOSER).connect(no_pairs(), first, second, promise).n_pairs == 0
+    found = Candidates(texts, LOOSER).connect(no_pairs(), first, second, promise, nothing_more)
+    assert found.n_pairs == 0

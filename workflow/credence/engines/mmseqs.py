@@ -3,7 +3,7 @@
 What the prefilter proposes is aligned here (:mod:`credence.sequences.candidates`).
 Short proteins hold few words, and words are what is searched by; so the shorter
 they are the more sensitively they are searched, and fewer of them stand behind a
-near copy.
+near copy. What found few relatives is searched once more, each protein by itself.
 
 References
 ----------
@@ -17,6 +17,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +38,7 @@ from credence.sequences.candidates import Candidates
 from credence.sequences.graph import GraphEngine
 from credence.sequences.protocol import Engine
 from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
+from credence.sequences.smith_waterman import Library, measured
 
 # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
 OLDEST = 15
@@ -47,6 +49,7 @@ REMEDY = (
     "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
 )
 NEAR_COVERAGE = 0.9
+OVERHANG = 40  # residues beside an alignment, enough for a relative of their own
 MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
 COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
@@ -136,6 +139,8 @@ Tier = TypeVar("Tier", Reach, Nearness)
 
 # From long to short: short proteins hold few words that are alike (decision 0508).
 REACHES = (Reach(400, 4.5), Reach(180, 5.0), Reach(120, 5.7), Reach(80, 6.5), Reach(1, 7.0))
+# Where few relatives were found: all members, among all sequences (decision 0509).
+REACHES_AGAIN = (Reach(150, 4.5), Reach(1, 6.2))
 # Of short ones a copy may have relatives that the other has not (decision 0505).
 NEARNESSES = (Nearness(120, 0.7), Nearness(1, 0.9))
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
@@ -172,23 +177,32 @@ class MmseqsFinder:
             near = joined(
                 [
                     self._near(program, folder, texts, nearness, rows)
-                    for nearness, rows in _by_length(NEARNESSES, lengths)
+                    for nearness, rows in _by_length(NEARNESSES, lengths, np.arange(len(texts)))
                 ]
             )
-            rest = np.setdiff1d(np.arange(len(texts)), near.second)
-            parts = (
-                (reach, np.intersect1d(rest, rows)) for reach, rows in _by_length(REACHES, lengths)
-            )
-            first, second, diagonal = candidates_of(
+            hidden = np.setdiff1d(near.second, self._with_more(texts, near))
+            rest = np.setdiff1d(np.arange(len(texts)), hidden)
+            run = partial(self._candidates, program, folder, texts)
+            found = candidates_of(
                 (
-                    self._candidates(program, folder, texts, reach, (rows, rest))
-                    for reach, rows in parts
-                    if len(rows)
+                    # Shorter targets search by themselves, and more sensitively.
+                    run(
+                        f"r{reach.residues}", reach, rows, rest[rest <= rows.max()], reach.residues
+                    )
+                    for reach, rows in _by_length(REACHES, lengths, rest)
                 ),
                 lengths,
             )
-        candidates = Candidates(texts, thresholds, self.threads)
-        return candidates.connect(near, first, second, diagonal)
+
+            def again(rows: Integers) -> tuple[Integers, Integers]:
+                everyone = np.arange(len(texts))
+                tables = (
+                    run(f"again{reach.residues}", reach, part, everyone, 1)
+                    for reach, part in _by_length(REACHES_AGAIN, lengths, rows)
+                )
+                return candidates_of(tables, lengths)[:2]
+
+            return Candidates(texts, thresholds, self.threads).connect(near, *found, again)
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds.
@@ -247,6 +261,19 @@ class MmseqsFinder:
         coverage = np.full(len(ends), NEAR_COVERAGE)
         return Pairs(ends[:, 0], ends[:, 1], identity, coverage, coverage.copy())
 
+    def _with_more(self, texts: Strings, near: Pairs) -> Integers:
+        """Return the near copies with a stretch that what stands for them lacks.
+
+        The stretch may have relatives of its own, so they are searched themselves.
+        """
+        lengths = np.fromiter((len(texts[row]) for row in near.second), np.int64, near.n_pairs)
+        long = np.flatnonzero((1.0 - NEAR_COVERAGE) * lengths >= OVERHANG)
+        pairs = measured(Library(texts, self.threads), near.first[long], near.second[long])
+        # Rows come from long to short.
+        is_shorter = pairs.first < pairs.second
+        covered = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
+        return pairs.second[(1.0 - covered) * lengths[long] >= OVERHANG]
+
     def _database(
         self, program: str, folder: Path, name: str, texts: Strings, rows: Integers
     ) -> None:
@@ -258,22 +285,22 @@ class MmseqsFinder:
         program: str,
         folder: Path,
         texts: Strings,
+        name: str,
         reach: Reach,
-        rows: tuple[Integers, Integers],
+        queries: Integers,
+        targets: Integers,
+        shortest: int,
     ) -> Path:
-        """Return a table of the representatives that share words on a diagonal.
+        """Return a table of the queries and targets that share words on a diagonal.
 
-        Shorter targets are left out: they search by themselves, and more sensitively.
+        No pair that counts has one of less than `shortest` residues.
         """
-        queries, all_targets = rows
-        query, target, found = (f"{name}{reach.residues}" for name in ("query", "target", "found"))
-        targets = all_targets[all_targets <= queries.max()]  # from long to short
+        query, target, found = (f"{name}-{kind}" for kind in ("query", "target", "found"))
         self._database(program, folder, query, texts, queries)
         self._database(program, folder, target, texts, targets)
         words = [program, "prefilter", query, target, found, "-k", "5"]
         words += ["-s", str(reach.sensitivity), "--max-seqs", str(MOST_HITS)]
-        least = int(diagonal_needed(np.array(reach.residues)))
-        words += ["--min-ungapped-score", str(least)]
+        words += ["--min-ungapped-score", str(int(diagonal_needed(np.array(shortest))))]
         self._run(folder, words)
         self._run(folder, [program, "createtsv", query, target, found, f"{found}.tsv"])
         return folder / f"{found}.tsv"
@@ -294,14 +321,16 @@ class MmseqsFinder:
         return read_hits(folder / "hits.tsv")
 
 
-def _by_length(tiers: Sequence[Tier], lengths: Integers) -> Iterator[tuple[Tier, Integers]]:
+def _by_length(
+    tiers: Sequence[Tier], lengths: Integers, rows: Integers
+) -> Iterator[tuple[Tier, Integers]]:
     """Yield the rows that are treated alike, where there are any; tiers from long to short."""
     longest = np.iinfo(np.int64).max
     for tier in tiers:
-        rows = np.flatnonzero((lengths >= tier.residues) & (lengths < longest))
+        part = rows[(lengths[rows] >= tier.residues) & (lengths[rows] < longest)]
         longest = tier.residues
-        if len(rows):
-            yield tier, rows
+        if len(part):
+            yield tier, part
 
 
 build = builder_of(MmseqsFinder)

@@ -5,17 +5,18 @@ of its time and are not the ones by which relatives are defined. So candidates a
 scored exactly here, and aligned in the order of their scores until no two
 components are left that a candidate could join.
 
-Near copies stand behind one representative while the prefilter runs. A member may
-have a relative that its representative has not, so where two representatives are
-alike beyond chance without being relatives, their members are compared too.
+Near copies stand behind one representative while the prefilter runs, and a member
+may have a relative that its representative has not. So all members of components
+that stayed small are searched for again, by themselves; and where two representatives
+of large components are alike beyond chance without being relatives, their members
+are compared (decision 0509).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,12 +34,14 @@ from credence.sequences.relatives import (
 )
 from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
 
-# How many times as many candidates of each component are aligned in each round, from one on.
-GROWTH = 2
+# Of each component so many are aligned in each round, before and after the second search.
+FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
+SMALL = 5  # members of a component that are searched for again
 # Promise per residue of the shorter one from which on candidates are aligned unscored.
-PROMISING, ROUNDS_OF_PROMISE = 0.6, 4
+PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
 # A promise is another program's score; by so much it is above what chance explains.
 MARGIN_OVER_CHANCE = 1.25
+Search = Callable[[Integers], tuple[Integers, Integers]]
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 ROWS_PER_JOB = 64
 
@@ -57,6 +60,16 @@ class Alike(NamedTuple):
     first: Integers
     second: Integers
     score: Floats
+
+    def take(self, rows: Booleans) -> Alike:
+        """Return some of the pairs.
+
+        Parameters
+        ----------
+        rows : array of bool
+            Which.
+        """
+        return Alike(self.first[rows], self.second[rows], self.score[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +104,9 @@ class Candidates:
         lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
         set_(self, "_lengths", lengths)
 
-    def connect(self, near: Pairs, first: Integers, second: Integers, promise: ArrayLike) -> Pairs:
+    def connect(
+        self, near: Pairs, first: Integers, second: Integers, promise: ArrayLike, again: Search
+    ) -> Pairs:
         """Return pairs that connect all relatives that can be met.
 
         Parameters
@@ -104,11 +119,34 @@ class Candidates:
         promise : array of int or float
             A score of each candidate that was cheap, as of its best diagonal. Those
             that promise most are aligned first, and what they connect is not scored.
+        again : callable
+            Given rows, candidates of them and of all sequences, in the same order.
         """
         edges = [near, self._promising(near, first, second, np.asarray(promise))]
         alike = self._alike(*self._apart(edges, first, second))
-        edges.append(self._joining(edges, alike))
-        return joined([*edges, *self._members(edges, near, alike)])
+        edges.append(self._joining(edges, alike, FEW))
+        component = self._component(edges)
+        is_small = np.bincount(component)[component] <= SMALL
+        if is_small.any():
+            more = self._more(edges, (first, second), again(np.flatnonzero(is_small)))
+            every = Alike(*(np.concatenate(ends) for ends in zip(alike, more, strict=True)))
+            edges.append(self._joining(edges, every, MANY))
+        is_large = ~(is_small[alike.first] | is_small[alike.second])
+        return joined([*edges, *self._members(edges, near, alike.take(is_large))])
+
+    def _more(
+        self,
+        edges: list[Pairs],
+        before: tuple[Integers, Integers],
+        found: tuple[Integers, Integers],
+    ) -> Alike:
+        """Return those alike among candidates that were none before."""
+        first, second = self._apart(edges, *found)
+        width = len(self.texts)
+        keys, known = first * width + second, before[0] * width + before[1]
+        places = np.searchsorted(known, keys)  # both are sorted
+        is_new = np.append(known, -1)[places] != keys
+        return self._alike(first[is_new], second[is_new])
 
     def _shorter(self, first: Integers, second: Integers) -> Integers:
         return np.minimum(self._lengths[first], self._lengths[second])
@@ -146,12 +184,13 @@ class Candidates:
         found = [no_pairs()]
         for share in rounds:
             component = self._component([*edges, *found])
-            low, high = np.sort(np.stack([component[first], component[second]]), axis=0)
-            is_apart = low != high
-            first, second, low, high = (ends[is_apart] for ends in (first, second, low, high))
+            ends = np.stack([component[first], component[second]], axis=1)
+            is_apart = ends[:, 0] != ends[:, 1]
+            first, second, ends = first[is_apart], second[is_apart], ends[is_apart]
             if not len(first):
                 break
-            is_next = (_place_among_equals(low) < share) | (_place_among_equals(high) < share)
+            place = _place_among_equals(ends.ravel()).reshape(ends.shape)
+            is_next = (place < share).any(axis=1)
             pairs = zip(first[is_next].tolist(), second[is_next].tolist(), strict=True)
             aligned = self._library.align(pairs)
             found.append(aligned.take(aligned.at(self.thresholds)))
@@ -178,14 +217,13 @@ class Candidates:
         beats = self._beats(first, second, score, self.thresholds)
         return Alike(first[beats], second[beats], score[beats])
 
-    def _joining(self, edges: list[Pairs], alike: Alike) -> Pairs:
+    def _joining(self, edges: list[Pairs], alike: Alike, rounds: Iterable[int]) -> Pairs:
         """Return the edges among those that are alike, but for what others connect.
 
         What is alike and cannot be relatives is not aligned.
         """
         may = self._beats(*alike, self.thresholds.tighter())
         first, second = alike.first[may], alike.second[may]
-        rounds = (GROWTH**number for number in count())
         worth = alike.score[may] / self._shorter(first, second)
         return self._while_apart(edges, first, second, worth, rounds)
 
@@ -202,7 +240,7 @@ class Candidates:
             for start, stop in zip(bound[:-1].tolist(), bound[1:].tolist(), strict=True):
                 part = self._database.extract(second[start:stop].tolist())
                 results = self._aligner.align(
-                    self.texts[first[start]], part, mode="score", overflow="simple"
+                    self.texts[first[start]], part, mode="score", overflow="buckets"
                 )
                 scores.append(np.fromiter((one.score for one in results), float, stop - start))
             return np.concatenate(scores)
@@ -244,7 +282,7 @@ class Candidates:
         ends = np.concatenate(waiting, axis=1)
         keys = np.unique(ends.min(axis=0) * len(self.texts) + ends.max(axis=0))
         first, second = np.divmod(keys, len(self.texts))
-        return self._joining(edges, self._alike(first, second))
+        return self._joining(edges, self._alike(first, second), MANY)
 
 
 def _place_among_equals(keys: Integers) -> Integers:
@@ -269,9 +307,7 @@ class _Members:
 
     def between(self, one: int, other: int) -> Iterator[Integers]:
         """Yield all pairs of a member of one and a member of the other, but for the two."""
-        mine, theirs = (
-            self._order[self._starts[row] : self._starts[row + 1]] for row in (one, other)
-        )
+        mine, theirs = self._of(one), self._of(other)
         n_rows = max(MOST_AT_ONCE // len(theirs), 1)
         for start in range(0, len(mine), n_rows):
             part = mine[start : start + n_rows]
@@ -279,3 +315,8 @@ class _Members:
             kept = ends[:, (ends[0] != one) | (ends[1] != other)]
             if kept.shape[1]:
                 yield kept
+
+    def _of(self, row: int) -> Integers:
+        """Return the members of a representative, or a near copy that was searched, itself."""
+        members = self._order[self._starts[row] : self._starts[row + 1]]
+        return members if len(members) else np.array([row])
