@@ -228,7 +228,10 @@ class Candidates:
         return self._while_apart(edges, first, second, worth, rounds)
 
     def _scores(self, first: Integers, second: Integers) -> Floats:
-        """Return the exact score of each pair; pairs are sorted by `first`."""
+        """Return the exact score of each pair; pairs are sorted by `first`.
+
+        With ``overflow="buckets"`` pyopal keeps the memory of each call.
+        """
         ends = np.flatnonzero(np.diff(first)) + 1
         starts = np.concatenate([[0], ends, [len(first)]]) if len(first) else np.zeros(1, int)
         bounds = [
@@ -240,7 +243,7 @@ class Candidates:
             for start, stop in zip(bound[:-1].tolist(), bound[1:].tolist(), strict=True):
                 part = self._database.extract(second[start:stop].tolist())
                 results = self._aligner.align(
-                    self.texts[first[start]], part, mode="score", overflow="buckets"
+                    self.texts[first[start]], part, mode="score", overflow="simple"
                 )
                 scores.append(np.fromiter((one.score for one in results), float, stop - start))
             return np.concatenate(scores)
