@@ -2,8 +2,8 @@
 
 A search engine's prefilter is quick and loses little; its own alignments take most
 of its time and are not the ones by which relatives are defined. So candidates are
-scored exactly here, and aligned in the order of their scores until no two
-components are left that a candidate could join.
+scored exactly here, and the best of each component are aligned, in the order of
+their scores, while they lead to another component.
 
 Near copies stand behind one representative while the prefilter runs, and a member
 may have a relative that its representative has not. So all members of components
@@ -115,7 +115,7 @@ class Candidates:
             Near copies, each with the sequence that stands for it.
         first, second : array of int
             Candidates among the representatives, each pair once, first < second,
-            sorted by `first`.
+            sorted by both.
         promise : array of int or float
             A score of each candidate that was cheap, as of its best diagonal. Those
             that promise most are aligned first, and what they connect is not scored.
