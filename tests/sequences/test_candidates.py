@@ -67,7 +67,7 @@ def test_candidates_connect_what_alignments_of_all_pairs_connect(
     promises = {"nothing": 0.0, "much": 500.0}
     by_chance = np.random.default_rng(2).uniform(0.0, 140.0, len(first))
     promised = np.full(len(first), promises[promise]) if promise in promises else by_chance
-    found = Candidates(texts, LOOSER, threads).connect(
+    found = Candidates(Library(texts, threads), LOOSER).connect(
         no_pairs(), first, second, promised, pairs_of(len(texts))
     )
     expected = partition(len(texts), exact(texts))
@@ -108,7 +108,7 @@ def test_residues_that_score_least_with_themselves_reach_what_is_asked_for(
 def test_fewer_pairs_are_aligned_than_there_are_relatives() -> None:
     texts = world(n_families=30)
     first, second = every_pair(len(texts))
-    found = Candidates(texts, LOOSER).connect(
+    found = Candidates(Library(texts), LOOSER).connect(
         no_pairs(), first, second, np.zeros(len(first)), nothing_more
     )
     assert found.n_pairs < exact(texts).n_pairs
@@ -139,7 +139,7 @@ def test_members_are_compared_where_their_representatives_are_no_relatives(
     assert (2, 3) in edges
     nearness = np.full(2, 0.7)
     near = Pairs(np.array([0, 1]), np.array([2, 3]), nearness, nearness, nearness)
-    found = Candidates(texts, LOOSER).connect(
+    found = Candidates(Library(texts), LOOSER).connect(
         near, np.array([0]), np.array([1]), np.ones(1), pairs_of(4)
     )
     assert partition(4, found) == [0, 0, 0, 0]
@@ -161,7 +161,7 @@ def test_what_stayed_small_is_searched_for_again_and_nothing_else() -> None:
     assert sizes.max() > candidates.SMALL
     kept = np.isin(first, large) & np.isin(second, large)
     promise = np.zeros(int(kept.sum()))
-    found = Candidates(texts, LOOSER).connect(
+    found = Candidates(Library(texts), LOOSER).connect(
         no_pairs(), first[kept], second[kept], promise, again
     )
     assert partition(len(texts), found) == expected
@@ -173,7 +173,9 @@ def test_no_candidates_leave_near_copies_together_and_nothing_else() -> None:
     one = np.ones(1)
     near = Pairs(np.array([0]), np.array([2]), one, one, one)
     nothing = np.empty(0, dtype=np.int64)
-    found = Candidates(texts, LOOSER).connect(near, nothing, nothing, nothing, nothing_more)
+    found = Candidates(Library(texts), LOOSER).connect(
+        near, nothing, nothing, nothing, nothing_more
+    )
     assert partition(3, found) == [0, 1, 0]
 
 
@@ -188,5 +190,7 @@ def test_what_promises_much_and_is_explained_by_chance_is_no_edge() -> None:
     first, second = first[by_chance], second[by_chance]
     assert len(first) > 10
     promise = 0.9 * score_needed(36, np.full(len(first), 36))
-    found = Candidates(texts, LOOSER).connect(no_pairs(), first, second, promise, nothing_more)
+    found = Candidates(Library(texts), LOOSER).connect(
+        no_pairs(), first, second, promise, nothing_more
+    )
     assert found.n_pairs == 0

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from credence.cli.doctor_packages import Found
-from credence.engines.mmseqs import has_what_the_wheel_needs
+from credence.engines.mmseqs_program import has_what_the_wheel_needs
 
 GIBIBYTE = 1024**3
 LEAST_DISK = 1 * GIBIBYTE  # the demo and its results take a tenth of it
@@ -40,7 +40,7 @@ def look_at_processors(n_cores: int, has_avx2: bool) -> Found:
     n_cores : int
         Those that this process may use.
     has_avx2 : bool
-        See :func:`credence.engines.mmseqs.has_what_the_wheel_needs`.
+        See :func:`credence.engines.mmseqs_program.has_what_the_wheel_needs`.
     """
     text = f"{n_cores} {'core' if n_cores == 1 else 'cores'}"
     if has_avx2:

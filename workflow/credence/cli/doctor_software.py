@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from credence.cli.doctor_packages import Found, root
-from credence.engines import cdhit, diamond, mmseqs
+from credence.engines import cdhit, diamond, mmseqs_program
 from credence.engines.running import run_program, scratch_folder
 from credence.problems import InputError
 
@@ -117,7 +117,7 @@ def _said(path: str, words: tuple[str, ...]) -> str:
 
 def _mmseqs() -> str | None:
     try:
-        return mmseqs.find_program()
+        return mmseqs_program.find_program()
     except InputError:
         return None
 
@@ -128,7 +128,7 @@ def _version(said: str) -> str:
 
 
 def _version_of_mmseqs(said: str) -> str:
-    release = mmseqs.release_of(said)
+    release = mmseqs_program.release_of(said)
     return f"{said.strip()[:MOST_SHOWN]}" if release is None else f"release {release}"
 
 
@@ -138,13 +138,13 @@ def _is_old_diamond(said: str) -> bool:
 
 
 def _is_old_mmseqs(said: str) -> bool:
-    release = mmseqs.release_of(said)
-    return release is not None and release < mmseqs.OLDEST
+    release = mmseqs_program.release_of(said)
+    return release is not None and release < mmseqs_program.OLDEST
 
 
 PROGRAMS = (
     Program("mmseqs", "MMseqs2", _mmseqs, ("version",), _version_of_mmseqs, _is_old_mmseqs,
-            str(mmseqs.OLDEST), mmseqs.REMEDY),
+            str(mmseqs_program.OLDEST), mmseqs_program.REMEDY),
     Program("diamond", "DIAMOND", lambda: shutil.which("diamond"), ("version",),
             _version, _is_old_diamond, str(diamond.OLDEST), diamond.REMEDY),
     Program("cdhit", "CD-HIT", lambda: shutil.which("cd-hit"), ("-h",),

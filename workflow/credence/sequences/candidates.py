@@ -15,15 +15,13 @@ are compared (decision 0509).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import pyopal
 from numpy.typing import ArrayLike
 
-from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.predictions import Booleans, Floats, Integers
 from credence.sequences.components import components
 from credence.sequences.relatives import (
     Pairs,
@@ -32,7 +30,7 @@ from credence.sequences.relatives import (
     no_pairs,
     score_needed,
 )
-from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
+from credence.sequences.smith_waterman import Library
 
 # Of each component so many are aligned in each round, before and after the second search.
 FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
@@ -43,7 +41,6 @@ PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
 MARGIN_OVER_CHANCE = 1.25
 Search = Callable[[Integers], tuple[Integers, Integers]]
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
-ROWS_PER_JOB = 64
 
 
 class Alike(NamedTuple):
@@ -78,31 +75,14 @@ class Candidates:
 
     Parameters
     ----------
-    texts : array of str
-        Distinct sequences from long to short.
+    library : Library
+        The sequences.
     thresholds : Thresholds
         From where on two are joined.
-    threads : int
-        Alignments at a time; they change nothing but the time.
     """
 
-    texts: Strings
+    library: Library
     thresholds: Thresholds
-    threads: int = 1
-    _library: Library = field(init=False, repr=False)
-    _aligner: Any = field(init=False, repr=False)
-    _database: Any = field(init=False, repr=False)
-    _lengths: Integers = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Encode the sequences once."""
-        aligner = pyopal.Aligner(MATRIX, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
-        set_ = object.__setattr__
-        set_(self, "_library", Library(self.texts, self.threads))
-        set_(self, "_aligner", aligner)
-        set_(self, "_database", pyopal.Database(self.texts.tolist(), aligner.alphabet))
-        lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
-        set_(self, "_lengths", lengths)
 
     def connect(
         self, near: Pairs, first: Integers, second: Integers, promise: ArrayLike, again: Search
@@ -142,14 +122,14 @@ class Candidates:
     ) -> Alike:
         """Return those alike among candidates that were none before."""
         first, second = self._apart(edges, *found)
-        width = len(self.texts)
+        width = len(self.library.texts)
         keys, known = first * width + second, before[0] * width + before[1]
         places = np.searchsorted(known, keys)  # both are sorted
         is_new = np.append(known, -1)[places] != keys
         return self._alike(first[is_new], second[is_new])
 
     def _shorter(self, first: Integers, second: Integers) -> Integers:
-        return np.minimum(self._lengths[first], self._lengths[second])
+        return np.minimum(self.library.lengths[first], self.library.lengths[second])
 
     def _apart(
         self, edges: list[Pairs], first: Integers, second: Integers
@@ -192,7 +172,7 @@ class Candidates:
             place = _place_among_equals(ends.ravel()).reshape(ends.shape)
             is_next = (place < share).any(axis=1)
             pairs = zip(first[is_next].tolist(), second[is_next].tolist(), strict=True)
-            aligned = self._library.align(pairs)
+            aligned = self.library.align(pairs)
             found.append(aligned.take(aligned.at(self.thresholds)))
             first, second = first[~is_next], second[~is_next]
         return joined(found)
@@ -205,7 +185,7 @@ class Candidates:
         return np.asarray(score >= np.maximum(self._needed(first, second), least))
 
     def _needed(self, first: Integers, second: Integers) -> Floats:
-        lengths = self._lengths[first] * self._lengths[second]
+        lengths = self.library.lengths[first] * self.library.lengths[second]
         return score_needed(1, lengths, self.thresholds.most_searched)
 
     def _alike(self, first: Integers, second: Integers) -> Alike:
@@ -213,7 +193,7 @@ class Candidates:
 
         Pairs are sorted by `first`.
         """
-        score = self._scores(first, second)
+        score = self.library.scores(first, second)
         beats = self._beats(first, second, score, self.thresholds)
         return Alike(first[beats], second[beats], score[beats])
 
@@ -227,42 +207,14 @@ class Candidates:
         worth = alike.score[may] / self._shorter(first, second)
         return self._while_apart(edges, first, second, worth, rounds)
 
-    def _scores(self, first: Integers, second: Integers) -> Floats:
-        """Return the exact score of each pair; pairs are sorted by `first`.
-
-        With ``overflow="buckets"`` pyopal keeps the memory of each call.
-        """
-        ends = np.flatnonzero(np.diff(first)) + 1
-        starts = np.concatenate([[0], ends, [len(first)]]) if len(first) else np.zeros(1, int)
-        bounds = [
-            starts[at : at + ROWS_PER_JOB + 1] for at in range(0, len(starts) - 1, ROWS_PER_JOB)
-        ]
-
-        def job(bound: Integers) -> Floats:
-            scores = [np.empty(0)]
-            for start, stop in zip(bound[:-1].tolist(), bound[1:].tolist(), strict=True):
-                part = self._database.extract(second[start:stop].tolist())
-                results = self._aligner.align(
-                    self.texts[first[start]], part, mode="score", overflow="simple"
-                )
-                scores.append(np.fromiter((one.score for one in results), float, stop - start))
-            return np.concatenate(scores)
-
-        if self.threads == 1:
-            found = [job(bound) for bound in bounds]
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                found = list(pool.map(job, bounds))
-        return np.concatenate([np.empty(0), *found])
-
     def _component(self, edges: list[Pairs]) -> Integers:
         first = np.concatenate([part.first for part in edges])
         second = np.concatenate([part.second for part in edges])
-        return components(len(self.texts), first, second)
+        return components(len(self.library.texts), first, second)
 
     def _members(self, edges: list[Pairs], near: Pairs, alike: Alike) -> list[Pairs]:
         """Return edges between members of representatives that are alike, and still apart."""
-        members = _Members(near, len(self.texts))
+        members = _Members(near, len(self.library.texts))
         found: list[Pairs] = []
         waiting: list[Integers] = []
         n_waiting = 0
@@ -283,8 +235,8 @@ class Candidates:
 
     def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
         ends = np.concatenate(waiting, axis=1)
-        keys = np.unique(ends.min(axis=0) * len(self.texts) + ends.max(axis=0))
-        first, second = np.divmod(keys, len(self.texts))
+        keys = np.unique(ends.min(axis=0) * len(self.library.texts) + ends.max(axis=0))
+        first, second = np.divmod(keys, len(self.library.texts))
         return self._joining(edges, self._alike(first, second), MANY)
 
 

@@ -42,6 +42,7 @@ GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
 # Opal keeps three numbers per cell of a traceback; beyond this a slower way in
 # linear memory is taken.
 MOST_CELLS = 25_000_000
+ROWS_PER_JOB = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +56,18 @@ class Library:
         (:func:`credence.sequences.canonical.distinct`).
     threads : int
         Alignments at a time; they change nothing but the time.
+
+    Attributes
+    ----------
+    lengths : array of int
+        Residues of each.
     """
 
     texts: Strings
     threads: int = 1
     _aligner: Any = field(init=False, repr=False)
     _database: Any = field(init=False, repr=False)
-    _lengths: Integers = field(init=False, repr=False)
+    lengths: Integers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Encode the sequences once."""
@@ -70,7 +76,7 @@ class Library:
         set_(self, "_aligner", aligner)
         set_(self, "_database", pyopal.Database(self.texts.tolist(), aligner.alphabet))
         lengths = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
-        set_(self, "_lengths", lengths)
+        set_(self, "lengths", lengths)
 
     def relatives(
         self,
@@ -131,7 +137,7 @@ class Library:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(function, rows))
 
-    def _scores(self, row: int, start: int, mode: str) -> Any:
+    def _against(self, row: int, start: int, mode: str) -> Any:
         return self._aligner.align(
             self.texts[row], self._database, mode=mode, overflow="simple", start=start
         )
@@ -140,9 +146,9 @@ class Library:
         """Return the rows from `start` on whose score with `row` chance does not explain."""
         if start >= len(self.texts):
             return np.empty(0, dtype=np.int64)
-        results = self._scores(row, start, "score")
+        results = self._against(row, start, "score")
         scores = np.fromiter((one.score for one in results), dtype=np.float64, count=len(results))
-        needed = score_needed(int(self._lengths[row]), self._lengths[start:], most_expected)
+        needed = score_needed(int(self.lengths[row]), self.lengths[start:], most_expected)
         found: Integers = np.flatnonzero(scores >= needed) + start
         return np.asarray(found[found != row])
 
@@ -157,12 +163,12 @@ class Library:
         before = np.arange(start, row)
         if after >= len(self.texts):
             return before
-        results = self._scores(row, after, "end")
-        end, mine = np.zeros((2, len(results))), int(self._lengths[row])
+        results = self._against(row, after, "end")
+        end, mine = np.zeros((2, len(results))), int(self.lengths[row])
         for at, one in enumerate(results):
             if one.score > 0:
                 end[:, at] = one.query_end + 1, one.target_end + 1
-        others = self._lengths[after:]
+        others = self.lengths[after:]
         # As `_shares` counts it: of two equally long ones the target is the shorter.
         share = np.where(others <= mine, end[1] / others, end[0] / mine)
         reaching = np.flatnonzero((share >= coverage) & (share > 0.0)) + after
@@ -204,20 +210,41 @@ class Library:
         """
         if most_expected is None:
             return np.ones(len(first), dtype=np.bool_)
-        low, high = np.minimum(first, second), np.maximum(first, second)
-        beats = np.zeros(len(first), dtype=np.bool_)
-        order = np.lexsort((high, low))
-        for row, part in groupby(order.tolist(), key=lambda at: int(low[at])):
-            places = np.array(list(part))
-            others = high[places]
-            database = pyopal.Database(self.texts[others].tolist(), self._aligner.alphabet)
-            results = self._aligner.align(
-                self.texts[row], database, mode="score", overflow="simple"
-            )
-            scores = np.array([one.score for one in results], dtype=np.float64)
-            needed = score_needed(int(self._lengths[row]), self._lengths[others], most_expected)
-            beats[places] = scores >= needed
+        order = np.argsort(first, kind="stable")
+        needed = score_needed(1, self.lengths[first] * self.lengths[second], most_expected)
+        beats = np.empty(len(first), dtype=np.bool_)
+        beats[order] = self.scores(first[order], second[order]) >= needed[order]
         return beats
+
+    def scores(self, first: Integers, second: Integers) -> Floats:
+        """Return the score of the best local alignment of each pair.
+
+        Parameters
+        ----------
+        first, second : array of int
+            Rows of the two of each pair, sorted by the first.
+        """
+        if not len(first):
+            return np.empty(0)
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(first)) + 1])
+        jobs = [starts[at : at + ROWS_PER_JOB] for at in range(0, len(starts), ROWS_PER_JOB)]
+        ends = [*(int(job[0]) for job in jobs[1:]), len(first)]
+
+        def score(job: tuple[Integers, int]) -> Floats:
+            starts, end = job
+            parts = np.split(second[starts[0] : end], starts[1:] - starts[0])
+            queries = first[starts].tolist()
+            return np.concatenate(
+                [self._scores(row, others) for row, others in zip(queries, parts, strict=True)]
+            )
+
+        return np.concatenate(list(self._map(score, list(zip(jobs, ends, strict=True)))))
+
+    def _scores(self, row: int, others: Integers) -> Floats:
+        """Return scores with some; ``overflow="buckets"`` keeps the memory of each call."""
+        part = self._database.extract(others.tolist())
+        results = self._aligner.align(self.texts[row], part, mode="score", overflow="simple")
+        return np.fromiter((one.score for one in results), np.float64, len(others))
 
     def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
         first, others = group
