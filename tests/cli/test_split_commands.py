@@ -241,3 +241,25 @@ def test_relatives_are_not_looked_for_without_a_training_set(
     assert refused(capsys, "cluster", "demo/proteins.fasta", "--relatives", "r.tsv") == (
         "--relatives: there is no training set. Give --training, or leave it out.\n"
     )
+
+
+def test_a_test_group_that_nobody_would_be_in_is_refused(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--test-group", "--groups"]
+    assert refused(capsys, *words, "91") == (
+        "--test-group: The test group would be empty: 90 clusters for 91 groups. "
+        "Give --groups of at most 90, or leave --test-group out.\n"
+    )
+    assert run_command_line([*words, "90", "--out", "g.tsv"]) == 0
+    assert [row["role"] for row in rows_of("g.tsv")].count("test") == 1
+    assert "empty" not in capsys.readouterr().err
+
+
+def test_groups_beyond_the_clusters_are_told_and_no_protein_is_called_too_large(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([*SPLIT, "--groups", "200", "--out", "g.tsv"]) == 0
+    said = capsys.readouterr().err
+    assert "Some of the 200 groups are empty: there are too few clusters.\n" in said
+    assert "more than a group" not in said

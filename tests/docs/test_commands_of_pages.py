@@ -20,6 +20,7 @@ from small_worlds import SMALL, write_world
 LAB_FILES = {
     "scores.csv": "demo/calibration.csv",
     "proteins.fasta": "demo/proteins.fasta",
+    "training.fasta": "demo/training.fasta",
     "new.csv": "demo/use.csv",
     "new.fasta": "demo/use.fasta",
     "july.csv": "demo/trove_htj.csv",

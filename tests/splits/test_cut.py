@@ -122,6 +122,7 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     never = SplitSettings(n_groups=2, n_sampled=None, cut="never")
     left = split(proteins, cluster, class_, never)
     assert len(set(left.packing.group)) == 1
+    assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
     # Nobody can align without sequences: what is too large is only told.
     alone = split_unaudited(proteins, cluster, class_, options)
     assert alone.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)

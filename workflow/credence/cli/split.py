@@ -156,6 +156,7 @@ def command(
         known = read_clusters(Path(clusters))
         cluster = known.cluster[rows_of(ids, training or tables[0], known.ids, clusters)]
     found = _split(Proteins(ids, sequences), cluster, class_, is_training, reasons, options)
+    _require_test_group(found, options)
     _write(ids, found, is_training, options["out"])
     _summarise(ids, class_, samples.predictions.class_names, found, options)
 
@@ -258,6 +259,22 @@ def _split(
     if not _is_audited(options):
         return split_unaudited(proteins, cluster, class_, settings, is_training, reasons)
     return split(proteins, cluster, class_, settings, is_training, reasons)
+
+
+def _require_test_group(found: Split, options: dict[str, Any]) -> None:
+    import numpy as np
+
+    from credence.problems import refuse
+    from credence.splits.pack import CALIBRATION, TEST
+
+    if not options["test_group"] or (found.packing.role == TEST).any():
+        return
+    n_clusters = len(np.unique(found.cluster[found.packing.role == CALIBRATION].astype(str)))
+    what = (
+        f"The test group would be empty: {n_clusters} clusters for {options['n_groups']} groups."
+    )
+    remedy = f"Give --groups of at most {n_clusters}, or leave --test-group out."
+    raise refuse("--test-group", what, remedy if n_clusters > 1 else "Leave --test-group out.")
 
 
 def _write(ids: Strings, found: Split, is_training: Any, out: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from credence.findings.splits import SplitClass, SplitFinding
 
 MOST_NAMED = 3  # pairs shown; the page and the summary have more
+MOST_CLUSTERS = 10  # of those left whole
 
 
 def told_split(found: SplitFinding, n_groups: int, is_phanns: bool = False) -> list[str]:
@@ -32,13 +33,17 @@ def told_split(found: SplitFinding, n_groups: int, is_phanns: bool = False) -> l
         f"{100.0 * uneven:.1f} % would have to move to be even ({100.0 * forced:.1f} % at least, "
         f"since clusters stay whole); the largest cluster has {100.0 * found.largest_share:.1f} %."
     )
+    if found.size_low == 0.0:
+        lines.append(f"Some of the {n_groups} groups are empty: there are too few clusters.")
     if found.n_cut:
         lines.append(f"{found.n_cut} clusters larger than a group were cut.")
     lines += [
         f"Cluster {one.cluster} holds {one.n} proteins, more than a group, and was left whole"
         + (f": a cut would set {one.price} aside to part off {one.parted}." if one.parted else ".")
-        for one in found.whole
+        for one in found.whole[:MOST_CLUSTERS]
     ]
+    if len(found.whole) > MOST_CLUSTERS:
+        lines.append(f"… and {len(found.whole) - MOST_CLUSTERS} clusters more.")
     if found.is_audited:
         lines += _audit(found)
         if found.worst and found.strict == "report":

@@ -77,6 +77,31 @@ class Cut:
     whole: tuple[LargeCluster, ...]
 
 
+def _largest_that_fits(even: float) -> float:
+    """Return how many proteins fit in a group; one does, even where groups are more than that."""
+    return max(ROOM * even, 1.0)
+
+
+def left_whole(cluster: Strings, is_used: Booleans, even: float) -> tuple[LargeCluster, ...]:
+    """Return the clusters larger than a group, where none is looked into.
+
+    Parameters
+    ----------
+    cluster : array of str
+        Cluster of each protein.
+    is_used : array of bool
+        Proteins that groups hold.
+    even : float
+        Proteins in an even group.
+    """
+    names, sizes = np.unique(cluster[is_used].astype(str), return_counts=True)
+    return tuple(
+        LargeCluster(str(name), int(size), is_searched=False)
+        for name, size in zip(names, sizes, strict=True)
+        if size > _largest_that_fits(even)
+    )
+
+
 def cut_oversized(
     proteins: Proteins,
     cluster: Strings,
@@ -113,7 +138,8 @@ def cut_oversized(
     sizes = np.bincount(codes[is_used], minlength=len(names))
     result, reason = cluster.copy(), np.full(proteins.n_proteins, "", dtype=object)
     n_cut, whole, known = 0, list[LargeCluster](), {(one.cluster, one.n): one for one in seen}
-    for at in sorted(np.flatnonzero(sizes > ROOM * most).tolist(), key=lambda at: -sizes[at]):
+    large = np.flatnonzero(sizes > _largest_that_fits(most)).tolist()
+    for at in sorted(large, key=lambda at: -sizes[at]):
         rows = np.flatnonzero((codes == at) & is_used)
         name = str(names[at])
         found = distinct(proteins.sequences[rows])

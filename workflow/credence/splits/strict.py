@@ -36,7 +36,7 @@ from credence.splits.audit import (
     with_chance_counted,
 )
 from credence.splits.cover import fewest, least
-from credence.splits.cut import ROOM, cut_oversized
+from credence.splits.cut import ROOM, cut_oversized, left_whole
 from credence.splits.pack import (
     NO_GROUP,
     SET_ASIDE,
@@ -282,10 +282,13 @@ class _State:
     def _cut(self) -> tuple[Strings, Strings]:
         settings = self.settings
         used = ~self.learnt & (self.why == "")
-        if settings.cut == "never" or settings.by_cluster:
+        if settings.by_cluster:
             return self.cluster, self.why
-        most = float(used.sum()) / settings.n_groups
-        limits = most, self.n_apart, settings.thresholds, settings.threads
+        even = float(used.sum()) / settings.n_groups
+        if settings.cut == "never":
+            self.whole = left_whole(self.cluster, used, even)
+            return self.cluster, self.why
+        limits = even, self.n_apart, settings.thresholds, settings.threads
         found = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
         self.n_apart -= int((found.reason != "").sum())
         self.n_cut += found.n_cut
@@ -390,11 +393,6 @@ def split_unaudited(
     nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
     nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
     used = (packing.group != NO_GROUP) & (packing.role != TRAINING)
-    names, sizes = np.unique(cluster[used].astype(str), return_counts=True)
-    most = float("inf") if settings.by_cluster else ROOM * used.sum() / settings.n_groups
-    whole = tuple(
-        LargeCluster(str(name), int(size), is_searched=False)
-        for name, size in zip(names, sizes, strict=True)
-        if size > most
-    )
+    even = float("inf") if settings.by_cluster else float(used.sum()) / settings.n_groups
+    whole = left_whole(cluster, used.astype(np.bool_), even)
     return Split(packing, cluster, nothing, 0, LEVEL, whole=whole)
