@@ -174,3 +174,24 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
         assert run_command_line([*judge, *words, "--out", "refused.json"]) == 2
         assert capsys.readouterr().err == f"{told}\nMend this and run the command again.\n"
         assert not (folder / "refused.json").exists()
+
+
+def test_proteins_set_aside_for_one_reason_are_one_notice(folder: Path) -> None:
+    rows = ["id\tcluster\tgroup\trole\treason"]
+    for k in range(90):
+        why = f"relative of training protein 't{k}' (identity 0.{40 + k})" if k < 9 else ""
+        if k == 9:
+            why = "relative of protein 'p3' of group 2 (identity 0.5)"
+        role, group = ("set_aside", "") if why else ("calibration", str(k % 3 + 1))
+        rows.append(f"p{k}\tp{k}\t{group}\t{role}\t{why}")
+    (folder / "groups.tsv").write_text("\n".join(rows) + "\n")
+    words = ("--scale", "1", "--groups", "groups.tsv", "--draws", "0", "--method", "isotonic")
+    assert call(folder, "fit", "some.csv", *words, "--out", "apart.json").returncode == 0
+    words = ("--calibration", "apart.json", "--groups", "groups.tsv", "--draws", "0")
+    done = call(folder, "evaluate", "some.csv", *words, "--out", "apart-report.json")
+    assert done.returncode == 0, done.stderr
+    notices = json.loads((folder / "apart-report.json").read_text())["notices"]
+    assert [entry["text"] for entry in notices if entry["kind"] == "set aside"] == [
+        "1 protein of the calibration set is not used: relative of protein.",
+        "9 proteins of the calibration set are not used: relative of training protein.",
+    ]

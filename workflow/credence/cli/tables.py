@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import InputError, Problem, refuse
+from credence.splits.pack import kind_of
 from credence.tables.contract import read_clusters, read_groups
 from credence.tables.formats.registry import BY_NAME
 from credence.tables.joining import concatenate, require_different
@@ -19,7 +19,6 @@ from credence.tables.matching import match_rows
 from credence.tables.samples import Samples, read_samples
 from credence.tables.spec import TableSpec
 
-NAMED = re.compile(r" '.*'| \".*\"")
 # What a calibration file says of its counts, and so whoever uses it.
 RELATIVES_KNOWN = "relatives are counted by cluster"
 RELATIVES_UNKNOWN = (
@@ -221,8 +220,7 @@ def calibration_set(
         rows = rows_of(predictions.ids, where, table.ids, groups)
         cluster, role, reason = table.cluster[rows], table.role[rows], table.reason[rows]
         is_used = role == "calibration"
-        # A reason names the relative in quotes; without it, reasons of a kind are one.
-        kinds = [NAMED.sub("", text) for text in reason[role == "set_aside"]]
+        kinds = [kind_of(text) for text in reason[role == "set_aside"]]
         set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
         if not is_used.any():
             raise refuse(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -18,7 +17,7 @@ from credence.findings.splits import (
 from credence.predictions import Booleans, Integers, Strings
 from credence.splits.audit import Audit, by_class, upper_bound
 from credence.splits.balance import deviations, lower_bounds, size_ratios
-from credence.splits.pack import NO_GROUP, SET_ASIDE, TEST, TRAINING
+from credence.splits.pack import NO_GROUP, SET_ASIDE, TEST, TRAINING, kind_of
 from credence.splits.strict import Split, SplitSettings
 
 EDGES = tuple(round(0.1 * step, 1) for step in range(11))
@@ -163,7 +162,7 @@ def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, 
 def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:
     by_kind: dict[str, list[int]] = defaultdict(list)
     for row in np.flatnonzero(is_apart).tolist():
-        by_kind[re.sub(r" (?:['\"]|of group|\().*", "", str(reason[row]))].append(row)
+        by_kind[kind_of(str(reason[row]))].append(row)
     parts = []
     for kind in sorted(by_kind):
         rows = sorted(by_kind[kind], key=lambda row: str(ids[row]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from credence.splits.folds import clusters_per_stratum
 from credence.splits.search import improved
 
 TRAINING = "training"
+OF_ONE_PROTEIN = re.compile(r" (?:['\"]|of group|\().*")
 CALIBRATION = "calibration"
 TEST = "test"
 SET_ASIDE = "set_aside"
@@ -109,6 +111,24 @@ def pack(
     n_clusters = clusters_per_stratum(cluster[rows], class_[rows])
     scarce = {value: count for value, count in n_clusters.items() if count < n_groups}
     return Packing(group, role, reason, scarce)
+
+
+def kind_of(reason: str) -> str:
+    """Return a reason without what is one protein's own: names, group, identity.
+
+    Parameters
+    ----------
+    reason : str
+        Why a protein is set aside.
+
+    Examples
+    --------
+    >>> kind_of("relative of training protein 'x' (identity 0.72)")
+    'relative of training protein'
+    >>> kind_of("relative of protein 'x' of group 3 (identity 0.41)")
+    'relative of protein'
+    """
+    return OF_ONE_PROTEIN.sub("", reason)
 
 
 def related_to_training(ids: Strings, cluster: Strings, learnt: Booleans) -> Strings:
