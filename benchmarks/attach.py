@@ -14,13 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.engines.mmseqs import MmseqsFinder, build
-from credence.releases.attaching import attach_trove
-from credence.releases.outcomes import OUTCOMES, Attachment, KnownSet, NewSet, TrainingSet
-from credence.releases.searching import SequenceSearch
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Thresholds
-from credence.splits.pack import CALIBRATION, pack
+from credence.proteins import Proteins
+from credence.relatives.mmseqs import MmseqsFinder, build
+from credence.relatives.pack import CALIBRATION, pack
+from credence.relatives.pairs import Thresholds
+from credence.releases.attaching import (
+    OUTCOMES,
+    Attachment,
+    KnownSet,
+    NewSet,
+    SequenceSearch,
+    TrainingSet,
+    attach_trove,
+)
 from credence.tables.fasta import Match, read_fasta
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

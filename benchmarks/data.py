@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters
+from credence.draws import encode_clusters
 from credence.predictions import Labelled, from_scores, label
 
 ROOT = Path(__file__).resolve().parents[1]

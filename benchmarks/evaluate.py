@@ -19,8 +19,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from benchmarks.data import real_table
 
+from credence.calibrators.method_spec import parse_stage
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_stage
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.predictions import Labelled
 

@@ -15,8 +15,7 @@ import mapie
 import numpy as np
 from mapie.metrics import calibration as theirs
 
-from credence.metrics.brownian import distance_tail, range_tail
-from credence.metrics.walk import DISTANCE, RANGE, observed, walk_of
+from credence.metrics.walk import DISTANCE, RANGE, distance_tail, observed, range_tail, walk_of
 
 ALLOWED = 1e-9
 VALUES = (0.2, 0.5, 0.9, 1.3, 1.49, 1.5, 1.51, 2.0, 2.5, 2.99, 3.0, 3.01, 4.0)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from benchmarks.data import halves, real_table
 
+from credence.calibrators.all_methods import METHODS
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled
 
 N_DEMO = 46_801  # size of the calibration paper's test set

@@ -12,17 +12,15 @@ from benchmarks.data import halves, real_table
 from benchmarks.run import HERE, peak_gigabytes, table
 from benchmarks.speed import paper_sized
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
+from credence.composition.adjusted import adjust
+from credence.composition.both_samples import calibration_sample, together, use_sample
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import compression_error, estimate_composition, evidence_of
+from credence.composition.estimators import BY_NAME
+from credence.composition.summary import Corrected, summarise_shift
 from credence.predictions import Floats, Labelled, Predictions, from_scores
-from credence.shift.adjusted import adjust
-from credence.shift.composition import estimate_composition
-from credence.shift.compression import compression_error
-from credence.shift.diagnostics import diagnose
-from credence.shift.evidence import evidence_of
-from credence.shift.registry import BY_NAME
-from credence.shift.sides import calibration_side, together, use_side
-from credence.shift.summary import Corrected, summarise_shift
 from credence.simulate import WorldSettings, draw_labelled
 
 SIZES = (1_000_000, 10_000_000)
@@ -56,12 +54,12 @@ def one_use_set(n_rows: int) -> None:
     plain = stage.build(options).fit(labelled)
     reading, use, first = 0.0, None, None
     start = time.process_time()
-    side = calibration_side(labelled, True)
+    side = calibration_sample(labelled, True)
     prepared = time.process_time() - start
     for part in chunks(n_rows):
         start = time.process_time()
         first = part if first is None else first
-        summed = use_side(part, side.model)
+        summed = use_sample(part, side.model)
         use = summed if use is None else together(use, summed)
         reading += time.process_time() - start
     start = time.process_time()
@@ -87,8 +85,8 @@ def large_use_sets() -> str:
             [sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True
         )
         last = done.stderr.splitlines()[-1:]
-        said = done.stdout.split() if done.returncode == 0 else [f"failed: {last}", *[""] * 4]
-        rows.append(["from arrays", f"{n_rows:,}", *said])
+        stated = done.stdout.split() if done.returncode == 0 else [f"failed: {last}", *[""] * 4]
+        rows.append(["from arrays", f"{n_rows:,}", *stated])
     header = ["", "rows", "summing up s", "the rest s", "peak GiB", "cells", "compression error"]
     return (
         "46,801 calibration proteins; estimator `em_matched`, method `kernel`, 200 draws. The "
@@ -157,7 +155,7 @@ def quantifiers() -> str:
 
 def _one_set(labelled: Labelled) -> str:
     own, rest = halves(labelled)
-    side = calibration_side(own, True)
+    side = calibration_sample(own, True)
     rng = np.random.default_rng(SEED)
     prevalence = np.bincount(own.true_class, minlength=own.predictions.n_classes) / own.n_samples
     held = np.bincount(rest.true_class, minlength=len(prevalence)) > 0
@@ -170,7 +168,7 @@ def _one_set(labelled: Labelled) -> str:
         rows = drawn_rows(rest, share, rng)
         use = rest.predictions.take(rows)
         truth = np.bincount(rest.true_class[rows], minlength=len(held)) / len(rows)
-        evidence = evidence_of(side, use_side(use, side.model))
+        evidence = evidence_of(side, use_sample(use, side.model))
         is_known = evidence.prevalence > 0
         found: dict[str, Floats] = {"calibration set's own": prevalence}
         for name in ours:

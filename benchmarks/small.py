@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from benchmarks.run import table
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled, truth
 

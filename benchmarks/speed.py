@@ -14,10 +14,10 @@ import pandas as pd
 from benchmarks.data import ROOT, real_table, repeated
 from benchmarks.run import HERE, peak_gigabytes, table
 
+from credence.calibrators.all_methods import METHODS
 from credence.calibrators.classwise import class_samples
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
-from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled
 
@@ -135,8 +135,8 @@ def large() -> str:
 def measured(command: list[str], folder: Path) -> tuple[float, str]:
     """Return the seconds and the peak memory of a command, or how it failed."""
     start = time.perf_counter()
-    with (folder / "said.txt").open("wb") as said:
-        process = subprocess.Popen(command, cwd=folder, stdout=said, stderr=said)
+    with (folder / "said.txt").open("wb") as stated:
+        process = subprocess.Popen(command, cwd=folder, stdout=stated, stderr=stated)
         _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     if status != 0:

@@ -32,10 +32,9 @@ from benchmarks.splits_recipes import RECIPES, AbsentError
 from benchmarks.splits_truth import OUT, all_relatives, sampled
 from benchmarks.splits_world import SplitWorld, make_split_world
 
-from credence.sequences.relatives import COVERAGE, IDENTITY, Pairs
-from credence.splits.audit import upper_bound
-from credence.splits.balance import deviations, lower_bounds, size_ratios
-from credence.splits.pack import pack
+from credence.relatives.audit import upper_bound
+from credence.relatives.pack import deviations, lower_bounds, pack, size_ratios
+from credence.relatives.pairs import COVERAGE, IDENTITY, Pairs
 
 N_GROUPS, THREADS = 12, 2
 LOAD_OF_OURS = THREADS + 0.5  # what the recipe before leaves behind; more is other work
@@ -150,8 +149,8 @@ def crossing(pairs: Pairs, group: np.ndarray, examined: np.ndarray) -> int:
     """Return how many of those examined have a relative in another group."""
     one, other = group[pairs.first], group[pairs.second]
     crosses = (one != other) & (one >= 0) & (other >= 0)
-    ends = np.union1d(pairs.first[crosses], pairs.second[crosses])
-    return len(np.intersect1d(ends, examined))
+    bounds = np.union1d(pairs.first[crosses], pairs.second[crosses])
+    return len(np.intersect1d(bounds, examined))
 
 
 def page(sizes: tuple[int, ...] = (2_000, 20_000, 100_000)) -> str:
@@ -245,9 +244,9 @@ def _balance(world: SplitWorld) -> str:
     with np.load(OUT / str(size) / "ours.npz", allow_pickle=False) as arrays:
         cluster = arrays["cluster"]
     rows = []
-    for title, deal in DEALERS.items():
+    for title, assign in DEALERS.items():
         began = time.process_time()
-        group = deal(world, cluster)
+        group = assign(world, cluster)
         seconds = time.process_time() - began
         rows.append([title, f"{seconds:.2f}", *_evenness(world, group, cluster)])
     header = ["the same clusters dealt by", "processor s", *HEADER[-3:]]

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 from benchmarks.splits_world import SplitWorld
 
-from credence.engines import mmseqs
-from credence.engines.clstr import parse_clstr
-from credence.engines.mmseqs_program import find_program
-from credence.engines.phanns import phanns_groups
-from credence.sequences.proteins import Proteins
-from credence.splits.pack import pack
+from credence.proteins import Proteins
+from credence.relatives import mmseqs
+from credence.relatives.cdhit import parse_clstr
+from credence.relatives.mmseqs import find_program
+from credence.relatives.pack import pack
+from credence.relatives.phanns import phanns_groups
 
 Groups = tuple[np.ndarray, np.ndarray | None]
 SECONDS_OF_DATASAIL = "60"  # for its solver

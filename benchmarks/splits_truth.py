@@ -24,11 +24,18 @@ import numpy as np
 import pyopal
 from benchmarks.splits_world import SplitWorld, make_split_world
 
-from credence.sequences.canonical import Distinct, distinct
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import KAPPA, LAMBDA, MOST_EXPECTED, Pairs, joined
-from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
-from credence.splits.audit import sample_rows
+from credence.proteins import Proteins
+from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN, MATRIX, Library
+from credence.relatives.audit import sample_rows
+from credence.relatives.pairs import (
+    KAPPA,
+    LAMBDA,
+    MOST_EXPECTED,
+    Distinct,
+    Pairs,
+    distinct,
+    joined,
+)
 
 OUT = Path(__file__).resolve().parent / "out" / "splits"
 # Kept down to here, so that other definitions of relatives can be looked at.

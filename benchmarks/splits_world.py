@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.sequences.proteins import Proteins
-from credence.simulate.evolution import ALPHABET, COMPOSITION, substitution_rows
+from credence.proteins import Proteins
+from credence.simulate.sequences import ALPHABET, COMPOSITION, substitution_rows
 
 SIZES = (2_000, 20_000, 100_000)
 SHARE_ALONE = 0.5  # of the families
@@ -143,9 +143,9 @@ def _mutated(
         text[part] = (rng.random(len(part))[:, None] >= rows[text[part]]).sum(axis=1)
     rate = change * (INDELS_PER_SUBSTITUTION / 2.0)
     counts = np.ones(len(text), dtype=np.int64)
-    ends = np.repeat(starts + lengths, lengths)
+    bounds = np.repeat(starts + lengths, lengths)
     cut = np.flatnonzero(rng.random(len(text)) < rate)
-    stop = np.minimum(cut + rng.geometric(1.0 / MEAN_INDEL, len(cut)), ends[cut])
+    stop = np.minimum(cut + rng.geometric(1.0 / MEAN_INDEL, len(cut)), bounds[cut])
     depth = np.zeros(len(text) + 1, dtype=np.int64)
     np.add.at(depth, cut, 1)
     np.add.at(depth, stop, -1)

@@ -169,9 +169,9 @@ def apart(write: Callable[..., None], *given: object) -> None:
 
 def run_measured(words: list[str], folder: Path) -> tuple[str, str]:
     """Return processor seconds and peak memory (GiB) of a command, or how it failed."""
-    with (folder / "said.txt").open("wb") as said:
+    with (folder / "said.txt").open("wb") as stated:
         command = [sys.executable, "-m", "credence", *words]
-        process = subprocess.Popen(command, cwd=folder, stdout=said, stderr=said)
+        process = subprocess.Popen(command, cwd=folder, stdout=stated, stderr=stated)
         _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         return "", f"failed: {(folder / 'said.txt').read_text().splitlines()[-1:]}"

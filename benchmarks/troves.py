@@ -18,11 +18,11 @@ import numpy as np
 from benchmarks.run import table
 from benchmarks.speed import N_PAPER
 
+from credence.calibrators.all_methods import METHODS, SINGLE
 from credence.calibrators.classwise import ClasswiseCalibration, ClasswiseCalibrator
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.recalibrate import add_trove, fit_masses, mass_table
-from credence.calibrators.registry import METHODS, SINGLE
-from credence.calibrators.spec import parse_method
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled

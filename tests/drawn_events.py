@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.events.forecasters.protocol import Lesson
+from credence.events.forecasters import Examples
 from credence.predictions import Labelled, from_scores, label
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other", "Tail fiber")
@@ -30,7 +30,7 @@ def drawn(seed: int = 1, n_samples: int = 300, n_clusters: int = 90) -> Labelled
     return label(predictions, true_class.astype(np.int64), weight, cluster.astype(object))
 
 
-def lesson(seed: int = 0, n_samples: int = 240) -> Lesson:
+def examples(seed: int = 0, n_samples: int = 240) -> Examples:
     """Return a lesson of a score that tells, one that does not, and one that never varies."""
     rng = np.random.default_rng(seed)
     score = rng.normal(size=n_samples)
@@ -40,4 +40,4 @@ def lesson(seed: int = 0, n_samples: int = 240) -> Lesson:
     features = np.column_stack([score, other, np.ones(n_samples)])
     cluster = np.sort(rng.integers(0, 60, n_samples))
     weight = rng.choice([0.5, 1.0, 2.0], n_samples)
-    return Lesson(features, came_true.astype(float), weight, cluster, 0)
+    return Examples(features, came_true.astype(float), weight, cluster, 0)

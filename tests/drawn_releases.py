@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled, Predictions, from_scores, label
 from credence.releases.chain import (
     Release,
@@ -22,7 +22,7 @@ from credence.releases.chain import (
     set_digest,
     write_release,
 )
-from credence.releases.files import AttachedProteins, write_attached
+from credence.releases.trove_tables import AttachedProteins, write_attached
 from credence.tables.calibration_file import CalibrationFile, settings_record, write_calibration
 from credence.tables.contract import Groups, write_contract
 from credence.tables.digests import sha256_of

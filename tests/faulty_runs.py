@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from credence.cli.ending import interruptible
+from credence.app.ending import interruptible
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT = 900  # seconds; a run takes fifteen on an idle machine

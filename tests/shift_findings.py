@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
+from credence.composition.what_if import what_if_of
 from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding, WhatIf
 from credence.predictions import Labelled, label
 from credence.predictions import from_scores as predictions_of
 from credence.report import render
-from credence.shift.what_if import what_if_of
 
 NAN = float("nan")
 NAMES = ("Portal", "Tail fiber", "Collar")

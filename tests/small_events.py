@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from credence.findings import Bins, Difference, MetricValue, Reliability
-from credence.findings.events import (
+from credence.findings.use_sets import (
     Ablation,
     EventFinding,
     EventsFinding,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.sequences.proteins import Proteins
-from credence.simulate.evolution import codes, mutated, written
+from credence.proteins import Proteins
+from credence.simulate.sequences import codes, mutated, written
 
 
 def objects(values: list[str]) -> np.ndarray:

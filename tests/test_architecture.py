@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from credence.calibrators.registry import METHODS
-from credence.cli import COMMANDS
-from credence.engines.registry import PROGRAMS
-from credence.events.forecasters.registry import FORECASTERS
-from credence.metrics.registry import METRICS
-from credence.report.sections.registry import SECTIONS
-from credence.sequences.registry import ENGINES
-from credence.tables.formats.registry import FORMATS
+from credence.app import COMMANDS
+from credence.calibrators.all_methods import METHODS
+from credence.events.forecasters import FORECASTERS
+from credence.metrics.all_metrics import METRICS
+from credence.relatives.all_engines import BUILT_IN, PROGRAMS
+from credence.report.sections.all_sections import SECTIONS
+from credence.tables.formats import FORMATS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "workflow" / "credence"
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
@@ -183,7 +182,7 @@ REGISTRIES = {
     "METRIC": ("metrics", METRICS),
     "FORMAT": ("tables/formats", FORMATS),
     "section": ("report/sections", SECTIONS),
-    "ENGINE": ("sequences", ENGINES),
+    "ENGINE": ("sequences", BUILT_IN),
     "ENGINE of a program": ("engines", PROGRAMS),
     "FORECASTER": ("events/forecasters", FORECASTERS),
 }
@@ -248,7 +247,7 @@ def test_commands_are_imported_when_called_and_not_before() -> None:
             for node in tree_of(path).body
             if isinstance(node, ast.Import | ast.ImportFrom)
         }
-        assert top <= light | {"credence", "credence.cli.failures", "credence.problems"}
+        assert top <= light | {"credence", "credence.app.failures", "credence.problems"}
 
 
 def test_every_rule_names_files_and_calls_one_command() -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from credence import configuration
-from credence.calibrators.protocol import setting_rules
-from credence.configuration.validation import resolve
+from credence.app import configuration
+from credence.app.configuration.reading import resolve
 from credence.problems import InputError
-from credence.simulate.settings import WorldSettings
-from credence.tables.formats.registry import FORMATS
+from credence.settings import setting_rules
+from credence.simulate.law import WorldSettings
+from credence.tables.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "tests" / "data"
@@ -173,7 +173,7 @@ def test_config_yaml_says_one_comment_to_each_setting() -> None:
 
 
 def test_every_rule_of_the_schema_has_a_message() -> None:
-    told = {
+    message = {
         *("additionalProperties", "required", "type", "enum", "pattern", "uniqueItems"),
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "minLength"),
     }
@@ -181,7 +181,7 @@ def test_every_rule_of_the_schema_has_a_message() -> None:
 
     def walk(rule: object) -> None:
         if isinstance(rule, dict):
-            assert set(rule) <= told | silent, set(rule) - told - silent
+            assert set(rule) <= message | silent, set(rule) - message - silent
             for key, value in rule.items():
                 if key in ("properties", "$defs"):
                     for entry in value.values():

@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 from ruamel.yaml import YAML
 
-from credence.engines import diamond, mmseqs_program
+from credence.relatives import diamond, mmseqs
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVS = ROOT / "envs"
@@ -85,9 +85,9 @@ def test_a_tool_of_conda_is_pinned_to_a_version_that_its_engine_takes(name: str)
     assert package == TOOLS[name]
     assert re.fullmatch(r"[0-9][0-9a-z.]+", version)
     if name == "mmseqs2":
-        release = mmseqs_program.release_of(version)
+        release = mmseqs.release_of(version)
         assert release is not None
-        assert release >= mmseqs_program.OLDEST
+        assert release >= mmseqs.OLDEST
     if name == "diamond":
         assert Version(version) >= Version(str(diamond.OLDEST))
         assert Version(version) != Version("2.1.11")  # crashes

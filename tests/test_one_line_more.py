@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from credence import configuration
-from credence.calibrators import registry
+from credence.app import configuration
+from credence.app.methods import command as methods_command
+from credence.calibrators import all_methods
 from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
@@ -26,15 +28,13 @@ from credence.calibrators.protocol import (
     Method,
     Need,
     Record,
-    setting,
 )
-from credence.calibrators.spec import parse_method
-from credence.cli.methods import command as methods_command
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.findings import Findings, MethodFinding, Provenance
 from credence.predictions import Floats, Integers, Labelled
 from credence.problems import InputError
 from credence.report import render
+from credence.settings import setting
 from credence.simulate import WorldSettings, draw_labelled
 
 
@@ -80,8 +80,8 @@ METHOD = Method(
 
 @pytest.fixture
 def one_line_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "METHODS", (*registry.METHODS, METHOD))
-    monkeypatch.setitem(registry.BY_NAME, METHOD.name, METHOD)
+    monkeypatch.setattr(all_methods, "METHODS", (*all_methods.METHODS, METHOD))
+    monkeypatch.setitem(all_methods.BY_NAME, METHOD.name, METHOD)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,9 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     assert text in render(findings)
 
 
-@pytest.mark.parametrize("text", [method.name for method in registry.METHODS] + ["sts -> platt"])
+@pytest.mark.parametrize(
+    "text", [method.name for method in all_methods.METHODS] + ["sts -> platt"]
+)
 def test_every_method_is_judged_and_drawn(world: Labelled, text: str) -> None:
     small = world.take(np.arange(0, world.n_samples, 2))
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))

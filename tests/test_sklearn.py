@@ -218,7 +218,7 @@ def test_importing_it_loads_neither_the_edge_nor_snakemake() -> None:
     code = (
         "import sys, credence.sklearn; "
         "print([name for name in sys.modules if name.split('.')[0] == 'snakemake' or "
-        "name.startswith(('credence.cli', 'credence.tables', 'credence.report'))])"
+        "name.startswith(('credence.app', 'credence.tables', 'credence.report'))])"
     )
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)

@@ -24,7 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 
-from credence.calibrators.draws import encode_clusters, uniform
+from credence.draws import encode_clusters, uniform
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
 from credence.sets.conformal import SetOptions, fit_sets
 from credence.sets.coverage import family_weights

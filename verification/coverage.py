@@ -32,9 +32,9 @@ import numpy as np
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+from credence.calibrators.all_methods import METHODS
+from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import FitOptions, Need
-from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import Specification, parse_method
 from credence.predictions import Floats, Labelled, Predictions, label
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 

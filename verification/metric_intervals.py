@@ -32,24 +32,26 @@ from report import write_section
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-from credence.calibrators.draws import encode_clusters
-from credence.evaluation.ends import difference_interval, difference_scatter, interval_of
+from credence.draws import encode_clusters
+from credence.evaluation.judging import difference_interval, difference_scatter, interval_of
 from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
+    BlockSums,
     Drawing,
     chances,
     finish_all,
     floors,
     measure,
+    place_losses,
     placements,
+    total_sums,
 )
 from credence.evaluation.ratios import MIN_CLUSTERS as LEAST
-from credence.evaluation.sums import BlockSums, place_losses, total_sums
-from credence.metrics.area import METRIC as AREA
-from credence.metrics.binning import SCORE
-from credence.metrics.judged import Judged
-from credence.metrics.registry import METRICS
+from credence.metrics.all_metrics import METRICS
+from credence.metrics.binned import SCORE
+from credence.metrics.metric import Judged
+from credence.metrics.smooth import AREA
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 

@@ -33,17 +33,16 @@ import numpy as np
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-from credence.calibrators.draws import keys_of
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
+from credence.composition.adjusted import shifted
+from credence.composition.both_samples import calibration_sample, use_sample
+from credence.composition.diagnostics import LARGE_GAP, LITTLE, diagnose
+from credence.composition.estimate import LEVEL as TEST_LEVEL
+from credence.composition.estimate import compare_predicted, estimate_composition
+from credence.composition.estimators import BY_NAME
+from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.shift.adjusted import shifted
-from credence.shift.composition import estimate_composition
-from credence.shift.diagnostics import LARGE_GAP, LITTLE, diagnose
-from credence.shift.no_shift import LEVEL as TEST_LEVEL
-from credence.shift.no_shift import compare_predicted
-from credence.shift.registry import BY_NAME
-from credence.shift.sides import calibration_side, use_side
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
 
 SEED = 20261122
@@ -91,7 +90,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     families = WorldSettings(n_calibration=study.n_use, composition="sampled")
     rng = np.random.default_rng([SEED, world])
     calibration = draw_labelled(settings, rng)
-    side = calibration_side(calibration, True)
+    side = calibration_sample(calibration, True)
     method = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
     plain = method.fit(calibration)
     share = drawn_share(world, rng)
@@ -104,7 +103,7 @@ def run_world(study: Study, world: int, out: Path) -> Path:
         rows += measure(study, method, plain, side, other, "another kind", share)
         use = draw_labelled(families, rng)
         for kind, key in (("families", None), ("named families", keys_of(use.cluster))):
-            seen = use_side(use.predictions, None, genome=key)
+            seen = use_sample(use.predictions, None, genome=key)
             p_value = compare_predicted(side, seen).p_value
             rows.append({**dict.fromkeys(rows[0], np.nan), "kind": kind, "p_no_shift": p_value})
             rows[-1]["class"] = CLASS_NAMES[0]
@@ -129,7 +128,7 @@ def blunted(use: Labelled) -> Labelled:
 def measure(study, method, plain, side, use, kind, share):  # type: ignore[no-untyped-def]
     began = time.process_time()
     options = FitOptions(n_draws=study.n_draws)
-    summed = use_side(use.predictions, side.model)
+    summed = use_sample(use.predictions, side.model)
     found = estimate_composition(side, summed, BY_NAME[study.estimator], options)
     seen = diagnose(side, summed, found, options)
     seconds = time.process_time() - began
@@ -193,7 +192,7 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
     still = first & none
     rejects = found["p_no_shift"] <= TEST_LEVEL
     alarm = found["p_label_shift"] <= TEST_LEVEL
-    said = (found["p_label_shift"] < LITTLE) & (found["gap"] > LARGE_GAP)
+    stated = (found["p_label_shift"] < LITTLE) & (found["gap"] > LARGE_GAP)
     lines = [
         "# Label shift on worlds whose truth is known",
         "",
@@ -218,8 +217,8 @@ def summarise(study: Study, paths: list[Path]) -> list[str]:
         f"{part(alarm[first & (shift | none)])} |",
         f"| the same, scores of another kind | much | {part(alarm[first & other])} |",
         "| the page says that proteins are of another kind, where they are not | seldom | "
-        f"{part(said[first & (shift | none)])} |",
-        f"| the same, where they are | much | {part(said[first & other])} |",
+        f"{part(stated[first & (shift | none)])} |",
+        f"| the same, where they are | much | {part(stated[first & other])} |",
         "| test of no shift rejects at 5 %, use-set of families that nothing names | – | "
         f"{part(rejects[families])} |",
         "| the same, families named as a use-set's genomes are | at most 5 % | "

@@ -33,15 +33,15 @@ def p_values(
     n_families: int, size: int, shift: float, rng: np.random.Generator
 ) -> dict[str, tuple[float, float, float]]:
     """Return by test: p by clusters, p as if independent, and the power foretold."""
-    said = np.round(rng.beta(3.0, 1.2, n_families), 2)
-    right = rng.random(n_families) < np.clip(said - shift, 0.0, 1.0)
+    stated = np.round(rng.beta(3.0, 1.2, n_families), 2)
+    right = rng.random(n_families) < np.clip(stated - shift, 0.0, 1.0)
     cluster = np.repeat(np.array([f"f{k}" for k in range(n_families)], dtype=object), size)
     n = n_families * size
     found = calibration_tests(
         "m",
         ("A",),
         np.zeros(n, dtype=np.int64),
-        np.repeat(said, size),
+        np.repeat(stated, size),
         np.repeat(right, size),
         np.ones(n),
         cluster,

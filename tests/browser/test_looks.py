@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from credence.findings import Findings
-from credence.findings.novelty import NovelProtein, NoveltyFinding, Points
+from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
 from credence.report import render, render_index, report_record
 from small_events import event, finding
 

@@ -22,10 +22,10 @@ def test_a_score_looked_up_is_told_as_everywhere_else_on_the_page(
     page: Any, small: Findings
 ) -> None:
     entry = small.results.classes[0]
-    told = sentence(Lookup(small), entry)
-    assert told.startswith("A prediction of Portal with score 7 is right with probability 0.66")
+    message = sentence(Lookup(small), entry)
+    assert message.startswith("A prediction of Portal with score 7 is right with probability 0.66")
     answer = page.locator(".lookup .answer")
-    assert answer.inner_text() == told.partition(", from")[0] + "."
+    assert answer.inner_text() == message.partition(", from")[0] + "."
     assert "95 % interval reaches from 0.58 to 0.70" in page.inner_text(".lookup")
     assert "About 970 independent proteins more" in page.inner_text(".lookup")
     assert "a score of 9.35 or more" in page.inner_text(".lookup")
@@ -70,12 +70,12 @@ def test_a_method_laid_over_is_drawn_where_its_numbers_are(page: Any, small: Fin
     assert heights == {round(bottom - (0.6 - first) / (last - first) * (bottom - top), 2)}
     places = [float(part.split()[0]) for part in drawn[1:].split("L")]
     entry = small.results.classes[0]
-    ends = [
+    bounds = [
         left + (score - low) / (high - low) * (right - left)
         for score in (entry.score_min, entry.score_max)
     ]
-    assert places[0] == pytest.approx(ends[0], abs=0.01)
-    assert places[-1] == pytest.approx(ends[1], abs=0.01)
+    assert places[0] == pytest.approx(bounds[0], abs=0.01)
+    assert places[-1] == pytest.approx(bounds[1], abs=0.01)
     page.get_by_role("checkbox", name="class_only").uncheck()
     assert page.locator("path.laid").count() == 0
 
@@ -85,9 +85,9 @@ def test_pointing_at_a_curve_tells_confidence_interval_and_n(page: Any) -> None:
     svg.scroll_into_view_if_needed()
     box = svg.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.4)
-    told = page.inner_text("#figure-confidence-1-portal .readout")
-    assert told.startswith("Score ")
-    assert "proteins with scores of" in told
+    message = page.inner_text("#figure-confidence-1-portal .readout")
+    assert message.startswith("Score ")
+    assert "proteins with scores of" in message
     page.mouse.move(0, 0)
     assert not page.is_visible("#figure-confidence-1-portal .readout")
 

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from credence.calibrators.draws import encode_clusters
 from credence.calibrators.protocol import ClassSample
+from credence.draws import encode_clusters
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other")

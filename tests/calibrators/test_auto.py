@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators import auto, class_only, isotonic, logistic, platt
-from credence.calibrators.auto import Auto, lacking
-from credence.calibrators.choosing import SURE, choose, interval_of, loss, paired
+from credence.calibrators.auto import SURE, Auto, choose, interval_of, lacking, loss, paired
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
@@ -85,8 +84,10 @@ def test_a_blend_is_the_mean_of_the_rivals(worlds) -> None:
     for class_, choice in enumerate(calibration.choices):
         here = world.predictions.predicted_class == class_
         assert choice.chosen == choice.rivals
-        said = [calibration.members[name].confidence(world.predictions) for name in choice.chosen]
-        expected = np.mean([one.value[here] for one in said], axis=0)
+        stated = [
+            calibration.members[name].confidence(world.predictions) for name in choice.chosen
+        ]
+        expected = np.mean([one.value[here] for one in stated], axis=0)
         np.testing.assert_allclose(value[here], expected, rtol=0, atol=1e-12)
 
 
@@ -117,8 +118,8 @@ def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) ->
 
 def test_what_has_no_value_is_not_judged_and_certainty_is_clipped(worlds) -> None:
     world = worlds.draw(seed=3, n_samples=3)
-    said = class_only.METHOD.build(class_only.ClassOnly(), QUICK)
-    confidence = said.fit(world).confidence(world.predictions)
+    stated = class_only.METHOD.build(class_only.ClassOnly(), QUICK)
+    confidence = stated.fit(world).confidence(world.predictions)
     certain = replace(confidence, value=np.array([np.nan, 1.0, 0.0]))
     right = np.array([0, 0, 0]) + world.predictions.predicted_class
     judged = loss(certain, label(world.predictions, right))
@@ -157,14 +158,14 @@ def test_without_intervals_only_chosen_methods_are_kept(worlds) -> None:
     ],
 )
 def test_an_interval_is_that_of_a_method_that_sees_as_much(chosen, rivals, expected) -> None:
-    from credence.calibrators.registry import SINGLE
+    from credence.calibrators.all_methods import SINGLE
 
     assert interval_of(chosen, rivals, SINGLE) == expected
 
 
 def test_an_interval_is_not_that_of_a_form_that_won_by_being_simple(worlds) -> None:
     """With few proteins the share wins; its interval alone would be too narrow."""
-    from credence.calibrators.registry import BY_NAME
+    from credence.calibrators.all_methods import BY_NAME
 
     world = worlds.draw(seed=6, n_samples=160)
     calibration = BY_NAME["auto"].build(Auto(), FitOptions(n_draws=40)).fit(world)

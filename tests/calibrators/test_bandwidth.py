@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.calibrators.bandwidth import Scan, candidates, steady_bandwidth, witnesses
-from credence.calibrators.binning import Masses, masses_of
-from credence.calibrators.kernel_loo import leave_one_out_bandwidth, own_parts
-from credence.calibrators.protocol import ClassSample
+from credence.calibrators.bandwidth import BandwidthScan, candidates, steady_bandwidth, witnesses
+from credence.calibrators.binning import masses_of
+from credence.calibrators.kernel import leave_one_out_bandwidth, own_parts
+from credence.calibrators.protocol import ClassSample, Masses
 from credence.predictions import Floats
 
 SCALE = 10.0
@@ -81,19 +81,21 @@ def test_witnesses_skip_no_bandwidth_that_passes_on_the_grid(
         right, wrong = (np.round(scores, decimals) for scores in drawn(seed, 150, 70))
         masses = masses_of(sample_of(right, wrong))
         tried = candidates(SCALE, 0.01)
-        one_by_one = next(b for b in tried if Scan(masses, SCALE, allowed).passes(float(b)))
-        assert Scan(masses, SCALE, allowed).first_passing(tried) == one_by_one
+        one_by_one = next(
+            b for b in tried if BandwidthScan(masses, SCALE, allowed).passes(float(b))
+        )
+        assert BandwidthScan(masses, SCALE, allowed).first_passing(tried) == one_by_one
 
 
 def test_what_a_scan_remembers_changes_no_answer(sample_of: Make) -> None:
     right, wrong = drawn(4, 200, 90)
     masses = masses_of(sample_of(right, wrong))
-    scan = Scan(masses, SCALE, 2)
+    scan = BandwidthScan(masses, SCALE, 2)
     refuted = []
     for bandwidth in candidates(SCALE, 0.01)[:150]:
         slope = scan.slope_at(float(bandwidth))
         refuted.append(scan.n_refuted(slope, np.array([bandwidth])) == 1)
-        fresh = Scan(masses, SCALE, 2).passes(float(bandwidth))
+        fresh = BandwidthScan(masses, SCALE, 2).passes(float(bandwidth))
         assert not (refuted[-1] and fresh), bandwidth
         assert scan.passes(float(bandwidth)) == fresh, bandwidth
     assert sum(refuted) > 30

@@ -6,12 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from credence.calibrators.classwise import (
-    class_samples,
-    count,
-    kish,
-    scarce_fallback,
-)
+from credence.calibrators.classwise import class_samples, count, kish, scarce_fallback
 from credence.calibrators.masses import class_masses, support_of
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note

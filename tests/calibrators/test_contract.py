@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from credence.calibrators.protocol import FitOptions, Method, SettingRule, setting_rules
-from credence.calibrators.registry import BY_NAME, METHODS, read_calibration
+from credence.calibrators.all_methods import BY_NAME, METHODS, read_calibration
+from credence.calibrators.protocol import FitOptions, Method
 from credence.confidence import Confidence, Note
 from credence.predictions import Labelled, label
+from credence.settings import SettingRule, setting_rules
 
 OPTIONS = FitOptions(n_draws=20)
 EXACT = 1e-12  # METHODS section 2: the laws hold to this

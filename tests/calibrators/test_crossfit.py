@@ -46,8 +46,8 @@ def test_no_fit_saw_the_cluster_it_speaks_of(worlds) -> None:
     assert set(fold) == {0, 1, 2, 3, 4}
     np.testing.assert_array_equal(out_of_fold(world, Memory(), fold).value, 0.0)
     # The toy can fail: rows dealt one by one leave relatives behind.
-    dealt = np.arange(world.n_samples) % 5
-    assert out_of_fold(world, Memory(), dealt).value.mean() > 0.9
+    assigned = np.arange(world.n_samples) % 5
+    assert out_of_fold(world, Memory(), assigned).value.mean() > 0.9
 
 
 def test_folds_do_not_depend_on_rows_or_on_the_order_of_classes(worlds) -> None:

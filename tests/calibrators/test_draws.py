@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.calibrators.draws import cluster_weights, encode_clusters, keys_of, uniform
+from credence.draws import cluster_weights, encode_clusters, keys_of, uniform
 
 
 def test_a_name_has_the_same_key_wherever_it_stands() -> None:

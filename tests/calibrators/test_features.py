@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators.features import (
+from credence.calibrators.vector_features import (
     canonical_order,
     log_scores,
     predicted_rank,

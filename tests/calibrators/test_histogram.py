@@ -75,10 +75,10 @@ def test_the_interval_of_a_bin_is_the_same_all_over_it(sample_of: Make, bins: st
     curve = settings.fit_curve(sample)
     band = settings.fit_band(sample, curve, FitOptions(n_draws=80))
     point = np.sort(np.append(sample.score, curve.upper_edge))
-    for ends in (band.lower, band.upper):
-        found = np.interp(point, band.score, ends)
+    for bounds in (band.lower, band.upper):
+        found = np.interp(point, band.score, bounds)
         for one in range(6):
             assert np.ptp(found[curve.bin_of(point) == one]) == pytest.approx(0, abs=1e-9)
-    lower, upper = (np.interp(point, band.score, ends) for ends in (band.lower, band.upper))
+    lower, upper = (np.interp(point, band.score, bounds) for bounds in (band.lower, band.upper))
     assert ((lower < curve.value(point)) | (curve.value(point) == 0)).all()
     assert (upper - lower).min() > 1e-3

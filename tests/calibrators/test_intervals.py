@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from credence.calibrators.class_only import Constant
+from credence.calibrators.class_only import ConstantCurve
 from credence.calibrators.intervals import (
     bootstrap_band,
     expanded_quantiles,
@@ -104,8 +104,8 @@ def test_an_end_is_0_or_1_where_nothing_speaks_against_it(sample_of: Make) -> No
 class ShareMethod:
     """Settings of a curve method that is the class's share."""
 
-    def fit_curve(self, sample: ClassSample) -> Constant:
-        return Constant(sample.share_correct)
+    def fit_curve(self, sample: ClassSample) -> ConstantCurve:
+        return ConstantCurve(sample.share_correct)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         return bootstrap_band(self, sample, curve, options)

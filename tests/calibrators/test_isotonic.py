@@ -12,8 +12,13 @@ from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
 from credence.calibrators.classwise import class_samples
-from credence.calibrators.isotonic import Isotonic, Polyline
-from credence.calibrators.isotonic_band import dispersion, likelihood_ratio_band, limit_quantile
+from credence.calibrators.isotonic import (
+    Isotonic,
+    Polyline,
+    dispersion,
+    likelihood_ratio_band,
+    limit_quantile,
+)
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
 from credence.calibrators.binning import masses_of
-from credence.calibrators.kernel import METHOD, Kernel
-from credence.calibrators.kernel_curve import KernelCurve
+from credence.calibrators.kernel import METHOD, Kernel, KernelCurve
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled
@@ -166,9 +165,9 @@ def test_a_very_wide_kernel_gives_the_share_of_the_class(sample_of: Make) -> Non
 
 def test_outside_the_range_the_end_is_held_with_a_note(sample_of: Make) -> None:
     curve = Kernel(bandwidth=0.5).fit_curve(sample_of([5.0, 8.0, 9.0], [4.0, 6.0]))
-    ends = curve.value(np.array([4.0, 9.0]))
+    bounds = curve.value(np.array([4.0, 9.0]))
     outside = np.array([1.0, 3.999, 9.001, 10.0])
-    np.testing.assert_array_equal(curve.value(outside), np.repeat(ends, 2))
+    np.testing.assert_array_equal(curve.value(outside), np.repeat(bounds, 2))
     below, above = int(Note.BELOW_RANGE), int(Note.ABOVE_RANGE)
     assert curve.note(outside).tolist() == [below, below, above, above]
     assert curve.note(np.array([4.0, 5.0, 9.0])).tolist() == [0, 0, 0]

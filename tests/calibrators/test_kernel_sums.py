@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from credence.calibrators.bandwidth import BLOCK, LocalSums, local_sums
 from credence.calibrators.binning import Nodes
-from credence.calibrators.kernel_sums import BLOCK, LocalSums, local_sums
 from credence.predictions import Floats
 
 

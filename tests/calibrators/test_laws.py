@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from credence.app.methods import describe
+from credence.calibrators.all_methods import METHODS
 from credence.calibrators.protocol import FitOptions, Law, Method
-from credence.calibrators.registry import METHODS
-from credence.cli.methods import describe
 from credence.confidence import Confidence, Note
 from credence.predictions import Labelled, label
 

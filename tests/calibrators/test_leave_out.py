@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.calibrators.leave_out import jackknifed, shifts
+from credence.calibrators.sandwich import jackknifed, shifts
 from credence.predictions import Floats
 
 

@@ -9,7 +9,6 @@ import pytest
 from scipy import optimize, special
 from sklearn.linear_model import LogisticRegression
 
-from credence.calibrators.features import canonical_order, log_scores, rows_of
 from credence.calibrators.logistic import (
     FIXED_STRENGTH,
     METHOD,
@@ -20,6 +19,7 @@ from credence.calibrators.logistic import (
 )
 from credence.calibrators.newton import cluster_covariance, fit_logistic, log_loss
 from credence.calibrators.protocol import FitOptions
+from credence.calibrators.vector_features import canonical_order, log_scores, rows_of
 from credence.predictions import from_scores, label
 
 QUICK = FitOptions(n_draws=0)
@@ -107,8 +107,8 @@ def test_strengths_come_from_held_out_clusters(worlds) -> None:
     noise = np.random.default_rng(0).normal(size=(len(logs), 40))
     useless = np.column_stack([np.ones(len(logs)), noise])
     assert cross_fitted_strength(useless, rows) >= STRENGTHS[1]
-    told = np.column_stack([np.ones(len(logs)), 2.0 * rows.is_correct - 1.0])
-    assert cross_fitted_strength(told, rows) == STRENGTHS[-1]
+    message = np.column_stack([np.ones(len(logs)), 2.0 * rows.is_correct - 1.0])
+    assert cross_fitted_strength(message, rows) == STRENGTHS[-1]
     one = label(
         rows.predictions, rows.true_class, cluster=np.full(rows.n_samples, "x", dtype=object)
     )

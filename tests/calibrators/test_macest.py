@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.macest import METHOD
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
-from credence.calibrators.registry import read_calibration
-from credence.calibrators.spec import parse_method
 from credence.confidence import Note
 from credence.predictions import Labelled
 from credence.problems import InputError
@@ -70,9 +70,9 @@ def test_neighbours_that_speak_for_another_class_are_told(world: Labelled) -> No
     probability = calibration.probabilities(world.predictions)
     own = probability[np.arange(400), world.predictions.predicted_class]
     np.testing.assert_array_equal(found.value, own)
-    is_told = (found.note & Note.DISAGREES) > 0
-    np.testing.assert_array_equal(is_told, probability.max(axis=1) > own)
-    assert 0 < is_told.sum() < 200
+    has_features = (found.note & Note.DISAGREES) > 0
+    np.testing.assert_array_equal(has_features, probability.max(axis=1) > own)
+    assert 0 < has_features.sum() < 200
 
 
 def test_it_has_to_be_given_places(world: Labelled) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from credence.calibrators import mass_draws
-from credence.calibrators.draws import cluster_weights
-from credence.calibrators.mass_draws import cluster_masses, draw_masses, places_of
+from credence.calibrators import masses
+from credence.calibrators.masses import cluster_masses, draw_masses, places_of
 from credence.calibrators.protocol import ClassSample
+from credence.draws import cluster_weights
 
 Make = Callable[..., ClassSample]
 
@@ -50,7 +50,7 @@ def test_the_effective_number_adds_up_relatives_first(sample_of: Make) -> None:
 def test_many_scores_share_places_that_keep_order_and_mass(
     sample_of: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mass_draws, "MOST_PLACES", 40)
+    monkeypatch.setattr(masses, "MOST_PLACES", 40)
     rng = np.random.default_rng(3)
     sample = sample_of(10 * rng.beta(5, 1, 3000), [])
     places = places_of(sample)
@@ -70,7 +70,7 @@ def test_shares_of_bundles_vary_as_those_of_clusters_do(
     sample = sample_of(rng.uniform(0, 10, 4500), rng.uniform(0, 10, 1500))
     place = np.zeros(6000, dtype=np.int64)
     for most in (10_000, 600):
-        monkeypatch.setattr(mass_draws, "MOST_UNITS", most)
+        monkeypatch.setattr(masses, "MOST_UNITS", most)
         drawn = draw_masses(sample, place, 1, 2000)
         share = drawn.right[0] / (drawn.right[0] + drawn.wrong[0])
         # The binomial's √(¾·¼/6000); 600 bundles know their own spread to 3 %.

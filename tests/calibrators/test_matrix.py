@@ -6,27 +6,31 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from credence.calibrators.features import canonical_order, log_scores, name_order
 from credence.calibrators.matrix import (
     METHOD,
     Matrix,
-    Problem,
+    ScalingProblem,
     clusters_by_class,
     minimise,
     spread,
     with_ones,
 )
 from credence.calibrators.protocol import FitOptions
+from credence.calibrators.vector_features import canonical_order, log_scores, name_order
 
 
-def problem_of(worlds, settings: Matrix, n_samples: int = 150) -> tuple[Problem, np.ndarray]:
+def problem_of(
+    worlds, settings: Matrix, n_samples: int = 150
+) -> tuple[ScalingProblem, np.ndarray]:
     world = worlds.draw(seed=9, n_samples=n_samples)
     logs = log_scores(world.predictions)
     order = canonical_order(logs, world)
     _, cluster = np.unique(world.cluster[order].astype(str), return_inverse=True)
     rank = np.argsort(name_order(world.predictions.class_names))
     true_class = rank[world.true_class[order]]
-    return Problem(with_ones(logs[order]), true_class, world.weight[order], settings), cluster
+    return ScalingProblem(
+        with_ones(logs[order]), true_class, world.weight[order], settings
+    ), cluster
 
 
 def test_newton_agrees_with_a_slow_search(worlds) -> None:
@@ -89,7 +93,7 @@ def test_the_spread_is_that_of_leaving_each_cluster_out_in_turn(worlds, n_groups
     for group in range(n_groups):
         own = cluster == group
         score = ((excess * problem.weight[:, None])[own].T @ problem.design[own]).ravel()
-        rest = Problem(
+        rest = ScalingProblem(
             problem.design, problem.true_class, problem.weight * (1 - 0.999 * own), Matrix()
         ).curvature(p)
         shift = lift @ np.linalg.solve(lift.T @ rest @ lift + np.diag(ridge), lift.T @ score)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from credence.calibrators.all_methods import BY_NAME, METHODS, read_calibration
 from credence.calibrators.classwise import ClasswiseCalibration, ClasswiseCalibrator
 from credence.calibrators.kernel import Kernel
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.recalibrate import add_trove, fit_masses, mass_table, with_masses
-from credence.calibrators.registry import BY_NAME, METHODS, read_calibration
 from credence.predictions import Labelled
 
 OPTIONS = FitOptions(n_draws=0)

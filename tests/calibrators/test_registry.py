@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from credence.calibrators.all_methods import BY_NAME, METHODS, needs_of
 from credence.calibrators.protocol import Need
-from credence.calibrators.registry import BY_NAME, METHODS, needs_of
 
 
 def test_every_method_has_a_name_of_its_own() -> None:

@@ -13,12 +13,12 @@ from credence.calibrators.sandwich import (
     Terms,
     covariances,
     critical_value,
-    effective_clusters,
     inverse,
     summed,
     twins_of,
     variance_clusters,
 )
+from credence.draws import effective_clusters
 
 
 def terms_of_a_share(cluster: list[int], is_correct: list[int]) -> tuple[Terms, np.ndarray]:

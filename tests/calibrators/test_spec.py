@@ -10,20 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credence.calibrators import registry
-from credence.calibrators.class_only import Constant
+from credence.calibrators import all_methods
+from credence.calibrators.class_only import ConstantCurve
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Method,
-    Need,
-    setting,
-)
-from credence.calibrators.spec import Composition, Stage, parse_method
+from credence.calibrators.method_spec import Stage, TwoSteps, parse_method
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
 from credence.problems import InputError
+from credence.settings import setting
 
 
 @pytest.mark.parametrize(
@@ -53,13 +46,13 @@ def test_a_specification_has_one_form_that_reads_as_itself(written: str, canonic
 def test_one_stage_is_no_composition() -> None:
     assert isinstance(parse_method("kernel", ""), Stage)
     composed = parse_method("tswa -> kernel", "")
-    assert isinstance(composed, Composition)
+    assert isinstance(composed, TwoSteps)
     assert composed.needs is Need.VECTOR and not composed.gives_vector
     assert parse_method("matrix", "").gives_vector
 
 
 def test_every_method_of_the_registry_can_be_named() -> None:
-    for name, method in registry.BY_NAME.items():
+    for name, method in all_methods.BY_NAME.items():
         assert parse_method(name, "").text == name
         assert parse_method(name, "").needs is method.needs
 
@@ -99,14 +92,14 @@ def test_all_that_is_wrong_with_a_specification_is_said(text: str, message: str)
 def test_a_method_that_sees_the_vector_cannot_come_second() -> None:
     with pytest.raises(InputError) as refusal:
         parse_method("kernel -> logistic", "--method")
-    said = str(refusal.value)
+    stated = str(refusal.value)
     start = (
         "--method: 'logistic' sees the whole score vector; a stage before it leaves one number. "
         "Put it first, or write one of "
     )
-    assert said.startswith(start) and said.endswith(" there.")
-    offered = said.removeprefix(start).removesuffix(" there.").split(", ")
-    needs = {name: registry.BY_NAME[name].needs for name in offered}
+    assert stated.startswith(start) and stated.endswith(" there.")
+    offered = stated.removeprefix(start).removesuffix(" there.").split(", ")
+    needs = {name: all_methods.BY_NAME[name].needs for name in offered}
     assert "kernel" in offered and Need.VECTOR not in needs.values()
 
 
@@ -119,15 +112,15 @@ class Stubborn:
 
     always: float = setting(0.5, "What it says.", low=0.0, high=1.0)
 
-    def fit_curve(self, sample: ClassSample) -> Constant:
-        return Constant(self.always)
+    def fit_curve(self, sample: ClassSample) -> ConstantCurve:
+        return ConstantCurve(self.always)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         return Band(np.zeros(1), np.zeros(1), np.ones(1))
 
 
-def read_stubborn(record: Mapping[str, Any]) -> Constant:
-    return Constant.from_record(record)
+def read_stubborn(record: Mapping[str, Any]) -> ConstantCurve:
+    return ConstantCurve.from_record(record)
 
 
 TOY = Method(
@@ -144,12 +137,12 @@ TOY = Method(
 def test_a_toy_needs_its_module_and_one_line_of_the_registry(
     worlds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "METHODS", (*registry.METHODS, TOY))
-    monkeypatch.setitem(registry.BY_NAME, "stubborn", TOY)
+    monkeypatch.setattr(all_methods, "METHODS", (*all_methods.METHODS, TOY))
+    monkeypatch.setitem(all_methods.BY_NAME, "stubborn", TOY)
     world = worlds.draw(seed=1)
     for text, expected in (("stubborn(always=0.3)", 0.3), ("tswa -> stubborn(always=0.3)", 0.3)):
         calibration = parse_method(text, "").build(FitOptions(n_draws=0)).fit(world)
-        again = registry.read_calibration(json.loads(json.dumps(calibration.to_record())))
+        again = all_methods.read_calibration(json.loads(json.dumps(calibration.to_record())))
         np.testing.assert_array_equal(again.confidence(world.predictions).value, expected)
     composed = parse_method("stubborn -> isotonic", "").build(FitOptions(n_draws=0)).fit(world)
     value = composed.confidence(world.predictions).value

@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special
 
+from credence.calibrators.all_methods import BY_NAME, read_calibration
 from credence.calibrators.joint import JointCalibration
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.registry import BY_NAME, read_calibration
-from credence.calibrators.temperature import TemperatureModel
-from credence.calibrators.temperature_fit import Objective, find_minima, minimise
-from credence.calibrators.temperature_rows import Rows, gather, log_scores, rest_moments
+from credence.calibrators.score_logs import ScoreRows, gather, log_scores, rest_moments
+from credence.calibrators.temperature import Objective, TemperatureModel, find_minima, minimise
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled, from_scores, label
 
@@ -241,7 +240,7 @@ def test_rows_thinned_for_the_scan_lead_to_the_same_minimum(
 ) -> None:
     rows = gather(draw(11, n_samples=4000))
     whole = minimise(Objective(rows, "nll", True))
-    monkeypatch.setattr("credence.calibrators.temperature_fit.SCAN_ROWS", 300)
+    monkeypatch.setattr("credence.calibrators.temperature.SCAN_ROWS", 300)
     thin = minimise(Objective(rows, "nll", True))
     assert thin.log_temperature == pytest.approx(whole.log_temperature, abs=1e-10)
     np.testing.assert_allclose(thin.award, whole.award, atol=1e-9)
@@ -420,7 +419,7 @@ def test_temperatures_and_awards_on_phanns_table_are_those_known(phanns: Labelle
 
 
 def test_rows_are_gathered_by_class_with_their_origin() -> None:
-    rows: Rows = gather(draw(1))
+    rows: ScoreRows = gather(draw(1))
     assert rows.n_runs == 3 and rows.weight.sum() == pytest.approx(1.0)
     assert sorted(rows.origin.tolist()) == list(range(300))
     np.testing.assert_array_equal(rows.rest.max(axis=0), np.zeros(300))

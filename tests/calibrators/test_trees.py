@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from credence.calibrators.features import tree_features
 from credence.calibrators.forest import Forest, Growth, bin_edges, forest_of, grow, to_codes
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.trees import LOOSE_TREES, METHOD, Trees, halves, recalibrate
+from credence.calibrators.vector_features import tree_features
 from credence.predictions import label
 
 QUICK = FitOptions(n_draws=0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.registry import BY_NAME
 from credence.predictions import from_scores, label
 
 

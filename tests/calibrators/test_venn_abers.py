@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from credence.calibrators.isotonic_band import likelihood_ratio_band
+from credence.calibrators.isotonic import likelihood_ratio_band
 from credence.calibrators.logit_curve import merged
 from credence.calibrators.protocol import ClassSample, FitOptions
-from credence.calibrators.venn_abers import Bracket, VennAbers, package_ends, weighted_ends
+from credence.calibrators.venn_abers import Bracket, VennAbers, package_bounds, weighted_bounds
 from credence.predictions import Floats
 
 
@@ -44,7 +44,7 @@ def test_two_scores_are_bracketed_as_by_hand() -> None:
         0.1,
     )
     curve = VennAbers().fit_curve(sample)
-    low, high = curve.ends(np.array([2.0]))
+    low, high = curve.bounds(np.array([2.0]))
     assert (low[0], high[0]) == (0.5, 1.0)
     assert curve.value(np.array([2.0]))[0] == pytest.approx(2 / 3)
 
@@ -54,8 +54,8 @@ def test_two_scores_are_bracketed_as_by_hand() -> None:
 def test_the_package_and_the_weighted_twin_agree_where_rows_weigh_1(seed: int) -> None:
     sample = drawn(seed, 40)
     _, weight, weight_correct = merged(sample)
-    ours = weighted_ends(weight, weight_correct)
-    theirs = package_ends(sample.score, sample.is_correct)
+    ours = weighted_bounds(weight, weight_correct)
+    theirs = package_bounds(sample.score, sample.is_correct)
     np.testing.assert_allclose(ours[0][1:], theirs[0][1:], atol=1e-12)
     np.testing.assert_allclose(ours[1][:-1], theirs[1][:-1], atol=1e-12)
 
@@ -67,14 +67,14 @@ def test_both_ends_are_isotonic_fits_with_the_protein_itself_added(seed: int) ->
     curve = VennAbers().fit_curve(sample)
     for score in (1.05, 3.0, 5.55, 7.2, float(sample.score[-1]), float(sample.score[0])):
         held = float(np.clip(score, sample.score[0], sample.score[-1]))
-        for label, end in ((0.0, curve.ends(np.array([score]))[0]), (1.0, None)):
+        for label, end in ((0.0, curve.bounds(np.array([score]))[0]), (1.0, None)):
             peer = IsotonicRegression()
             peer.fit(
                 np.append(sample.score, held),
                 np.append(sample.is_correct.astype(float), label),
                 np.append(weight, 1.0),
             )
-            found = curve.ends(np.array([score]))[1] if end is None else end
+            found = curve.bounds(np.array([score]))[1] if end is None else end
             assert found[0] == pytest.approx(float(peer.predict([held])[0]), abs=1e-12)
 
 
@@ -86,7 +86,7 @@ def test_the_interval_holds_the_bracket_and_that_of_the_isotonic_curve_everywher
         asked = np.linspace(sample.score[0], sample.score[-1], 1001)
         lower = np.interp(asked, band.score, band.lower)
         upper = np.interp(asked, band.score, band.upper)
-        low, high = curve.ends(asked)
+        low, high = curve.bounds(asked)
         assert (lower <= low + 1e-12).all() and (high <= upper + 1e-12).all()
         isotonic = likelihood_ratio_band(sample, FitOptions())
         assert (band.lower <= isotonic.lower).all() and (isotonic.upper <= band.upper).all()
@@ -95,13 +95,13 @@ def test_the_interval_holds_the_bracket_and_that_of_the_isotonic_curve_everywher
 def test_the_value_lies_between_the_ends() -> None:
     curve = VennAbers().fit_curve(drawn(5))
     asked = np.linspace(0, 11, 200)
-    low, high = curve.ends(asked)
+    low, high = curve.bounds(asked)
     assert (low <= curve.value(asked)).all() and (curve.value(asked) <= high).all()
 
 
 def test_numpys_warnings_are_as_they_were_after_the_package_was_used() -> None:
     before = np.geterr()
-    package_ends(np.array([1.0, 2.0]), np.array([False, True]))
+    package_bounds(np.array([1.0, 2.0]), np.array([False, True]))
     assert np.geterr() == before
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from credence.calibrators.registry import METHODS
-from credence.cli import COMMANDS, group, run_command_line
-from credence.configuration import DEMO_FILES
+from credence.app import COMMANDS, group, run_command_line
+from credence.app.configuration import DEMO_FILES
+from credence.calibrators.all_methods import METHODS
 from credence.simulate import make_world, render_files
 from small_worlds import SMALL, TIMEOUT, call
 
@@ -59,14 +59,14 @@ def test_the_examples_that_start_more_are_well_formed(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_what_a_command_does(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line([name, "--help"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith(f"Usage: credence {name} ")
-    assert "Example: credence " in said
+    stated = capsys.readouterr().out
+    assert stated.startswith(f"Usage: credence {name} ")
+    assert "Example: credence " in stated
 
 
 def test_the_version_is_printed_without_importing_what_computes(tmp_path: Path) -> None:
     code = (
-        "import sys; from credence.cli import run_command_line as run; run(['--version']);"
+        "import sys; from credence.app import run_command_line as run; run(['--version']);"
         "print(sorted({'numpy', 'pandas', 'scipy', 'pyarrow', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run(
@@ -117,11 +117,11 @@ def test_check_tells_what_is_wrong_with_configuration_and_all_tables_at_once(
         "use_sets: [{name: one, scores: bad.fasta, format: phanns}]\n"
     )
     assert run_command_line(["check", "bad.yaml"]) == 2
-    said = capsys.readouterr().err
+    stated = capsys.readouterr().err
     assert re.search(
-        r"^bad.csv, line 2, column '[^']+': 'high' is not a number\. Give ", said, re.M
+        r"^bad.csv, line 2, column '[^']+': 'high' is not a number\. Give ", stated, re.M
     )
-    assert re.search(r"^bad.fasta, line 1: ", said, re.M)
+    assert re.search(r"^bad.fasta, line 1: ", stated, re.M)
 
 
 def test_check_lists_every_id_that_table_and_fasta_do_not_share(
@@ -132,12 +132,12 @@ def test_check_lists_every_id_that_table_and_fasta_do_not_share(
     Path("less.fasta").write_text(text.replace(f">{first} ", ">x ").replace(f">{second} ", ">y "))
     words = ["check", "demo/calibration.csv", "--format", "phanns-labelled"]
     assert run_command_line([*words, "--proteins", "less.fasta"]) == 2
-    said = capsys.readouterr().err
+    stated = capsys.readouterr().err
     for name in (first, second):
-        assert f"{name!r} has no protein in less.fasta." in said
+        assert f"{name!r} has no protein in less.fasta." in stated
     for name in ("x", "y"):
-        assert f"less.fasta, line {text[: text.index(f'>{first} ')].count(chr(10)) + 1}" in said
-        assert f"{name!r} has no row in demo/calibration.csv." in said
+        assert f"less.fasta, line {text[: text.index(f'>{first} ')].count(chr(10)) + 1}" in stated
+        assert f"{name!r} has no row in demo/calibration.csv." in stated
 
 
 def test_check_tells_that_the_rows_of_a_protein_stand_apart(
@@ -154,9 +154,9 @@ def test_check_tells_that_the_rows_of_a_protein_stand_apart(
     ):
         Path("a.tsv").write_text("id\tx\ty\tnetwork\n" + "".join(lines))
         assert run_command_line(["check", "a.tsv", "--format", "credence"]) == 0
-        said = capsys.readouterr()
-        assert said.out == "2 proteins, 2 classes, scale 2, 2 networks, no labels\n"
-        assert said.err == notice
+        stated = capsys.readouterr()
+        assert stated.out == "2 proteins, 2 classes, scale 2, 2 networks, no labels\n"
+        assert stated.err == notice
 
 
 def test_init_writes_a_configuration_that_is_valid_and_commented(
@@ -193,9 +193,9 @@ def test_methods_lists_every_entry_with_its_laws(capsys: pytest.CaptureFixture[s
             [law for law in method.laws if law.name not in ("INVARIANCE", "RANGE")]
         )
     assert run_command_line(["methods"]) == 0
-    said = capsys.readouterr().out
+    stated = capsys.readouterr().out
     for method in METHODS:
-        assert f"{method.name}: {method.summary}\n    from: {method.reference}\n" in said
+        assert f"{method.name}: {method.summary}\n    from: {method.reference}\n" in stated
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -252,7 +252,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
 
 def test_a_bug_shows_its_traceback_and_exit_code_1(tmp_path: Path) -> None:
     code = (
-        "import sys; import credence.cli.methods as m;"
+        "import sys; import credence.app.methods as m;"
         "m._methods = lambda: 1 / 0;"
         "sys.argv = ['credence', 'methods'];"
         "from credence.__main__ import main; main()"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from credence.cli import run_command_line
-from credence.findings.releases import Step
+from credence.app import run_command_line
+from credence.findings.releases import ReleaseStep
 
 END = "Mend this and run the command again.\n"
-Said = pytest.CaptureFixture[str]
+Stated = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ def copies(releases: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.Monk
     return tmp_path
 
 
-def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Said) -> None:
+def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Stated) -> None:
     words = ["compare", "old", "new", "--out", "changes.tsv", "--classes", "classes.parquet"]
     assert run_command_line([*words, "--page", "p.html", "--record", "r.json"]) == 0
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("htj adds 90 proteins to calibrate with: 500 before, 590 now.\n")
-    assert said.err.endswith("Wrote changes.tsv, classes.parquet, p.html, r.json.\n")
+    stated = capsys.readouterr()
+    assert stated.out == ""
+    assert stated.err.startswith("htj adds 90 proteins to calibrate with: 500 before, 590 now.\n")
+    assert stated.err.endswith("Wrote changes.tsv, classes.parquet, p.html, r.json.\n")
     table = pd.read_csv("changes.tsv", sep="\t")
     assert len(table) == 590 and (table["is_new"] == "yes").sum() == 90
     change = table["change"].abs()
@@ -45,7 +45,7 @@ def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Said
     total = classes["confidence_evidence"] + classes["confidence_composition"]
     assert (total - classes["confidence_total"]).abs().max() < 1e-12
     record = json.loads(Path("r.json").read_text())
-    step = Step.from_record(record, "r.json")
+    step = ReleaseStep.from_record(record, "r.json")
     assert step.to_record() == record
     counted = {entry.outcome: entry.n for entry in step.newer.outcomes if entry.n}
     assert counted == {"exact_repeat": 1, "added": 90}
@@ -55,7 +55,7 @@ def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Said
         assert entry.sentence in page
 
 
-def test_the_same_comparison_gives_the_same_bytes(copies: Path, capsys: Said) -> None:
+def test_the_same_comparison_gives_the_same_bytes(copies: Path, capsys: Stated) -> None:
     for name in ("one", "two"):
         words = ["--out", f"{name}.tsv", "--page", f"{name}.html", "--record", f"{name}.json"]
         assert run_command_line(["compare", "old", "new", *words]) == 0
@@ -63,15 +63,15 @@ def test_the_same_comparison_gives_the_same_bytes(copies: Path, capsys: Said) ->
         assert Path(f"one.{ending}").read_bytes() == Path(f"two.{ending}").read_bytes()
 
 
-def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Said) -> None:
+def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Stated) -> None:
     assert run_command_line(["compare", "old", "old/release.json", "--out", "c.tsv"]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("base changes nothing: no protein was added.\n")
+    stated = capsys.readouterr().err
+    assert stated.startswith("base changes nothing: no protein was added.\n")
     assert (pd.read_csv("c.tsv", sep="\t")["change"] == 0).all()
 
 
 def test_two_calibration_files_have_curves_counts_and_bandwidths(
-    copies: Path, capsys: Said
+    copies: Path, capsys: Stated
 ) -> None:
     files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
     assert run_command_line(["compare", *files, "--classes", "c.tsv", "--page", "p.html"]) == 0
@@ -84,7 +84,7 @@ def test_two_calibration_files_have_curves_counts_and_bandwidths(
     )
 
 
-def test_a_table_says_whose_confidences_are_compared(copies: Path, capsys: Said) -> None:
+def test_a_table_says_whose_confidences_are_compared(copies: Path, capsys: Stated) -> None:
     files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
     Path("use.tsv").write_text("id\tPortal\tCollar\tHTJ\tOther\nq1\t1\t1\t7\t1\nq2\t9\t1\t0\t0\n")
     words = ["--table", "use.tsv", "--format", "credence", "--spec", '{"scale": 10}']
@@ -95,7 +95,7 @@ def test_a_table_says_whose_confidences_are_compared(copies: Path, capsys: Said)
 
 
 def test_published_releases_without_proteins_are_enough_for_a_page(
-    copies: Path, capsys: Said
+    copies: Path, capsys: Stated
 ) -> None:
     for name in ("old", "new"):
         folder = Path(name)
@@ -118,15 +118,15 @@ def spoil(name: str, change: Callable[[str], str]) -> None:
     path.write_text(change(path.read_text()))
 
 
-def refused(capsys: Said, *words: str) -> str:
+def refused(capsys: Stated, *words: str) -> str:
     """Return the message with which a comparison is refused, without its last line."""
     assert run_command_line(["compare", *words]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.endswith(END)
-    return said.err.removesuffix(END)
+    stated = capsys.readouterr()
+    assert stated.out == "" and stated.err.endswith(END)
+    return stated.err.removesuffix(END)
 
 
-def test_what_is_no_release_is_named(copies: Path, capsys: Said) -> None:
+def test_what_is_no_release_is_named(copies: Path, capsys: Stated) -> None:
     Path("empty").mkdir()
     assert refused(capsys, "empty", "missing", "--out", "c.tsv") == (
         "empty: this is no release: it has no release.json. Give a folder of "
@@ -136,7 +136,7 @@ def test_what_is_no_release_is_named(copies: Path, capsys: Said) -> None:
     )
 
 
-def test_a_calibration_of_another_release_is_named(copies: Path, capsys: Said) -> None:
+def test_a_calibration_of_another_release_is_named(copies: Path, capsys: Stated) -> None:
     shutil.copy("new/calibrations/chosen.json", "old/calibrations/chosen.json")
     assert refused(capsys, "old", "new", "--out", "c.tsv") == (
         "old/calibrations/chosen.json: its digest is not that of release.json: it was changed, "
@@ -144,7 +144,7 @@ def test_a_calibration_of_another_release_is_named(copies: Path, capsys: Said) -
     )
 
 
-def test_proteins_that_were_changed_are_named(copies: Path, capsys: Said) -> None:
+def test_proteins_that_were_changed_are_named(copies: Path, capsys: Stated) -> None:
     spoil("new/groups.tsv", lambda text: text.replace("\tcalibration\t", "\ttraining\t", 1))
     assert refused(capsys, "old", "new", "--out", "c.tsv") == (
         "new: samples.parquet and groups.tsv are not those of release.json: one of them was "
@@ -152,7 +152,7 @@ def test_proteins_that_were_changed_are_named(copies: Path, capsys: Said) -> Non
     )
 
 
-def test_a_release_that_was_changed_is_named(copies: Path, capsys: Said) -> None:
+def test_a_release_that_was_changed_is_named(copies: Path, capsys: Stated) -> None:
     spoil("new/release.json", lambda text: text.replace('"htj"', '"portal"'))
     assert refused(capsys, "old", "new", "--out", "c.tsv") == (
         "new/release.json: its digest does not fit its content: the file was changed after it "
@@ -160,15 +160,15 @@ def test_a_release_that_was_changed_is_named(copies: Path, capsys: Said) -> None
     )
 
 
-def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Said) -> None:
+def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Stated) -> None:
     spoil(
         "new/release.json", lambda text: text.replace("credence/release/1", "credence/release/2")
     )
-    said = refused(capsys, "old", "new", "--out", "c.tsv")
-    assert said.startswith("new/release.json: its schema is 'credence/release/2'")
+    stated = refused(capsys, "old", "new", "--out", "c.tsv")
+    assert stated.startswith("new/release.json: its schema is 'credence/release/2'")
 
 
-def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: Said) -> None:
+def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: Stated) -> None:
     record = json.loads(Path("new/release.json").read_text()) | {"calibrations": None}
     Path("new/release.json").write_text(json.dumps(record))
     assert refused(capsys, "old", "new", "--out", "c.tsv") == (
@@ -177,7 +177,7 @@ def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: Said)
     )
 
 
-def test_the_newer_release_may_come_first(copies: Path, capsys: Said) -> None:
+def test_the_newer_release_may_come_first(copies: Path, capsys: Stated) -> None:
     assert run_command_line(["compare", "new", "old", "--record", "r.json"]) == 0
     assert capsys.readouterr().err.startswith(
         "base takes away 90 proteins to calibrate with: 590 before, 500 now.\n"
@@ -186,7 +186,7 @@ def test_the_newer_release_may_come_first(copies: Path, capsys: Said) -> None:
 
 
 def test_calibrations_of_other_classes_are_named(
-    copies: Path, capsys: Said, chain_at: Callable[..., object]
+    copies: Path, capsys: Stated, chain_at: Callable[..., object]
 ) -> None:
     files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
     from credence.tables.calibration_file import checksum_of
@@ -202,13 +202,13 @@ def test_calibrations_of_other_classes_are_named(
     )
 
 
-def test_no_method_in_common_is_named(copies: Path, capsys: Said) -> None:
+def test_no_method_in_common_is_named(copies: Path, capsys: Stated) -> None:
     assert refused(capsys, "old", "new", "--method", "kernal", "--out", "c.tsv") == (
         "--method: 'kernal' is not in both. Did you mean 'kernel'?\n"
     )
 
 
-def test_outputs_are_asked_for_and_do_not_overwrite(copies: Path, capsys: Said) -> None:
+def test_outputs_are_asked_for_and_do_not_overwrite(copies: Path, capsys: Stated) -> None:
     assert refused(capsys, "old", "new") == (
         "credence compare: nothing is to be written. Give --out, --classes, --page or --record.\n"
     )

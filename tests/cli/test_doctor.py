@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import doctor_machine, doctor_packages, doctor_software, run_command_line
-from credence.cli.doctor_machine import GIBIBYTE
-from credence.cli.doctor_packages import Found
-from credence.cli.doctor_software import PROGRAMS
-from credence.cli.failures import explain
-from credence.configuration import workflow_folder
+from credence.app import doctor, run_command_line
+from credence.app.configuration import workflow_folder
+from credence.app.doctor import GIBIBYTE, PROGRAMS, Found
+from credence.app.failures import explain
 
 DIAMOND = next(program for program in PROGRAMS if program.engine == "diamond")
 INSTALL_DIAMOND = (
@@ -35,7 +33,7 @@ INSTALL = (
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that alone is searched for programs, besides those of the system."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-    monkeypatch.setattr(doctor_software.shutil, "which", lambda name: _at(tmp_path / name))
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: _at(tmp_path / name))
     return tmp_path
 
 
@@ -58,14 +56,14 @@ def test_packages_that_are_missing_too_old_or_too_new_are_named() -> None:
 
     asked = ["numpy>=2.1", "snakemake<10,>=9.3", "pandas>=2.2", "scipy>=1.15"]
     others = ["mypy>=1.14; extra == 'dev'", "nothing; platform_machine == 'abacus'"]
-    found = doctor_packages.look_at_packages([*asked, *others], version_of)
+    found = doctor.look_at_packages([*asked, *others], version_of)
     assert found == Found(
         "packages",
         "mend",
         "snakemake is 10.0.1, not <10,>=9.3; pandas is 1.5.3, not >=2.2; scipy is missing",
         INSTALL,
     )
-    assert doctor_packages.look_at_packages(["numpy>=2.1"], version_of).text == (
+    assert doctor.look_at_packages(["numpy>=2.1"], version_of).text == (
         "all 1 are there and as recent as they have to be"
     )
 
@@ -85,27 +83,25 @@ def test_what_a_lock_has_is_told_where_other_versions_are_installed(tmp_path: Pa
             raise metadata.PackageNotFoundError(name)
         return there[name]
 
-    assert doctor_packages.look_at_lock(lock, version_of) == Found(
-        "lock", "ok", f"the versions of {lock}"
-    )
+    assert doctor.look_at_lock(lock, version_of) == Found("lock", "ok", f"the versions of {lock}")
     there["numpy"] = "2.5.5"
-    assert doctor_packages.look_at_lock(lock, version_of) == Found(
+    assert doctor.look_at_lock(lock, version_of) == Found(
         "lock",
         "note",
         f"not the versions of {lock}: numpy is 2.5.5, there 2.4.6; last digits may differ",
         INSTALL,
     )
-    absent = doctor_packages.look_at_lock(tmp_path / "none", version_of)
+    absent = doctor.look_at_lock(tmp_path / "none", version_of)
     assert (absent.verdict, absent.remedy) == ("note", "")
 
 
 def test_the_lock_is_the_one_that_came_with_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert doctor_packages.lock_file() == ROOT / "envs" / "credence.lock.txt"
+    assert doctor.lock_file() == ROOT / "envs" / "credence.lock.txt"
     # Installed without a checkout it lies in the package; pyproject.toml puts it there.
-    monkeypatch.setattr(doctor_packages, "PACKAGE", tmp_path / "site-packages" / "credence")
-    assert doctor_packages.lock_file() == (
+    monkeypatch.setattr(doctor, "PACKAGE", tmp_path / "site-packages" / "credence")
+    assert doctor.lock_file() == (
         tmp_path / "site-packages" / "credence" / "_workflow" / "envs" / "credence.lock.txt"
     )
     text = (ROOT / "pyproject.toml").read_text("utf-8")
@@ -117,7 +113,7 @@ def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path)
     # In a process of its own: a package that was imported is there.
     program = (
         f"import sys; sys.modules[{package!r}] = None; "
-        "from credence.cli import run_command_line; sys.exit(run_command_line(['doctor']))"
+        "from credence.app import run_command_line; sys.exit(run_command_line(['doctor']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -131,10 +127,10 @@ def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path)
     assert done.stderr == ""
     assert f"→ {INSTALL}\n" in done.stdout
     assert done.stdout.endswith("To be mended: 1.\n")
-    told = {
+    message = {
         "packaging": "packaging is missing, and perhaps others",
     }.get(package, f"{package} cannot be imported, and without it nothing more can be looked at")
-    assert f"{told}\n" in done.stdout
+    assert f"{message}\n" in done.stdout
 
 
 def test_a_command_without_its_package_names_the_doctor() -> None:
@@ -145,22 +141,22 @@ def test_a_command_without_its_package_names_the_doctor() -> None:
 
 
 def test_a_python_that_is_too_old_is_named() -> None:
-    found = doctor_packages.look_at_python((3, 10, 2), ">=3.11", ["numpy"])
+    found = doctor.look_at_python((3, 10, 2), ">=3.11", ["numpy"])
     assert (found.verdict, found.text) == ("mend", "3.10.2, and 3.11 is the oldest that will do")
-    assert doctor_packages.look_at_python((3, 11, 0), ">=3.11", ["numpy"]).verdict == "ok"
-    assert doctor_packages.look_at_python((3, 11, 0), "", []).text == (
+    assert doctor.look_at_python((3, 11, 0), ">=3.11", ["numpy"]).verdict == "ok"
+    assert doctor.look_at_python((3, 11, 0), "", []).text == (
         "3.11.0; the package is not installed, only found on the path"
     )
-    assert doctor_packages.look_at_python((3, 11, 0), "", []).remedy == (
+    assert doctor.look_at_python((3, 11, 0), "", []).remedy == (
         f"{sys.executable} -m pip install --no-deps --no-build-isolation --editable {ROOT}"
     )
 
 
 def test_a_program_is_missing_where_it_is_needed_and_noted_where_not(bin_folder: Path) -> None:
-    assert doctor_software.look_at_program(DIAMOND, True) == Found(
+    assert doctor.look_at_program(DIAMOND, True) == Found(
         "DIAMOND", "mend", "not installed", INSTALL_DIAMOND
     )
-    assert doctor_software.look_at_program(DIAMOND, False) == Found(
+    assert doctor.look_at_program(DIAMOND, False) == Found(
         "DIAMOND", "note", "not installed; only the engine diamond needs it", INSTALL_DIAMOND
     )
 
@@ -168,16 +164,14 @@ def test_a_program_is_missing_where_it_is_needed_and_noted_where_not(bin_folder:
 def test_a_program_that_is_too_old_is_named_with_what_installs_another(bin_folder: Path) -> None:
     path = bin_folder / "diamond"
     write_program(path, "diamond version 0.9.36")
-    assert doctor_software.look_at_program(DIAMOND, True) == Found(
+    assert doctor.look_at_program(DIAMOND, True) == Found(
         "DIAMOND",
         "mend",
         f"{path} is 0.9.36, and 2 is the oldest that will do",
         INSTALL_DIAMOND,
     )
     write_program(path, "diamond version 2.1.12")
-    assert doctor_software.look_at_program(DIAMOND, True) == Found(
-        "DIAMOND", "ok", f"2.1.12 ({path})"
-    )
+    assert doctor.look_at_program(DIAMOND, True) == Found("DIAMOND", "ok", f"2.1.12 ({path})")
 
 
 def test_a_program_that_fails_or_does_not_answer_is_told(
@@ -185,14 +179,14 @@ def test_a_program_that_fails_or_does_not_answer_is_told(
 ) -> None:
     path = bin_folder / "diamond"
     write_program(path, "no licence", code=3)
-    found = doctor_software.look_at_program(DIAMOND, True)
+    found = doctor.look_at_program(DIAMOND, True)
     assert (found.verdict, found.text) == (
         "mend",
         f"{path}: the program failed with code 3: no licence.",
     )
-    monkeypatch.setattr(doctor_software, "SECONDS", 0.2)
+    monkeypatch.setattr(doctor, "SECONDS", 0.2)
     path.write_text("#!/bin/sh\nsleep 60\n")
-    found = doctor_software.look_at_program(DIAMOND, False)
+    found = doctor.look_at_program(DIAMOND, False)
     assert found.verdict == "note"
     assert "the program was ended after 0.2 seconds." in found.text
 
@@ -201,7 +195,7 @@ def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
     path = bin_folder / "cd-hit"
     write_program(path, "\t\t====== CD-HIT version 4.8.1 (built on ...) ======", code=1)
     program = next(one for one in PROGRAMS if one.engine == "cdhit")
-    assert doctor_software.look_at_program(program, True).text == f"4.8.1 ({path})"
+    assert doctor.look_at_program(program, True).text == f"4.8.1 ({path})"
 
 
 @pytest.mark.parametrize(
@@ -209,14 +203,14 @@ def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
     [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "mend", "release 14")],
 )
 def test_releases_of_mmseqs_are_told_apart(
-    said: str, verdict: str, shown: str, tmp_path: Path
+    stated: str, verdict: str, shown: str, tmp_path: Path
 ) -> None:
     from dataclasses import replace
 
     path = tmp_path / "mmseqs"
-    write_program(path, said)
+    write_program(path, stated)
     program = next(one for one in PROGRAMS if one.engine == "mmseqs")
-    found = doctor_software.look_at_program(replace(program, find=lambda: str(path)), True)
+    found = doctor.look_at_program(replace(program, find=lambda: str(path)), True)
     assert found.verdict == verdict
     assert shown in found.text
 
@@ -224,19 +218,19 @@ def test_releases_of_mmseqs_are_told_apart(
 def test_slurm_needs_both_its_plugin_and_its_commands(
     bin_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_software, "find_spec", lambda name: None)
-    assert doctor_software.look_at_slurm().text == "not here; only --profile slurm needs it"
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    assert doctor.look_at_slurm().text == "not here; only --profile slurm needs it"
     write_program(bin_folder / "sbatch", "")
-    assert doctor_software.look_at_slurm() == Found(
+    assert doctor.look_at_slurm() == Found(
         "SLURM",
         "note",
         f"{bin_folder}/sbatch is here, Snakemake's plugin is not",
         f"cd {ROOT} && VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt",
     )
-    monkeypatch.setattr(doctor_software, "find_spec", lambda name: object())
-    assert doctor_software.look_at_slurm().verdict == "ok"
+    monkeypatch.setattr(doctor, "find_spec", lambda name: object())
+    assert doctor.look_at_slurm().verdict == "ok"
     (bin_folder / "sbatch").unlink()
-    assert doctor_software.look_at_slurm() == Found(
+    assert doctor.look_at_slurm() == Found(
         "SLURM",
         "note",
         "the plugin is installed, and there is no sbatch here",
@@ -245,55 +239,51 @@ def test_slurm_needs_both_its_plugin_and_its_commands(
 
 
 def test_a_font_that_is_missing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor_software.look_at_font().text == "DejaVu Sans, with matplotlib"
-    monkeypatch.setattr(doctor_software, "FONT", "no such font.ttf")
-    assert doctor_software.look_at_font().verdict == "note"
+    assert doctor.look_at_font().text == "DejaVu Sans, with matplotlib"
+    monkeypatch.setattr(doctor, "FONT", "no such font.ttf")
+    assert doctor.look_at_font().verdict == "note"
 
 
 def test_folders_are_written_to_to_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = doctor_machine.look_at_folder("this folder", tmp_path, "go")
+    found = doctor.look_at_folder("this folder", tmp_path, "go")
     assert found.verdict == "ok"
     assert list(tmp_path.iterdir()) == []
-    missing = doctor_machine.look_at_folder("this folder", tmp_path / "none", "go")
+    missing = doctor.look_at_folder("this folder", tmp_path / "none", "go")
     assert missing == Found(
         "this folder",
         "mend",
         f"{tmp_path / 'none'} cannot be written to (No such file or directory)",
         "go",
     )
-    monkeypatch.setattr(doctor_machine, "LEAST_DISK", 1 << 60)
-    assert doctor_machine.look_at_folder("this folder", tmp_path, "go").remedy == (
-        "make room, or go"
-    )
+    monkeypatch.setattr(doctor, "LEAST_DISK", 1 << 60)
+    assert doctor.look_at_folder("this folder", tmp_path, "go").remedy == ("make room, or go")
 
 
 def test_memory_is_the_least_of_what_is_free_and_what_is_allowed(tmp_path: Path) -> None:
-    assert doctor_machine.memory_of(tmp_path) is None
+    assert doctor.memory_of(tmp_path) is None
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc" / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   4096 kB\n")
-    assert doctor_machine.memory_of(tmp_path) == 4096 * 1024
+    assert doctor.memory_of(tmp_path) == 4096 * 1024
     (tmp_path / "sys" / "fs" / "cgroup").mkdir(parents=True)
     limit = tmp_path / "sys" / "fs" / "cgroup" / "memory.max"
     limit.write_text("max\n")
-    assert doctor_machine.memory_of(tmp_path) == 4096 * 1024
+    assert doctor.memory_of(tmp_path) == 4096 * 1024
     limit.write_text("1000\n")
-    assert doctor_machine.memory_of(tmp_path) == 1000
-    assert doctor_machine.look_at_memory(GIBIBYTE).text == (
+    assert doctor.memory_of(tmp_path) == 1000
+    assert doctor.look_at_memory(GIBIBYTE).text == (
         "1.0 GiB free; sets of millions of proteins take up to 2 GiB"
     )
-    assert doctor_machine.look_at_memory(2 * GIBIBYTE).verdict == "ok"
-    assert doctor_machine.look_at_memory(None).verdict == "note"
+    assert doctor.look_at_memory(2 * GIBIBYTE).verdict == "ok"
+    assert doctor.look_at_memory(None).verdict == "note"
 
 
 def test_processors_and_text_are_told() -> None:
-    assert doctor_machine.look_at_processors(1, True).text == "1 core"
-    assert doctor_machine.look_at_processors(8, False).text == (
+    assert doctor.look_at_processors(1, True).text == "1 core"
+    assert doctor.look_at_processors(8, False).text == (
         "8 cores, without AVX2: MMseqs2's wheel does not run here"
     )
-    assert doctor_machine.look_at_text("utf-8", "UTF-8").verdict == "ok"
-    assert doctor_machine.look_at_text("utf-8", "ANSI_X3.4-1968").remedy == (
-        "export LC_ALL=C.UTF-8"
-    )
+    assert doctor.look_at_text("utf-8", "UTF-8").verdict == "ok"
+    assert doctor.look_at_text("utf-8", "ANSI_X3.4-1968").remedy == ("export LC_ALL=C.UTF-8")
 
 
 def test_the_engine_of_a_configuration_has_to_be_there(
@@ -304,10 +294,10 @@ def test_the_engine_of_a_configuration_has_to_be_there(
     assert "engine: mmseqs" in text
     Path("c.yaml").write_text(text.replace("engine: mmseqs", "engine: diamond"))
     assert run_command_line(["doctor", "--config", "c.yaml"]) == 2
-    said = capsys.readouterr().out
-    assert "MEND  DIAMOND          not installed\n" in said
-    assert f"→ {INSTALL_DIAMOND}\n" in said
-    assert said.endswith("To be mended: 1.\n")
+    stated = capsys.readouterr().out
+    assert "MEND  DIAMOND          not installed\n" in stated
+    assert f"→ {INSTALL_DIAMOND}\n" in stated
+    assert stated.endswith("To be mended: 1.\n")
     Path("broken.yaml").write_text("a: 1\n")
     assert run_command_line(["doctor", "--config", "broken.yaml", "--json"]) == 2
     (problem,) = [one for one in json.loads(capsys.readouterr().out) if one["verdict"] == "mend"]

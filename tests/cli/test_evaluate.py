@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 
 
 def call(folder: Path, *words: str, cores: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -153,7 +153,7 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
     (folder / "twice.parquet").write_bytes(whole)
     again = "Cross-fit the method again: credence crossfit."
     judge = ("evaluate", *SOME, "--calibration", "some.json", "--draws", "0")
-    for words, told in {
+    for words, message in {
         ("--folds", "4", "--held-out", "five.parquet"): (
             f"five.parquet: folds is 5 in it, and 4 here. {again}"
         ),
@@ -172,7 +172,7 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
         ),
     }.items():
         assert run_command_line([*judge, *words, "--out", "refused.json"]) == 2
-        assert capsys.readouterr().err == f"{told}\nMend this and run the command again.\n"
+        assert capsys.readouterr().err == f"{message}\nMend this and run the command again.\n"
         assert not (folder / "refused.json").exists()
 
 

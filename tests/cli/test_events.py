@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
 from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import read_confidences
-from credence.tables.novelty_file import read_novelty
+from credence.tables.stage_files import read_novelty
 
 SMALL = WorldSettings(
     n_calibration=400, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
@@ -96,8 +96,8 @@ def shift(*words: str) -> str:
     """Return a file of the composition."""
     given = ["--samples", "calibration.csv", "--samples-format", "phanns-labelled"]
     table = ["use.csv", "--format", "phanns", *given, "--calibration", "c.json"]
-    told = ["--record", "shift.json", "--out", "mix.tsv"]
-    assert run_command_line(["shift", *table, *words, *told]) == 0
+    message = ["--record", "shift.json", "--out", "mix.tsv"]
+    assert run_command_line(["shift", *table, *words, *message]) == 0
     return "shift.json"
 
 
@@ -147,9 +147,9 @@ def test_a_column_that_is_no_share_is_refused(capsys: pytest.CaptureFixture[str]
 
 def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
     assert code == 2
-    *_, told, order = capsys.readouterr().err.strip().splitlines()
+    *_, message, order = capsys.readouterr().err.strip().splitlines()
     assert order == "Mend this and run the command again."
-    return told
+    return message
 
 
 def test_events_of_another_calibration_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -314,8 +314,8 @@ def test_a_table_of_distances_counts_before_those_of_novelty(near: Path) -> None
     assert events("--evidence", table, *LEARNT, out="far.json") == 0
     assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
     assert Path("far.json").read_bytes() == Path("other.json").read_bytes()
-    told = ["--novelty", "novelty.json", "--proteins", "use.fasta", "--out", "x.tsv"]
-    assert annotate("--events", "far.json", *told) == 2
+    message = ["--novelty", "novelty.json", "--proteins", "use.fasta", "--out", "x.tsv"]
+    assert annotate("--events", "far.json", *message) == 2
 
 
 def test_annotate_takes_the_distances_that_it_writes(near: Path) -> None:
@@ -361,8 +361,8 @@ def test_events_agree_with_a_method_that_asks_where_proteins_lie(
     )
     given = [*CLUSTERS, "--novelty", "novelty.json", "--calibration", "m.json"]
     assert events(*given, out="placed.json") == 0
-    told = ["--calibration", "m.json", "--format", "phanns", *NEAR[2:], "--out", "placed.tsv"]
-    asked = ["annotate", "use.csv", "--events", "placed.json", *told]
+    message = ["--calibration", "m.json", "--format", "phanns", *NEAR[2:], "--out", "placed.tsv"]
+    asked = ["annotate", "use.csv", "--events", "placed.json", *message]
     assert run_command_line(asked) == 0
     for row in rows_of("placed.tsv"):
         assert row["event_predicted_class"] == row["confidence"] != ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.findings import Findings
 
 
@@ -50,12 +50,12 @@ def test_figures_that_findings_do_not_allow_are_named_with_what_they_need(
     out = tmp_path / "figures"
     words = ["--out", str(out), "--formats", "svg", "--columns", "one"]
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 0
-    said = capsys.readouterr().err
+    stated = capsys.readouterr().err
     assert (
         "Figure 13 (bandwidth): Not made. It needs kernel(bandwidth=loo) among the methods, "
         "which the findings lack.\n"
-    ) in said
-    assert said.endswith(f"Wrote 12 figures to {out}\n")
+    ) in stated
+    assert stated.endswith(f"Wrote 12 figures to {out}\n")
     rows = {row["figure"]: row for row in rows_of(out / "figures.tsv")}
     assert len(rows) == 18
     assert [rows["13"]["files"], rows["17"]["note"]] == ["", ""]

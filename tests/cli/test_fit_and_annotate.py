@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from small_worlds import call
 
 
@@ -72,9 +72,9 @@ def test_annotate_refuses_a_table_of_other_classes(
     Path("other.csv").write_text(text)
     words = ["annotate", "other.csv", "--calibration", "k.json", "--format", "phanns"]
     assert run_command_line([*words, "--out", "none.tsv"]) == 2
-    said = capsys.readouterr().err
-    assert "Portal" in said
-    assert "Gate" in said
+    stated = capsys.readouterr().err
+    assert "Portal" in stated
+    assert "Gate" in stated
     assert not Path("none.tsv").exists()
 
 
@@ -158,14 +158,14 @@ def test_fit_without_clusters_says_that_relatives_are_not_known(
 ) -> None:
     words = ["demo/calibration.csv", "--format", "phanns-labelled", "--method", "class_only"]
     assert run_command_line(["fit", *words, "--out", "alone.json"]) == 0
-    told = (
+    message = (
         "alone.json: every protein counts as a family of its own; if relatives are among those "
         "it was fitted on, its intervals are too narrow."
     )
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert (
         "a family of its own" in json.loads(Path("alone.json").read_text())["counts"]["relatives"]
     )
     use = ["demo/use.csv", "--format", "phanns", "--calibration", "alone.json"]
     assert run_command_line(["annotate", *use, "--out", "alone.tsv"]) == 0
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import lock as locking
-from credence.cli import run_command_line
-from credence.cli.lock import OURS, SNAKEMAKES, Holder, Lock, one_run, unlock, who_holds
+from credence.app import lock as locking
+from credence.app import run_command_line
+from credence.app.lock import OURS, SNAKEMAKES, Holder, Lock, one_run, unlock, who_holds
 from credence.problems import InputError
 
 WORKFLOW = Path(__file__).resolve().parents[2] / "workflow"

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from credence.cli import run_command_line
-from credence.cli.use_sets import summarise_file
+from credence.app import run_command_line
+from credence.composition import both_samples
 from credence.findings import Findings
-from credence.shift import sides
-from credence.tables import census, confidence_stream, samples, source, writing
-from credence.tables.problem_list import ProblemList
+from credence.problems import ProblemList
+from credence.stages.report import summarise_file
+from credence.tables import census, contract, samples, source, writing
 
 CLASSES = [f"class {number:02d}" for number in range(40)]
 SIZES = (3_000, 9_000)
@@ -84,9 +84,11 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(census, "CHUNK_ROWS", CHUNK_ROWS)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", CHUNK_ROWS)
-    monkeypatch.setattr(confidence_stream, "BLOCK_BYTES", 20_000)
-    monkeypatch.setattr(sides, "use_side", partial(sides.use_side, most_rows=500))
-    monkeypatch.setattr(sides, "together", partial(sides.together, most_rows=500))
+    monkeypatch.setattr(contract, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(
+        both_samples, "use_sample", partial(both_samples.use_sample, most_rows=500)
+    )
+    monkeypatch.setattr(both_samples, "together", partial(both_samples.together, most_rows=500))
 
 
 def bytes_a_row(work: Callable[[int], object]) -> float:

@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 
 from credence import __version__
-from credence.cli import run_command_line
-from credence.cli.proteins import read_proteins
-from credence.tables.novelty_file import read_novelty
+from credence.app import run_command_line
+from credence.stages.reading import read_proteins
+from credence.tables.stage_files import read_novelty
 
 END = "Mend this and run the command again.\n"
 LABELLED = ["--format", "phanns-labelled"]
 WORLD = {"n_calibration": 90, "n_use": 24, "n_training": 20, "n_training_relatives": 3}
 N_NUMBERS = 6  # of a vector
-Said = pytest.CaptureFixture[str]
+Stated = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,9 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def world(simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> Path:
+def world(
+    simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Stated
+) -> Path:
     """Return the working directory, with a copy of the world in it."""
     shutil.copytree(simulated, tmp_path / "world")
     monkeypatch.chdir(tmp_path)
@@ -44,13 +46,13 @@ def call(*words: str) -> int:
     return run_command_line(["novelty", "world/calibration.csv", *LABELLED, *words])
 
 
-def refused(capsys: Said, *words: str) -> str:
+def refused(capsys: Stated, *words: str) -> str:
     """Return the message with which a command is refused, without its last line."""
     capsys.readouterr()
     assert run_command_line(list(words)) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and said.err.endswith(END)
-    return said.err.removesuffix(END)
+    stated = capsys.readouterr()
+    assert stated.out == "" and stated.err.endswith(END)
+    return stated.err.removesuffix(END)
 
 
 def ids_of(path: str) -> list[str]:
@@ -71,7 +73,7 @@ def annotate(*words: str) -> list[str]:
 
 
 def test_known_proteins_are_written_and_use_sets_compared_with_them(
-    world: Path, capsys: Said
+    world: Path, capsys: Stated
 ) -> None:
     words = ["--proteins", "world/proteins.fasta", "--training", "world/training.fasta"]
     assert call(*words, "--components", "8", "--out", "novelty.json") == 0
@@ -94,7 +96,9 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     assert table["nearest_calibration"].tolist() == nearest.tolist()
 
 
-def test_a_trove_that_added_nothing_is_no_file_without_proteins(world: Path, capsys: Said) -> None:
+def test_a_trove_that_added_nothing_is_no_file_without_proteins(
+    world: Path, capsys: Stated
+) -> None:
     Path("added.fasta").touch()
     own = ("--proteins", "world/proteins.fasta")
     assert call(*own, "--out", "without.json") == 0
@@ -107,7 +111,7 @@ def test_a_trove_that_added_nothing_is_no_file_without_proteins(world: Path, cap
     )
 
 
-def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Said) -> None:
+def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Stated) -> None:
     calibration, use = ids_of("world/calibration.csv"), ids_of("world/use.csv")
     write_vectors("vectors.npz", [*calibration, *use])
     words = ["--vectors", "vectors.npz", "--components", "4"]
@@ -119,7 +123,9 @@ def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Said) -> Non
     assert pd.read_csv("out.tsv", sep="\t")["novelty"].notna().all()
 
 
-def test_a_protein_that_calibrates_and_has_no_features_is_named(world: Path, capsys: Said) -> None:
+def test_a_protein_that_calibrates_and_has_no_features_is_named(
+    world: Path, capsys: Stated
+) -> None:
     ids = ids_of("world/calibration.csv")
     write_vectors("vectors.npz", ids[2:])
     table = ["novelty", "world/calibration.csv", *LABELLED, "--vectors", "vectors.npz"]
@@ -131,7 +137,7 @@ def test_a_protein_that_calibrates_and_has_no_features_is_named(world: Path, cap
     assert not Path("novelty.json").exists()
 
 
-def test_features_are_named_once(world: Path, capsys: Said) -> None:
+def test_features_are_named_once(world: Path, capsys: Stated) -> None:
     table = ["novelty", "world/calibration.csv", *LABELLED, "--out", "novelty.json"]
     expected = (
         "--proteins: the proteins' features are not named once. Give --proteins or --vectors.\n"
@@ -143,7 +149,7 @@ def test_features_are_named_once(world: Path, capsys: Said) -> None:
 
 
 def test_a_file_of_another_version_and_features_of_another_kind_are_refused(
-    world: Path, capsys: Said
+    world: Path, capsys: Stated
 ) -> None:
     write_vectors("vectors.npz", ids_of("world/calibration.csv"))
     assert call("--vectors", "vectors.npz", "--out", "novelty.json") == 0

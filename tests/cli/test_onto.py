@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.predictions import Labelled
 
 END = "Mend this and run the command again.\n"

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.simulate import WorldSettings
 from credence.tables import samples as samples_module
 from credence.tables import writing
-from credence.tables.row_range import rows_of_part
+from credence.tables.scan import rows_of_part
 from small_worlds import write_world
 
 SMALL = WorldSettings(
@@ -118,7 +118,7 @@ def test_every_row_is_in_one_part() -> None:
             assert rows == list(range(n_rows))
 
 
-def told(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
+def message(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
     """Return what a command that is refused says."""
     capsys.readouterr()
     assert run_command_line(words) == 2
@@ -131,14 +131,14 @@ def test_what_is_wrong_with_a_part_is_named(
     words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
     out = ["--out", "part.tsv"]
     for part in ("0/2", "3/2", "2", "1/0", "a/b"):
-        assert told(capsys, [*words, "--part", part, *out]) == (
+        assert message(capsys, [*words, "--part", part, *out]) == (
             f"--part: '{part}' names no part. Write 2/8 for the second of eight."
         )
-    assert told(capsys, [*words, "--part", "1/2", *out]) == (
+    assert message(capsys, [*words, "--part", "1/2", *out]) == (
         "--part: the rows of demo/use.csv were not counted. Check it first: credence check "
         "demo/use.csv --out check.json, then give --check."
     )
-    assert told(capsys, [*words, "demo/calibration.csv", "--part", "1/2", *out]) == (
+    assert message(capsys, [*words, "demo/calibration.csv", "--part", "1/2", *out]) == (
         "--part: there are 2 tables. Annotate one at a time."
     )
     assert not (world / "part.tsv").exists()
@@ -154,20 +154,20 @@ def test_parts_that_do_not_fit_are_named(world: Path, capsys: pytest.CaptureFixt
     for ending in ("tsv", "parquet"):
         a, b, cut = f"a.{ending}", f"b.{ending}", f"cut.{ending}"
         out = ["--out", f"all.{ending}"]
-        assert told(capsys, ["gather", a, b, *out]) == (
+        assert message(capsys, ["gather", a, b, *out]) == (
             f"{b}: its columns are not those of {a}. Give the parts of one table, annotated alike."
         )
-        assert told(capsys, ["gather", a, cut, *out]) == (
+        assert message(capsys, ["gather", a, cut, *out]) == (
             f"{cut}: the part is cut short or damaged. Annotate it again."
         )
-        assert told(capsys, ["gather", a, f"absent.{ending}", *out]) == (
+        assert message(capsys, ["gather", a, f"absent.{ending}", *out]) == (
             f"absent.{ending}: this part cannot be read. Annotate it again."
         )
         assert not (world / f"all.{ending}").exists()
-    assert told(capsys, ["gather", "a.tsv", "--out", "all.parquet"]) == (
+    assert message(capsys, ["gather", "a.tsv", "--out", "all.parquet"]) == (
         "a.tsv: nothing that is to be written ends like this part. "
         "Give --out or --also a name with the same ending."
     )
-    assert told(capsys, ["gather", "a.tsv", "--out", "all.tsv", "--also", "all.parquet"]) == (
+    assert message(capsys, ["gather", "a.tsv", "--out", "all.tsv", "--also", "all.parquet"]) == (
         "all.parquet: no part ends in .parquet. Give the parts of this table."
     )

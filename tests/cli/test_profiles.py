@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import profiles
-from credence.cli.run import snakemake_command
+from credence.app import run
+from credence.app.run import snakemake_command
 from credence.problems import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,28 +27,28 @@ def program(folder: Path, name: str, says: str) -> None:
 def login_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that is all of PATH, with the plugin installed."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(profiles, "PLUGIN", "credence")
+    monkeypatch.setattr(run, "PLUGIN", "credence")
     return tmp_path
 
 
 def refusal(profile: Path) -> str:
     with pytest.raises(InputError) as caught:
-        profiles.require_scheduler(profile)
+        run.require_scheduler(profile)
     return caught.value.text()
 
 
 def test_a_profile_is_found_by_its_name_or_its_folder(tmp_path: Path) -> None:
-    assert profiles.profile_folder("slurm") == SLURM
-    assert profiles.profile_folder(os.path.relpath(SLURM)) == SLURM
-    for name, told in {
+    assert run.profile_folder("slurm") == SLURM
+    assert run.profile_folder(os.path.relpath(SLURM)) == SLURM
+    for name, message in {
         "slrm": "--profile: 'slrm' is neither a profile of the workflow nor a folder. "
         "Did you mean 'slurm'?",
         str(tmp_path): f"{tmp_path}: there is no config.yaml in this folder. "
         "Name the folder of a profile.",
     }.items():
         with pytest.raises(InputError) as caught:
-            profiles.profile_folder(name)
-        assert caught.value.text() == told
+            run.profile_folder(name)
+        assert caught.value.text() == message
 
 
 def test_two_cores_are_asked_for_here_and_none_elsewhere() -> None:
@@ -67,11 +67,11 @@ def test_a_configuration_whose_name_begins_with_a_dash_is_no_option() -> None:
 
 
 def test_the_profile_of_this_machine_asks_for_no_scheduler() -> None:
-    profiles.require_scheduler(SLURM.with_name("local"))
+    run.require_scheduler(SLURM.with_name("local"))
 
 
 def test_a_missing_plugin_is_named(login_node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profiles, "PLUGIN", "no_such_plugin")
+    monkeypatch.setattr(run, "PLUGIN", "no_such_plugin")
     assert refusal(SLURM) == (
         f"{SLURM}/config.yaml: it hands jobs to SLURM, and Snakemake's plugin for that is not "
         "installed here. Run credence from an environment that has it: docs/cluster.md."
@@ -94,4 +94,4 @@ def test_a_controller_that_is_down_is_named_and_one_that_is_up_passes(login_node
         "run goes on."
     )
     program(login_node, "scontrol", "Slurmctld(primary) at head is UP")
-    profiles.require_scheduler(SLURM)
+    run.require_scheduler(SLURM)

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from credence import __version__
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
 
 SMALL = WorldSettings(
@@ -127,7 +127,7 @@ def test_stated_without_a_composition_is_refused(
     ) in capsys.readouterr().err.splitlines()
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def message(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return capsys.readouterr().err.splitlines()
 
 
@@ -155,7 +155,7 @@ def test_a_use_set_of_other_classes_is_refused(
         "Major capsid, Minor capsid, Baseplate, Major tail, Minor tail, Portal, Tail fiber, "
         "Tail shaft, Collar, HTJ, Other"
     )
-    assert told(capsys) == [
+    assert message(capsys) == [
         f"{table}, line 1: the column of class 'HTJ' is missing. Known are: Joint.",
         f"{table}, line 1, column 'Joint': 'Joint' is none of the classes expected. "
         f"Known are: {classes}.",
@@ -168,7 +168,7 @@ def test_an_empty_use_set_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     table = tmp_path / "empty.csv"
     copy_of("use.csv", table, lambda rows: rows[:1])
     assert run_shift(str(table), "--format", "phanns") == 2
-    assert told(capsys) == [
+    assert message(capsys) == [
         f"{table}: the table has a header and no rows. Give a table with rows.",
         "Mend this and run the command again.",
     ]
@@ -201,13 +201,13 @@ def test_without_vectors_em_is_refused_and_auto_matches_what_is_predicted(
     copy_of("use.csv", table, top_scores)
     words = ["--format", "top-score", "--spec", TOP_SPEC]
     assert run_shift(str(table), *words, "--estimator", "em") == 2
-    assert told(capsys) == [
+    assert message(capsys) == [
         "shift.estimator: 'em' needs the score of every class, each row summing to the scale. "
         "Give 'bbse_hard' or 'rlls'.",
         "Mend this and run the command again.",
     ]
     assert run_shift(str(table), *words) == 0
-    assert "60 proteins by bbse_hard;" in told(capsys)[0]
+    assert "60 proteins by bbse_hard;" in message(capsys)[0]
 
 
 def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
@@ -224,7 +224,7 @@ def test_a_class_absent_from_calibration_is_said_and_not_corrected_for(
     assert (
         "The calibration set holds no Collar: nothing can be said of its share, and confidences "
         "cannot be corrected for it."
-    ) in told(capsys)
+    ) in message(capsys)
     (collar,) = (row for row in rows_of(Path("composition.tsv")) if row["class"] == "Collar")
     assert collar == {
         "class": "Collar",
@@ -265,12 +265,12 @@ def test_stated_shares_that_cannot_be_are_refused(
     messages: list[str],
 ) -> None:
     assert shift("--format", "phanns", "--stated", json.dumps(stated)) == 2
-    assert told(capsys) == [*messages, "Mend this and run the command again."]
+    assert message(capsys) == [*messages, "Mend this and run the command again."]
 
 
 def test_no_output_may_be_an_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert shift("--record", "calibration.csv") == 2
-    assert told(capsys) == [
+    assert message(capsys) == [
         "calibration.csv: this file is an input too. Choose another --out.",
         "Mend this and run the command again.",
     ]
@@ -285,7 +285,7 @@ def test_the_method_comes_from_the_calibration(
     assert run_command_line([*words, "--out", "both.tsv"]) == 0
     capsys.readouterr()
     assert shift("--calibration", "c.json", "--method", "kernel") == 2
-    assert told(capsys) == [
+    assert message(capsys) == [
         "--method: 'kernel' is not the calibration's method, 'histogram'. Leave --method out.",
         "Mend this and run the command again.",
     ]
@@ -295,7 +295,7 @@ def test_a_method_that_cannot_be_corrected_is_refused(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert shift("--method", "macest") == 2
-    assert told(capsys) == [
+    assert message(capsys) == [
         "--method: 'macest' gives no interval and cannot be corrected for a composition. "
         "Give another method, as --method kernel.",
         "Mend this and run the command again.",
@@ -310,7 +310,9 @@ def test_a_method_that_needs_more_than_the_labelled_table_has_is_refused(
     words = ["shift", "use.csv", "--format", "phanns", "--method", "matrix", "--out", "o.tsv"]
     words += ["--samples", "tops.tsv", "--samples-format", "credence"]
     assert run_command_line([*words, "--samples-spec", '{"scale": 1}']) == 2
-    assert told(capsys)[0].startswith("tops.tsv: it has the top score only, and 'matrix' needs ")
+    assert message(capsys)[0].startswith(
+        "tops.tsv: it has the top score only, and 'matrix' needs "
+    )
 
 
 def test_a_shift_file_of_an_older_version_is_refused(
@@ -323,7 +325,7 @@ def test_a_shift_file_of_an_older_version_is_refused(
     words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
-    assert told(capsys)[0] == (
+    assert message(capsys)[0] == (
         "shift.json, column 'schema': 'credence/shift/1' is not 'credence/shift/2', the only one "
         f"that credence {__version__} reads. Estimate the composition again: credence shift."
     )
@@ -336,7 +338,7 @@ def test_a_shift_file_that_vanished_is_named(
     words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "gone.json"]
     capsys.readouterr()
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
-    assert told(capsys) == [
+    assert message(capsys) == [
         "gone.json: there is no such file. Estimate the composition again: credence shift.",
         "Mend this and run the command again.",
     ]
@@ -383,12 +385,12 @@ def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
     capsys.readouterr()
     words = ["report", str(found), "--out", str(page)]
     assert run_command_line([*words, "--shift", "shift.json"]) == 2
-    assert told(capsys)[0] == (
+    assert message(capsys)[0] == (
         "shift.json: its classes are not those of the findings. "
         "Estimate the composition again: credence shift."
     )
     assert run_command_line([*words, "--shift", "gone.json"]) == 2
-    assert told(capsys)[0] == (
+    assert message(capsys)[0] == (
         "gone.json: there is no such file. Estimate the composition again: credence shift."
     )
 
@@ -410,7 +412,7 @@ def test_check_tells_stated_classes_that_the_tables_do_not_have(
     path = tmp_path / "config.yaml"
     path.write_text(CONFIGURATION)
     assert run_command_line(["check", str(path)]) == 2
-    assert told(capsys)[0] == (
+    assert message(capsys)[0] == (
         f"{path}, line 7, column 'use_sets[0].shift.composition.Portl': "
         "there is no class 'Portl'. Did you mean 'Portal'?"
     )
@@ -419,8 +421,8 @@ def test_check_tells_stated_classes_that_the_tables_do_not_have(
 
 
 def test_every_estimator_of_the_registry_can_be_chosen() -> None:
-    from credence.cli.shift import command
-    from credence.shift.registry import NAMES
+    from credence.app.shift import command
+    from credence.composition.estimators import NAMES
 
     (option,) = (entry for entry in command.params if entry.name == "estimator")
     assert isinstance(option.type, click.Choice)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.simulate import WorldSettings
 from small_worlds import write_world
 
@@ -29,10 +29,10 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     capsys.readouterr()
     assert run_command_line([*words, "--out", "never.tsv"]) == 2
     assert not Path("never.tsv").exists()
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.endswith(MEND)
-    return said.err.removesuffix(MEND)
+    stated = capsys.readouterr()
+    assert stated.out == ""
+    assert stated.err.endswith(MEND)
+    return stated.err.removesuffix(MEND)
 
 
 def rows_of(path: str) -> list[dict[str, str]]:
@@ -66,13 +66,15 @@ def test_nothing_crosses_what_strict_split_has_joined(
 ) -> None:
     words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--audit", "exhaustive"]
     assert run_command_line([*words, "--strict", "join", "--groups", "4", "--out", "g.tsv"]) == 0
-    said = capsys.readouterr().err
-    assert re.search(r"^\d+ clusters were joined with others, for what earlier audits", said, re.M)
+    stated = capsys.readouterr().err
+    assert re.search(
+        r"^\d+ clusters were joined with others, for what earlier audits", stated, re.M
+    )
     assert (
         "Audit: 0 of all 90 have a relative (identity ≥ 0.4 over ≥ 0.8 of the shorter one) "
         "in another group.\n"
-    ) in said
-    assert said.endswith("Wrote g.tsv: 90 calibration.\n")
+    ) in stated
+    assert stated.endswith("Wrote g.tsv: 90 calibration.\n")
     assert len({row["cluster"] for row in rows_of("g.tsv")}) < 90
 
 
@@ -81,19 +83,19 @@ def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
 ) -> None:
     words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4"]
     assert run_command_line([*words, "--audit", "--audit-sample", "40", "--out", "g.tsv"]) == 0
-    said = capsys.readouterr().err
+    stated = capsys.readouterr().err
     lead = re.search(
         r"^Audit: (\d+) of 40 proteins examined have a relative \(identity ≥ 0\.4 over ≥ 0\.8 of "
         r"the shorter one\) in another group; at 95 % confidence at most (\d+\.\d\d) % of the 90 "
         r"that 40 were sampled from\.$",
-        said,
+        stated,
         re.M,
     )
     assert lead is not None
     assert 0 < int(lead[1]) / 40 < float(lead[2]) / 100 < 1
     pair = r"^  \S+ of group \d and \S+ of group \d: identity [01]\.\d\d, coverage [01]\.\d\d$"
-    assert len(re.findall(pair, said, re.M)) == 3
-    assert "To end that, give --strict join or set_aside.\n" in said
+    assert len(re.findall(pair, stated, re.M)) == 3
+    assert "To end that, give --strict join or set_aside.\n" in stated
 
 
 def test_setting_aside_names_the_relative_and_its_group(inside: Path) -> None:
@@ -115,12 +117,12 @@ def test_phanns_recipe_is_reproduced_and_its_leakage_is_told(
     words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--recipe", "phanns"]
     words += ["--training", "demo/training.fasta", "--groups", "3"]
     assert run_command_line([*words, "--audit", "exhaustive", "--out", "phanns.tsv"]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("PhANNs' recipe: CD-HIT in each class, clusters dealt in turn.\n")
-    found = re.search(r"^Audit: (\d+) of all 90 have a relative ", said, re.M)
+    stated = capsys.readouterr().err
+    assert stated.startswith("PhANNs' recipe: CD-HIT in each class, clusters dealt in turn.\n")
+    found = re.search(r"^Audit: (\d+) of all 90 have a relative ", stated, re.M)
     assert found is not None
     assert int(found[1]) > 0
-    assert "To end that, leave --recipe phanns out.\n" in said
+    assert "To end that, leave --recipe phanns out.\n" in stated
     groups: dict[str, set[str]] = {}
     for row in rows_of("phanns.tsv"):
         assert row["role"] == ("training" if row["group"] == "training" else "calibration")
@@ -151,7 +153,7 @@ def test_phanns_recipe_says_all_that_it_does_not_go_with(
 def test_phanns_recipe_without_cd_hit_says_how_to_install_it(
     inside: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("credence.engines.cdhit.shutil.which", lambda name: None)
+    monkeypatch.setattr("credence.relatives.cdhit.shutil.which", lambda name: None)
     words = [*SPLIT, "--recipe", "phanns", "--proteins", "demo/proteins.fasta"]
     assert refused(capsys, *words) == (
         "cd-hit: CD-HIT is not installed. Install it: conda install -c bioconda cd-hit "
@@ -166,11 +168,11 @@ def test_rows_without_sequence_and_sequences_without_row_are_all_listed(
     names = [header.split()[0] for header, _ in kept]
     write_records(Path("odd.fasta"), [*kept[2:], ("stranger", "MKVLAAGIVGLCAK\n")])
     line = 1 + Path("odd.fasta").read_text().split(">stranger")[0].count("\n")
-    said = refused(capsys, *SPLIT, "--proteins", "odd.fasta", "--audit")
+    stated = refused(capsys, *SPLIT, "--proteins", "odd.fasta", "--audit")
     table = "demo/calibration.csv"
     missing = [f"{name!r} has no protein in odd.fasta." for name in names[:2]]
-    told = said.splitlines()
-    assert len(told) == 3
+    message = stated.splitlines()
+    assert len(message) == 3
     for text in missing:
         assert any(
             re.fullmatch(
@@ -178,9 +180,9 @@ def test_rows_without_sequence_and_sequences_without_row_are_all_listed(
                 r"Add the protein there or remove this row\.",
                 one,
             )
-            for one in told
+            for one in message
         )
-    assert told[-1] == (
+    assert message[-1] == (
         f"odd.fasta, line {line}: 'stranger' has no row in {table}. "
         "Add the row there or remove this protein."
     )
@@ -260,6 +262,6 @@ def test_groups_beyond_the_clusters_are_told_and_no_protein_is_called_too_large(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line([*SPLIT, "--groups", "200", "--out", "g.tsv"]) == 0
-    said = capsys.readouterr().err
-    assert "Some of the 200 groups are empty: there are too few clusters.\n" in said
-    assert "more than a group" not in said
+    stated = capsys.readouterr().err
+    assert "Some of the 200 groups are empty: there are too few clusters.\n" in stated
+    assert "more than a group" not in stated

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli.run import _explain
-from credence.cli.steps import Scheduled, Steps
+from credence.app.run import Scheduled, StepPrinter, _explain
 
 BEGINS = """\
 rule {rule}:
@@ -37,8 +36,8 @@ TIMED_OUT = (
 )
 
 
-def seen(*texts: str) -> Steps:
-    steps = Steps(verbose=False)
+def seen(*texts: str) -> StepPrinter:
+    steps = StepPrinter(verbose=False)
     for text in texts:
         for line in text.splitlines(keepends=True):
             steps.see(line)
@@ -55,8 +54,8 @@ def test_on_a_cluster_the_log_of_the_scheduler_is_another() -> None:
     log = "results/r/logs/fit.log, /home/me/.snakemake/slurm_logs/rule_fit/14.log"
     fails = FAILS.format(rule="fit", job=4, message=TIMED_OUT, log=log)
     steps = seen(BEGINS.format(rule="fit", job=4), fails)
-    said = Scheduled(TIMED_OUT, "/home/me/.snakemake/slurm_logs/rule_fit/14.log")
-    assert steps.failures == {("fit", "results/r/logs/fit.log"): said}
+    stated = Scheduled(TIMED_OUT, "/home/me/.snakemake/slurm_logs/rule_fit/14.log")
+    assert steps.failures == {("fit", "results/r/logs/fit.log"): stated}
 
 
 def test_a_job_that_went_well_at_the_second_attempt_did_not_fail() -> None:
@@ -74,8 +73,8 @@ def test_what_killed_a_job_from_outside_is_told(
 ) -> None:
     (tmp_path / "14.log").write_text("slurmstepd: error: *** JOB 14 CANCELLED DUE TO TIME ***\n")
     rule, absent = str(tmp_path / "fit.log"), str(tmp_path / "15.log")
-    told = Scheduled("It took too long.", str(tmp_path / "14.log"))
-    assert _explain({("fit", rule): told}) == 1
+    shown_text = Scheduled("It took too long.", str(tmp_path / "14.log"))
+    assert _explain({("fit", rule): shown_text}) == 1
     assert capsys.readouterr().err == (
         f"\nRule fit failed. Its log, {rule}, says:\nnothing.\n"
         f"It took too long. Its log, {tmp_path}/14.log, ends:\n"
@@ -90,9 +89,9 @@ def test_what_a_user_can_mend_is_told_as_without_a_scheduler(
 ) -> None:
     log = tmp_path / "check.log"
     log.write_text("a.csv: it is empty.\nMend this and run the command again.\n")
-    told = []
+    shown_text = []
     for scheduled in (None, Scheduled("It failed.", str(tmp_path / "14.log"))):
         assert _explain({("check", str(log)): scheduled}) == 2
-        told.append(capsys.readouterr().err)
-    assert told[0] == told[1]
-    assert told[0].endswith("a.csv: it is empty.\nMend this and run the command again.\n")
+        shown_text.append(capsys.readouterr().err)
+    assert shown_text[0] == shown_text[1]
+    assert shown_text[0].endswith("a.csv: it is empty.\nMend this and run the command again.\n")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.releases.chain import read_release
-from credence.releases.files import read_attach_summary, read_attached
+from credence.releases.trove_tables import read_attach_summary, read_attached
 from credence.simulate import CLASS_NAMES, WorldSettings, make_world, render_files
 from credence.tables.contract import read_groups
 
@@ -78,9 +78,9 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     def call(*words: str) -> str:
         capsys.readouterr()
         assert run_command_line(list(words)) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        return said.err.removesuffix("Mend this and run the command again.\n").rstrip("\n")
+        stated = capsys.readouterr()
+        assert stated.out == ""
+        return stated.err.removesuffix("Mend this and run the command again.\n").rstrip("\n")
 
     return call
 
@@ -180,8 +180,8 @@ def test_a_class_that_the_set_does_not_have_is_told(
     first = content_lines(inside / "trove_htj.csv")[1].split(",")[0]
     fasta = (inside / "trove_htj.fasta").read_text().replace(f">{first} ", ">needle_1 ", 1)
     (inside / "bad.fasta").write_text(fasta)
-    said = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "bad.fasta")
-    assert said == (
+    stated = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "bad.fasta")
+    assert stated == (
         "bad.csv, line 2: the name 'needle_1' carries the label 'needle', which is no class. "
         f"Known are: {', '.join(CLASS_NAMES)}."
     )
@@ -189,9 +189,9 @@ def test_a_class_that_the_set_does_not_have_is_told(
 
 def test_another_scale_is_told(inside: Path, refused: Callable[..., str]) -> None:
     edited(inside, lambda lines: [lines[0], *map(scaled, lines[1:])])
-    said = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta")
-    assert said.startswith("bad.csv")
-    assert "10" in said
+    stated = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta")
+    assert stated.startswith("bad.csv")
+    assert "10" in stated
 
 
 def test_a_missing_record_a_repeated_id_and_an_empty_trove_are_told(
@@ -200,17 +200,17 @@ def test_a_missing_record_a_repeated_id_and_an_empty_trove_are_told(
     lines = content_lines(inside / "trove_htj.csv")
     first, last = lines[1].split(",")[0], lines[-1].split(",")[0]
     edited(inside, lambda rows: [*rows[:-1], rows[1]])
-    said = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta")
-    assert f"bad.csv, line {len(lines)}" in said
-    assert f"{first!r}" in said
+    stated = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta")
+    assert f"bad.csv, line {len(lines)}" in stated
+    assert f"{first!r}" in stated
     edited(inside, lambda rows: rows[:-1])
     assert refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta") == (
         f"trove_htj.fasta, line {line_of(inside / 'trove_htj.fasta', last)}: "
         f"{last!r} has no row in bad.csv. Add the row there or remove this protein."
     )
     edited(inside, lambda rows: rows[:1])
-    said = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta")
-    assert said.startswith("bad.csv: ")
+    stated = refused("trove", "add", "bad", "--scores", "bad.csv", "--fasta", "trove_htj.fasta")
+    assert stated.startswith("bad.csv: ")
 
 
 def line_of(path: Path, name: str) -> int:
@@ -242,10 +242,10 @@ def test_a_file_that_changed_or_vanished_since_it_was_added_is_told(
     capsys.readouterr()
     assert run_command_line(["trove", "list"]) == 0
     assert "changed since it was added: trove_htj.fasta" in capsys.readouterr().out
-    said = refused("check", "config.yaml")
+    stated = refused("check", "config.yaml")
     was = digests["trove_htj.fasta"][:8]
-    assert said.startswith("trove_htj.fasta: its SHA-256 begins with ")
-    assert said.endswith(
+    assert stated.startswith("trove_htj.fasta: its SHA-256 begins with ")
+    assert stated.endswith(
         f", and with {was} when it was added. Put the file back as it was; or, where the change "
         "is meant, take its line out of sha256, and the releases from this trove on are derived "
         "anew."
@@ -258,7 +258,7 @@ def test_a_file_that_changed_or_vanished_since_it_was_added_is_told(
 
 
 def entry_of(folder: Path) -> dict[str, dict[str, str]]:
-    from credence.configuration import read_document
+    from credence.app.configuration import read_document
 
     entry = read_document(folder / "config.yaml").data["troves"][0]
     assert isinstance(entry, dict)

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.cli.use_sets import summarise_file
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.evaluation import summarise_use_set
 from credence.findings import Findings, Setting
 from credence.predictions import Predictions
 from credence.problems import InputError
-from credence.tables import confidence_stream
+from credence.stages.report import summarise_file
+from credence.tables import contract
+from credence.tables.census import UNSCORED
 from credence.tables.contract import CONFIDENCE_NAMES, confidence_columns
-from credence.tables.unscored import UNSCORED
 from credence.tables.writing import write_table
 
 CLASSES = ("Portal", "=Tail fiber", "Collar")
@@ -55,7 +55,7 @@ def test_a_table_in_pieces_gives_what_the_whole_gives(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(confidence_stream, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(contract, "BLOCK_BYTES", block_bytes)
     predictions, confidence = predictions_and_confidence()
     expected = summarise_use_set("sea", "kernel", predictions, confidence)
     for number, order in enumerate((np.arange(N), np.arange(N)[::-1])):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.configuration.editing import with_trove, without_trove
-from credence.configuration.reading import parse_document
+from credence.app.configuration.editing import with_trove, without_trove
+from credence.app.configuration.reading import parse_document
 from credence.problems import InputError
 
 ENTRY = {"name": "b", "date": "2026-01-02", "scores": ["x.csv", "y z.csv"], "labels": "l.tsv"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from credence import configuration
-from credence.configuration.events import event_class_problems
+from credence.app import configuration
+from credence.app.configuration.settings import event_class_problems
 
 CLASSES = ("HTJ", "Portal", "Tail fiber")
 HEAD = "run: x\ncalibration_set: {scores: scores.csv, format: phanns-labelled}\n"

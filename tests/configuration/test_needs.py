@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.configuration import memory, minutes, several
+from credence.app.configuration import memory, minutes, several
 
 RULES = sorted((Path(__file__).resolve().parents[2] / "workflow" / "rules").glob("*.smk"))
 

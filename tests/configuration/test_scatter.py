@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from credence import configuration
-from credence.configuration import Share, TableSet, judged_alone, shares
+from credence.app import configuration
+from credence.app.configuration import Share, TableSet, judged_alone, shares
 
 SPEC = {"format": "phanns", "columns": {}}
 

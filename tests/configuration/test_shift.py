@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from credence import configuration
-from credence.configuration.shift import ShiftSettings, class_problems
+from credence.app import configuration
+from credence.app.configuration.settings import ShiftSettings, class_problems
 
 HEAD = """\
 run: x

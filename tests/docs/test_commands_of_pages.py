@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import COMMANDS, group, run_command_line
+from credence.app import COMMANDS, group, run_command_line
 from page_commands import ROOT, Command, blocks_of, commands_of, pages
 from small_worlds import SMALL, write_world
 

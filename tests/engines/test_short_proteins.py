@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.engines import mmseqs
-from credence.engines.mmseqs import MmseqsFinder
 from credence.predictions import Integers
-from credence.sequences import candidates
-from credence.sequences.canonical import distinct
-from credence.sequences.components import components
-from credence.sequences.graph import draw_graph
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Pairs, Thresholds
-from credence.sequences.smith_waterman import Library
-from credence.simulate.evolution import codes, mutated, written
+from credence.proteins import Proteins
+from credence.relatives import candidates, mmseqs
+from credence.relatives.alignment import Library
+from credence.relatives.graph import components, draw_graph
+from credence.relatives.mmseqs import MmseqsFinder
+from credence.relatives.pairs import Pairs, Thresholds, distinct
+from credence.simulate.sequences import codes, mutated, written
 from small_families import objects
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")

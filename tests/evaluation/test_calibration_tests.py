@@ -5,23 +5,23 @@ import pytest
 
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.findings import CalibrationTest
-from credence.metrics.brownian import distance_tail
+from credence.metrics.walk import distance_tail
 
 
 def families(n: int, size: int, seed: int, shift: float = 0.0) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(seed)
-    said = np.round(rng.uniform(0.2, 0.9, n), 2)
-    right = rng.random(n) < said - shift
+    stated = np.round(rng.uniform(0.2, 0.9, n), 2)
+    right = rng.random(n) < stated - shift
     cluster = np.repeat(np.array([f"f{k}" for k in range(n)], dtype=object), size)
-    return np.repeat(said, size), np.repeat(right, size), cluster
+    return np.repeat(stated, size), np.repeat(right, size), cluster
 
 
 def run(
-    said: np.ndarray, right: np.ndarray, cluster: np.ndarray, n_signs: int = 199
+    stated: np.ndarray, right: np.ndarray, cluster: np.ndarray, n_signs: int = 199
 ) -> list[CalibrationTest]:
-    block = np.zeros(len(said), dtype=np.int64)
+    block = np.zeros(len(stated), dtype=np.int64)
     found = calibration_tests(
-        "m", ("A",), block, said, right, np.ones(len(said)), cluster, n_signs
+        "m", ("A",), block, stated, right, np.ones(len(stated)), cluster, n_signs
     )
     return [entry for entry in found if entry.class_name == "A"]
 
@@ -53,9 +53,11 @@ def test_power_grows_with_families_and_not_with_copies() -> None:
 
 
 def test_holm_is_over_the_classes_of_one_test_and_leaves_out_all() -> None:
-    said, right, cluster = families(200, 1, 5, shift=0.12)
+    stated, right, cluster = families(200, 1, 5, shift=0.12)
     block = np.arange(200) % 4
-    found = calibration_tests("m", ("A", "B", "C", "D"), block, said, right, np.ones(200), cluster)
+    found = calibration_tests(
+        "m", ("A", "B", "C", "D"), block, stated, right, np.ones(200), cluster
+    )
     for test in {entry.test for entry in found}:
         own = [entry for entry in found if entry.test == test]
         p = sorted(entry.p_value for entry in own if entry.class_name is not None)
@@ -76,19 +78,19 @@ def test_without_draws_only_the_asymptotic_law_is_left() -> None:
 
 
 def test_rows_in_another_order_give_the_same_p_values() -> None:
-    said, right, cluster = families(80, 3, 9)
-    order = np.random.default_rng(0).permutation(len(said))
+    stated, right, cluster = families(80, 3, 9)
+    order = np.random.default_rng(0).permutation(len(stated))
     for one, other in zip(
-        run(said, right, cluster), run(said[order], right[order], cluster[order]), strict=True
+        run(stated, right, cluster), run(stated[order], right[order], cluster[order]), strict=True
     ):
         assert (one.p_value, one.power) == (other.p_value, other.power)
 
 
 def test_confidences_that_are_missing_are_left_out() -> None:
-    said, right, cluster = families(80, 1, 9)
-    gaps = said.copy()
+    stated, right, cluster = families(80, 1, 9)
+    gaps = stated.copy()
     gaps[:20] = np.nan
-    kept = run(said[20:], right[20:], cluster[20:])
+    kept = run(stated[20:], right[20:], cluster[20:])
     got = run(gaps, right, cluster)
     assert [(e.statistic, e.p_value, e.n) for e in got] == [
         (e.statistic, e.p_value, e.n) for e in kept

@@ -3,15 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.evaluation.describing import (
-    COUNTING_BANDWIDTH,
-    confusion_of,
-    counting_of,
-    halves_of,
-)
-from credence.evaluation.judging import Said
-from credence.evaluation.options import HELD_OUT, EvaluationOptions
-from credence.evaluation.reliability import N_CURVE, reliability_of
+from credence.evaluation.curves import N_CURVE, reliability_of
+from credence.evaluation.describing import COUNTING_BANDWIDTH, confusion_of, counting_of, halves_of
+from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated
 from credence.predictions import Labelled, from_scores, label
 
 
@@ -68,10 +62,12 @@ def test_top_label_and_all_scores_counting_differ_where_other_classes_crowd() ->
 def test_a_diagram_has_bins_band_curve_and_counts() -> None:
     rng = np.random.default_rng(4)
     n = 2000
-    said = rng.uniform(0.5, 1.0, n)
-    labelled = labelled_of(np.column_stack([said, 1 - said]), (rng.random(n) > said).astype(int))
+    stated = rng.uniform(0.5, 1.0, n)
+    labelled = labelled_of(
+        np.column_stack([stated, 1 - stated]), (rng.random(n) > stated).astype(int)
+    )
     options = EvaluationOptions(n_draws=50)
-    (found,) = reliability_of(labelled, None, {("m", HELD_OUT): Said(said)}, options)
+    (found,) = reliability_of(labelled, None, {("m", HELD_OUT): Stated(stated)}, options)
     assert sum(found.counts) == sum(found.bins.n) == n
     for number in range(5, 10):
         low, high = found.band_lower[number], found.band_upper[number]

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from credence.calibrators.method_spec import parse_stage
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_stage
 from credence.confidence import Confidence
 from credence.evaluation import EvaluationOptions, evaluate
-from credence.evaluation.blocks import bin_of, bin_ratios, bins_record
-from credence.evaluation.crossfit import cross_fit
+from credence.evaluation.curves import bin_of, bin_ratios, bins_record
 from credence.evaluation.evaluate import metric_columns
+from credence.evaluation.held_out import cross_fit
 from credence.evaluation.ratios import estimate
 from credence.findings import to_record
-from credence.metrics.binning import SCORE
-from credence.metrics.registry import METRICS
+from credence.metrics.all_metrics import METRICS
+from credence.metrics.binned import SCORE
 from credence.predictions import Labelled, Predictions, from_scores, label
 
 CLASSES = ("A", "B", "C")
@@ -213,8 +213,8 @@ def test_a_method_that_does_not_keep_its_word_held_out_is_said_class_by_class() 
     contenders = {"inverted": Inverted(False), "honest": Inverted(True)}
     for name in contenders:
         found = evaluate(labelled, contenders, EvaluationOptions(4, n_draws=100), reference=name)
-        said = [n.class_name for n in found.results.notices if n.kind == "reliability"]
-        assert said == (["A", "B"] if name == "inverted" else [])
+        stated = [n.class_name for n in found.results.notices if n.kind == "reliability"]
+        assert stated == (["A", "B"] if name == "inverted" else [])
 
 
 def test_order_of_rows_changes_no_number() -> None:

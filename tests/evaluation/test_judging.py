@@ -3,16 +3,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.calibrators.draws import cluster_weights, encode_clusters
 from credence.calibrators.intervals import expanded_quantiles
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.judging import Said, judge
-from credence.evaluation.measures import Drawing, chances, floors, measure, placements
-from credence.evaluation.options import HELD_OUT, IN_SAMPLE, EvaluationOptions
-from credence.evaluation.scatter import relatives_of, scatter_of
+from credence.draws import cluster_weights, encode_clusters
+from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Stated, judge
+from credence.evaluation.measures import (
+    Drawing,
+    chances,
+    floors,
+    measure,
+    placements,
+    relatives_of,
+    scatter_of,
+)
 from credence.findings import MetricValue
-from credence.metrics.judged import Judged
-from credence.metrics.registry import BY_NAME, METRICS
+from credence.metrics.all_metrics import BY_NAME, METRICS
+from credence.metrics.metric import Judged
 from credence.predictions import Labelled, from_scores, label
 
 CLASSES = ("A", "B", "C")
@@ -69,10 +75,10 @@ def test_each_draw_is_the_metric_computed_anew_with_the_drawn_weights(name: str)
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 def test_values_by_class_and_over_all_are_the_metric_of_those_proteins(metric) -> None:  # type: ignore[no-untyped-def]
     labelled, confidence = world()
-    said = {("m", IN_SAMPLE): Said(confidence, vector_of(labelled))}
+    stated = {("m", IN_SAMPLE): Stated(confidence, vector_of(labelled))}
     rows = {
         entry.class_name: entry
-        for entry in judge(labelled, said, "m", EvaluationOptions(n_draws=0, n_floor=0)).metrics
+        for entry in judge(labelled, stated, "m", EvaluationOptions(n_draws=0, n_floor=0)).metrics
         if entry.metric == metric.name
     }
     block, score = labelled.predictions.predicted_class, labelled.predictions.top_score
@@ -126,9 +132,9 @@ def ends_by_hand(
 def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
     labelled, confidence = world()
     other = np.clip(confidence * 0.8, 0.0, 1.0)
-    said = {("a", HELD_OUT): Said(confidence), ("b", HELD_OUT): Said(other)}
+    stated = {("a", HELD_OUT): Stated(confidence), ("b", HELD_OUT): Stated(other)}
     options = EvaluationOptions(n_draws=60, n_floor=0, level=0.9)
-    found = judge(labelled, said, "a", options)
+    found = judge(labelled, stated, "a", options)
     row = next(r for r in found.differences if r.metric == "nll" and r.class_name is None)
     drawn = np.array(
         [
@@ -147,9 +153,9 @@ def test_a_paired_difference_is_drawn_draw_by_draw() -> None:
 
 def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
     labelled, confidence = world()
-    said = {("m", HELD_OUT): Said(confidence)}
+    stated = {("m", HELD_OUT): Stated(confidence)}
     row = values(
-        judge(labelled, said, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics, "nll"
+        judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics, "nll"
     )
     drawn = np.array([drawn_by_hand(labelled, confidence, "nll", k) for k in range(60)])
     low, high = ends_by_hand(
@@ -161,8 +167,8 @@ def test_a_mean_loss_is_stretched_on_the_scale_of_logarithms() -> None:
 
 def test_a_share_stays_within_0_and_1_however_it_is_stretched() -> None:
     labelled, confidence = world()
-    said = {("m", HELD_OUT): Said(confidence)}
-    for row in judge(labelled, said, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics:
+    stated = {("m", HELD_OUT): Stated(confidence)}
+    for row in judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=0)).metrics:
         if row.metric == "accuracy":
             assert 0.0 < row.lower < row.value < row.upper < 1.0
 
@@ -171,8 +177,8 @@ def test_a_difference_is_over_the_proteins_that_both_methods_answer() -> None:
     labelled, confidence = world()
     gaps = confidence.copy()
     gaps[::5] = np.nan
-    said = {("a", HELD_OUT): Said(confidence), ("b", HELD_OUT): Said(gaps)}
-    found = judge(labelled, said, "a", EvaluationOptions(n_draws=20, n_floor=0))
+    stated = {("a", HELD_OUT): Stated(confidence), ("b", HELD_OUT): Stated(gaps)}
+    found = judge(labelled, stated, "a", EvaluationOptions(n_draws=20, n_floor=0))
     row = next(r for r in found.differences if r.metric == "brier" and r.class_name is None)
     assert row.n == N - N // 5
     assert row.value == pytest.approx(0.0, abs=1e-15)
@@ -191,11 +197,11 @@ def test_drawing_rows_takes_relatives_for_independent() -> None:
         labelled.true_class[rows],
         cluster=np.repeat(np.array([f"f{k}" for k in range(N // 8)], dtype=object), 8),
     )
-    said = {("m", HELD_OUT): Said(confidence[rows])}
+    stated = {("m", HELD_OUT): Stated(confidence[rows])}
 
     def width(resample: str) -> float:
         options = EvaluationOptions(n_draws=300, n_floor=0, resample=resample)  # type: ignore[arg-type]
-        row = values(judge(alike, said, "m", options).metrics, "brier")
+        row = values(judge(alike, stated, "m", options).metrics, "brier")
         return row.upper - row.lower
 
     # Eight alike are worth one: √8 = 2.8, and a little for few clusters.
@@ -206,7 +212,7 @@ def test_no_interval_of_a_calibration_error_goes_below_0_or_misses_its_value() -
     labelled, confidence = world()
     found = judge(
         labelled,
-        {("m", HELD_OUT): Said(confidence)},
+        {("m", HELD_OUT): Stated(confidence)},
         "m",
         EvaluationOptions(n_draws=80, n_floor=0),
     )
@@ -237,7 +243,7 @@ def test_the_noise_floor_of_vectors_draws_classes_from_the_vectors() -> None:
     labelled, confidence = world(weighted=False)
     vector = vector_of(labelled)
     options = EvaluationOptions(n_draws=0, n_floor=300)
-    found = judge(labelled, {("m", IN_SAMPLE): Said(confidence, vector)}, "m", options)
+    found = judge(labelled, {("m", IN_SAMPLE): Stated(confidence, vector)}, "m", options)
     got = next(row for row in found.floors if row.metric == "sce" and not row.relatives_alike)
     rng = np.random.default_rng(1)
     simulated = []
@@ -256,7 +262,7 @@ def test_relatives_that_go_together_raise_the_noise_floor() -> None:
     labelled, confidence = world()
     same = confidence[encode_clusters(labelled.cluster)[0] % N]  # one confidence per family
     found = judge(
-        labelled, {("m", HELD_OUT): Said(same)}, "m", EvaluationOptions(n_draws=0, n_floor=200)
+        labelled, {("m", HELD_OUT): Stated(same)}, "m", EvaluationOptions(n_draws=0, n_floor=200)
     )
     alone, together = (
         next(

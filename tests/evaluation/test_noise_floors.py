@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.evaluation.evaluate import metric_columns
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
-from credence.evaluation.parameters import parameters_of
+from credence.evaluation.describing import parameters_of
 from credence.findings import FittedParameter
 from credence.predictions import Labelled, Predictions
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from credence.calibrators.classwise import class_samples
-from credence.calibrators.draws import cluster_weights, encode_clusters
 from credence.calibrators.intervals import expanded_quantiles, share_interval
 from credence.calibrators.protocol import FitOptions
+from credence.draws import cluster_weights, encode_clusters
 from credence.evaluation.ratios import MIN_CLUSTERS, estimate, mean_of
 from credence.predictions import from_scores, label
 

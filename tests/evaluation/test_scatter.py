@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from credence.evaluation.scatter import both_relatives as both
-from credence.evaluation.scatter import both_scatters, relatives_of, scatter_of
+from credence.evaluation.measures import both_relatives as both
+from credence.evaluation.measures import both_scatters, relatives_of, scatter_of
 
 rows_strategy = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.25, 1.0, 3.0]), st.floats(0.5, 4.0)),
@@ -44,10 +44,10 @@ def slow_scatter(rows: list[tuple[int, float, float]]) -> tuple[float, float]:
             with_relatives += mass
     kish = total**2 / sum(m**2 for m in masses)
     shared = min(max(alike / with_relatives, 0.0), variance) if with_relatives > 0 else 0.0
-    foretold = variance * sum(w**2 for _, _, w in rows) + shared * pairs
+    forecast = variance * sum(w**2 for _, _, w in rows) + shared * pairs
     if kish > 1:
-        foretold *= kish / (kish - 1)
-    greatest = max(shown, left_out, foretold)
+        forecast *= kish / (kish - 1)
+    greatest = max(shown, left_out, forecast)
     if shown <= 1e-18 * greatest or variance <= 1e-18 * mean**2:
         return 1.0, float(np.sqrt(max(kish - 1, 1.0)))
     freedom = np.sqrt(max(kish - 1, 1.0) * shown**2 / fourth)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credence.calibrators.method_spec import parse_stage
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_stage
 from credence.evaluation.two_sets import first_half, measure_halves, summarise_draws
 from credence.predictions import Labelled, from_scores, label
 

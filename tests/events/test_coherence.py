@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, brentq, minimize
 from scipy.special import expit, logit, rel_entr
 
-from credence.events.coherence import coherent
-from credence.events.nearest import nearest_shares
+from credence.events.coherence import coherent, nearest_shares
 
 N_CLASSES = 5
 
@@ -23,9 +22,9 @@ def held_of(*events: tuple[int, ...]) -> np.ndarray:
     return np.array([[[class_ in event for class_ in range(N_CLASSES)]] for event in events])
 
 
-def made(events: np.ndarray, said: list[float], fixed: float | None = None) -> np.ndarray:
+def made(events: np.ndarray, stated: list[float], fixed: float | None = None) -> np.ndarray:
     pinned = None if fixed is None else np.array([fixed])
-    return coherent(events, np.array(said)[:, None], pinned, first(0))[:, 0]
+    return coherent(events, np.array(stated)[:, None], pinned, first(0))[:, 0]
 
 
 def test_two_that_contradict_each_other_meet_in_the_middle() -> None:
@@ -100,8 +99,8 @@ DOUBTS = st.floats(0.001, 0.999)  # whose logs a general optimiser bears
 def test_no_event_is_less_probable_than_one_that_it_holds(
     events: list[tuple[int, ...]], data: st.DataObject, fixed: float | None
 ) -> None:
-    said = data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events)))
-    found = made(held_of(*events), said, fixed)
+    stated = data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events)))
+    found = made(held_of(*events), stated, fixed)
     assert ((found >= 0) & (found <= 1)).all()
     for one, p in zip(events, found, strict=True):
         for other, q in zip(events, found, strict=True):
@@ -123,18 +122,18 @@ def test_no_event_is_less_probable_than_one_that_it_holds(
 def test_whatever_is_true_the_log_losses_do_not_grow(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
-    said = np.array(data.draw(st.lists(DOUBTS, min_size=len(events), max_size=len(events))))
-    found = made(held_of(*events), said.tolist())
+    stated = np.array(data.draw(st.lists(DOUBTS, min_size=len(events), max_size=len(events))))
+    found = made(held_of(*events), stated.tolist())
     for truth in range(N_CLASSES):
         came_true = np.array([truth in event for event in events])
         before, after = (
-            -np.log(np.where(came_true, p, 1 - p)).sum() for p in (said, np.minimum(found, 1.0))
+            -np.log(np.where(came_true, p, 1 - p)).sum() for p in (stated, np.minimum(found, 1.0))
         )
         assert after <= before + 1e-6
 
 
-def divergence(p: np.ndarray, said: np.ndarray) -> float:
-    return float((rel_entr(p, said) + rel_entr(1 - p, 1 - said)).sum())
+def divergence(p: np.ndarray, stated: np.ndarray) -> float:
+    return float((rel_entr(p, stated) + rel_entr(1 - p, 1 - stated)).sum())
 
 
 @settings(max_examples=30, deadline=None)
@@ -142,21 +141,21 @@ def divergence(p: np.ndarray, said: np.ndarray) -> float:
 def test_the_answer_is_that_of_a_slow_general_optimiser(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
-    said = np.array(data.draw(st.lists(DOUBTS, min_size=len(events), max_size=len(events))))
+    stated = np.array(data.draw(st.lists(DOUBTS, min_size=len(events), max_size=len(events))))
     matrix = held_of(*events)[:, 0].astype(float)
     slow = minimize(
-        lambda q: divergence(np.clip(matrix @ q, 1e-12, 1 - 1e-12), said),
+        lambda q: divergence(np.clip(matrix @ q, 1e-12, 1 - 1e-12), stated),
         np.full(N_CLASSES, 1 / N_CLASSES),
         bounds=[(0, 1)] * N_CLASSES,
         constraints=LinearConstraint(np.ones((1, N_CLASSES)), 1, 1),
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    found = made(held_of(*events), said.tolist())
+    found = made(held_of(*events), stated.tolist())
     tells = matrix.any(axis=1) & ~matrix.all(axis=1)
     assert (
-        divergence(found[tells], said[tells])
-        <= divergence(np.clip(matrix @ slow.x, 1e-12, 1 - 1e-12)[tells], said[tells]) + 1e-7
+        divergence(found[tells], stated[tells])
+        <= divergence(np.clip(matrix @ slow.x, 1e-12, 1 - 1e-12)[tells], stated[tells]) + 1e-7
     )
 
 
@@ -165,15 +164,15 @@ def test_the_answer_is_that_of_a_slow_general_optimiser(
 def test_the_order_of_classes_events_and_proteins_is_nothing(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
-    said = np.array(data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events))))
+    stated = np.array(data.draw(st.lists(CHANCES, min_size=len(events), max_size=len(events))))
     order = data.draw(st.permutations(range(N_CLASSES)))
     turn = data.draw(st.permutations(range(len(events))))
     held = held_of(*events)
-    found = coherent(held, said[:, None], None, first(0))[:, 0]
-    other = coherent(held[turn][:, :, order], said[turn][:, None], None, first(0))[:, 0]
+    found = coherent(held, stated[:, None], None, first(0))[:, 0]
+    other = coherent(held[turn][:, :, order], stated[turn][:, None], None, first(0))[:, 0]
     assert other == pytest.approx(found[turn], abs=1e-6)
     both = np.repeat(first(0), 2, axis=0)
-    two = coherent(np.tile(held, (1, 2, 1)), np.stack([said, said], axis=1), None, both)
+    two = coherent(np.tile(held, (1, 2, 1)), np.stack([stated, stated], axis=1), None, both)
     assert (two == found[:, None]).all()
 
 
@@ -189,12 +188,12 @@ def test_no_protein_depends_on_those_beside_it(
     events: list[tuple[int, ...]], data: st.DataObject
 ) -> None:
     chances = st.lists(CHANCES, min_size=len(events), max_size=len(events))
-    said = np.array(data.draw(st.lists(chances, min_size=1, max_size=4)))
-    own = np.array(data.draw(st.lists(CHANCES, min_size=len(said), max_size=len(said))))
+    stated = np.array(data.draw(st.lists(chances, min_size=1, max_size=4)))
+    own = np.array(data.draw(st.lists(CHANCES, min_size=len(stated), max_size=len(stated))))
     matrix, base = held_of(*events)[:, 0].astype(float), np.arange(len(events)) % 2.0
-    found = nearest_shares(matrix, said, own, base)
+    found = nearest_shares(matrix, stated, own, base)
     assert found.sum(axis=1) == pytest.approx(1.0)
-    for row in range(len(said)):
+    for row in range(len(stated)):
         part = slice(row, row + 1)
-        alone = nearest_shares(matrix, said[part], own[part], base)
+        alone = nearest_shares(matrix, stated[part], own[part], base)
         assert (alone[0] == found[row]).all()

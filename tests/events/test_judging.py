@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
 from credence.events.event import events_of, memberships
-from credence.events.features.protocol import Evidence
-from credence.events.judging import pooled_error, study_events
+from credence.events.event_judging import pooled_error, study_events
+from credence.events.features import EventEvidence
 from credence.events.model import EventModel
-from credence.events.world import EventOptions
+from credence.events.training import EventOptions
 from credence.findings.codec import from_record, to_record
-from credence.findings.events import EventsFinding
-from credence.metrics.decomposition import CALIBRATION, SHARPNESS
-from credence.metrics.judged import Judged
+from credence.findings.use_sets import EventsFinding
+from credence.metrics.binned import CALIBRATION, SHARPNESS
+from credence.metrics.metric import Judged
 from credence.predictions import Labelled
 from drawn_events import CLASS_NAMES, TAIL, drawn
 
@@ -45,9 +45,9 @@ TOY = {
 
 @pytest.mark.parametrize("forecast", TOY)
 def test_the_toy_table_of_kuleshov_and_liang(forecast: tuple[float, float, float]) -> None:
-    said = np.repeat(forecast, 2)
+    stated = np.repeat(forecast, 2)
     came_true = np.array([0, 0, 1, 1, 0, 1], dtype=bool)
-    judged = Judged(said, came_true, np.ones(6))
+    judged = Judged(stated, came_true, np.ones(6))
     calibration, sharpness = TOY[forecast]
     assert CALIBRATION.compute(judged) == pytest.approx(calibration, abs=1e-15)
     assert SHARPNESS.compute(judged) == pytest.approx(sharpness, abs=1e-15)
@@ -55,9 +55,9 @@ def test_the_toy_table_of_kuleshov_and_liang(forecast: tuple[float, float, float
 
 def test_events_pooled_can_look_calibrated_where_neither_is() -> None:
     # One event is a fair coin, the other always comes true; both are said to be 0.75.
-    said = np.full((2, 100), 0.75)
+    stated = np.full((2, 100), 0.75)
     outcome = np.stack([np.arange(100) % 2, np.ones(100)]).astype(float)
-    found = pooled_error(said, outcome, np.ones(100))
+    found = pooled_error(stated, outcome, np.ones(100))
     assert found is not None
     assert found.pooled == pytest.approx(0.0, abs=1e-15)
     assert found.apart == pytest.approx(0.25**2)
@@ -65,7 +65,7 @@ def test_events_pooled_can_look_calibrated_where_neither_is() -> None:
 
 
 def studied(labelled: Labelled, options: EventOptions = QUICK) -> tuple[EventModel, EventsFinding]:
-    return study_events(labelled, Evidence(labelled.predictions), EVENTS, options, KERNEL)
+    return study_events(labelled, EventEvidence(labelled.predictions), EVENTS, options, KERNEL)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_a_model_comes_back_from_json_as_it_was(both: tuple[EventModel, EventsFi
     model, finding = both
     again = EventModel.from_record(json.loads(json.dumps(model.to_record(), allow_nan=False)))
     evidence = model.evidence(drawn(2).predictions)
-    assert (again.said(evidence) == model.said(evidence)).all()
+    assert (again.stated(evidence) == model.stated(evidence)).all()
     assert from_record(EventsFinding, json.loads(json.dumps(to_record(finding)))).events[
         0
     ].metrics == pytest.approx(finding.events[0].metrics)
@@ -149,7 +149,7 @@ def test_what_holds_every_class_is_certain_and_what_is_rare_is_a_share() -> None
     events = events_of(
         [], {"any": CLASS_NAMES, "rare": ("Collar",)}, {"none": "'rank' > 9"}, CLASS_NAMES, "c"
     )
-    model, finding = study_events(rare, Evidence(rare.predictions), events, QUICK, {})
+    model, finding = study_events(rare, EventEvidence(rare.predictions), events, QUICK, {})
     notes = [event.note for event in finding.events]
     assert notes == [
         "holds every class: its probability is 1 whatever is predicted",
@@ -165,10 +165,10 @@ def test_a_feature_that_a_later_table_lacks_is_named() -> None:
     from credence.problems import InputError
 
     labelled = drawn()
-    lengths = Evidence(labelled.predictions, {"length": np.full(300, 250.0) + np.arange(300)})
+    lengths = EventEvidence(labelled.predictions, {"length": np.full(300, 250.0) + np.arange(300)})
     model, _ = study_events(labelled, lengths, EVENTS[:1], QUICK, {})
     with pytest.raises(InputError) as caught:
-        model.said(model.evidence(labelled.predictions))
+        model.stated(model.evidence(labelled.predictions))
     assert str(caught.value) == (
         "events: they were learnt with logarithm of the protein's length ('length'), which is "
         "not known of these proteins. Give a column 'length', or learn without it: "

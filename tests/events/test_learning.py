@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.events.forecasters.protocol import Lesson
-from credence.events.forecasters.registry import BY_NAME
+from credence.events.forecasters import BY_NAME, Examples
 from credence.events.learning import Learnt, effective, is_scarce, learn, with_settings_of
-from drawn_events import lesson
+from drawn_events import examples
 
-FOLD = lesson().cluster % 4
+FOLD = examples().cluster % 4
 
 
-def loss(p: np.ndarray, of: Lesson) -> float:
+def loss(p: np.ndarray, of: Examples) -> float:
     return float(-(of.weight * np.log(np.where(of.outcome > 0, p, 1 - p))).sum())
 
 
-def slow(name: str, of: Lesson) -> tuple[float, np.ndarray, list[float]]:
+def slow(name: str, of: Examples) -> tuple[float, np.ndarray, list[float]]:
     """Refit for every fold, every fold within it and every value."""
     entry = BY_NAME[name]
     held_out, chosen = np.full(of.n_samples, np.nan), []
@@ -43,12 +42,12 @@ def slow(name: str, of: Lesson) -> tuple[float, np.ndarray, list[float]]:
 
 @pytest.mark.parametrize("name", ["knn", "isotonic"])
 def test_it_is_what_refitting_everything_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    of = lesson()
+    of = examples()
     if name == "knn":  # fewer neighbours to try, so that the slow way ends
-        from credence.events.forecasters import knn
+        from credence.events import forecasters
 
         few = (5.0, 20.0, 100.0)
-        monkeypatch.setattr(knn, "CANDIDATES", few)
+        monkeypatch.setattr(forecasters, "KNN_CANDIDATES", few)
         monkeypatch.setitem(BY_NAME, name, replaced(name, few))
     found = learn(BY_NAME[name], of, FOLD, 1.0)
     value, held_out, chosen = slow(name, of)
@@ -64,15 +63,15 @@ def replaced(name: str, candidates: tuple[float, ...]):  # type: ignore[no-untyp
     return replace(BY_NAME[name], candidates=candidates)
 
 
-def changed(of: Lesson, rows: np.ndarray) -> Lesson:
+def changed(of: Examples, rows: np.ndarray) -> Examples:
     outcome = of.outcome.copy()
     outcome[rows] = 1 - outcome[rows]
-    return Lesson(of.features, outcome, of.weight, of.cluster, of.main)
+    return Examples(of.features, outcome, of.weight, of.cluster, of.main)
 
 
 @pytest.mark.parametrize("name", ["logistic", "knn"])
 def test_a_fold_s_own_outcomes_do_not_reach_its_forecasts(name: str) -> None:
-    of = lesson()
+    of = examples()
     judged = FOLD == 2
     one = learn(BY_NAME[name], of, FOLD, 1.0)
     two = learn(BY_NAME[name], changed(of, judged), FOLD, 1.0)
@@ -81,7 +80,7 @@ def test_a_fold_s_own_outcomes_do_not_reach_its_forecasts(name: str) -> None:
 
 
 def test_what_may_not_be_learnt_from_is_still_judged() -> None:
-    of = lesson()
+    of = examples()
     kept = of.cluster < 30
     one = learn(BY_NAME["isotonic"], of, FOLD, 1.0, kept)
     two = learn(BY_NAME["isotonic"], changed(of, ~kept), FOLD, 1.0, kept)
@@ -90,10 +89,10 @@ def test_what_may_not_be_learnt_from_is_still_judged() -> None:
 
 
 def test_settings_of_another_lesson_are_kept() -> None:
-    of = lesson()
+    of = examples()
     entry = BY_NAME["knn"]
     tuned = learn(entry, of, FOLD, 1.0)
-    fewer = Lesson(of.features[:, :1], of.outcome, of.weight, of.cluster, 0)
+    fewer = Examples(of.features[:, :1], of.outcome, of.weight, of.cluster, 0)
     found = with_settings_of(tuned, entry, fewer, FOLD, 1.0)
     for fold in range(4):
         judged = fold == FOLD
@@ -102,8 +101,8 @@ def test_settings_of_another_lesson_are_kept() -> None:
 
 
 def test_too_few_of_one_outcome_give_the_overall_share() -> None:
-    of = lesson()
-    rare = Lesson(of.features, np.zeros(of.n_samples), of.weight, of.cluster, 0)
+    of = examples()
+    rare = Examples(of.features, np.zeros(of.n_samples), of.weight, of.cluster, 0)
     rare.outcome[:3] = 1.0
     assert is_scarce(rare, 10.0) and not is_scarce(of, 10.0)
     found = learn(BY_NAME["logistic"], rare, FOLD, 10.0)
@@ -113,7 +112,7 @@ def test_too_few_of_one_outcome_give_the_overall_share() -> None:
 
 
 def test_one_cluster_alone_leaves_nothing_to_judge() -> None:
-    of = lesson()
+    of = examples()
     found: Learnt = learn(BY_NAME["knn"], of, np.zeros(of.n_samples, dtype=np.int64), 1.0)
     assert np.isnan(found.held_out).all()
     assert found.value == BY_NAME["knn"].default

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
+from credence.composition.adjusted import shifted
 from credence.events.event import events_of, memberships, outcomes
-from credence.events.features.protocol import Evidence
-from credence.events.judging import study_events
-from credence.events.mixture import Mixture, for_another_mix, mixture_of
-from credence.events.model import EventModel, Mix
-from credence.events.world import EventOptions
+from credence.events.event_judging import study_events
+from credence.events.features import EventEvidence
+from credence.events.model import EventModel, Mix, Mixture, for_another_mix, mixture_of
+from credence.events.training import EventOptions
 from credence.predictions import Floats, Labelled
-from credence.shift.adjusted import shifted
 from drawn_events import CLASS_NAMES, TAIL, drawn
 
 SEEDS = st.integers(0, 2**16)
@@ -38,18 +37,18 @@ def world(seed: int) -> tuple[np.ndarray, Floats, Floats, Floats]:
     return held, rng.random((3, 6)), rng.dirichlet(np.ones(4), 6), rng.uniform(0.1, 5.0, 4)
 
 
-def slow_twin(held: np.ndarray, said: Floats, share: Floats, weight: Floats) -> Floats:
+def slow_twin(held: np.ndarray, stated: Floats, share: Floats, weight: Floats) -> Floats:
     """Divide what is said among the classes, weigh each, and add up again."""
-    found = np.empty_like(said)
-    for event, row in np.ndindex(*said.shape):
+    found = np.empty_like(stated)
+    for event, row in np.ndindex(*stated.shape):
         inside = [k for k in range(len(weight)) if held[event, row, k]]
         outside = [k for k in range(len(weight)) if not held[event, row, k]]
         mass = {}
-        for part, classes in ((said[event, row], inside), (1 - said[event, row], outside)):
+        for part, classes in ((stated[event, row], inside), (1 - stated[event, row], outside)):
             total = sum(share[row, k] for k in classes)
             mass |= {k: part * share[row, k] / total for k in classes}
         if not inside or not outside:
-            found[event, row] = said[event, row]
+            found[event, row] = stated[event, row]
             continue
         every = sum(mass[k] * weight[k] for k in mass)
         found[event, row] = sum(mass[k] * weight[k] for k in inside) / every
@@ -58,18 +57,18 @@ def slow_twin(held: np.ndarray, said: Floats, share: Floats, weight: Floats) -> 
 
 @given(SEEDS)
 def test_each_class_weighs_as_often_as_it_is_more_frequent(seed: int) -> None:
-    held, said, share, weight = world(seed)
+    held, stated, share, weight = world(seed)
     is_open = held.any(axis=2) & ~held.all(axis=2)
-    found, twin = (f(held, said, share, weight) for f in (for_another_mix, slow_twin))
+    found, twin = (f(held, stated, share, weight) for f in (for_another_mix, slow_twin))
     np.testing.assert_allclose(found[is_open], twin[is_open], rtol=1e-12)
 
 
 @given(SEEDS, st.integers(0, 3))
 def test_a_more_frequent_class_never_lowers_an_event_that_holds_it(seed: int, class_: int) -> None:
-    held, said, share, weight = world(seed)
+    held, stated, share, weight = world(seed)
     more = weight.copy()
     more[class_] *= 3.0
-    before, after = (for_another_mix(held, said, share, w) for w in (weight, more))
+    before, after = (for_another_mix(held, stated, share, w) for w in (weight, more))
     has = held[:, :, class_]
     is_open = held.any(axis=2) & ~held.all(axis=2)
     assert (after >= before - 1e-12)[has & is_open].all()
@@ -77,18 +76,18 @@ def test_a_more_frequent_class_never_lowers_an_event_that_holds_it(seed: int, cl
 
 
 def test_the_same_mix_changes_nothing() -> None:
-    held, said, share, _ = world(1)
-    assert for_another_mix(held, said, share, np.full(4, 1.0)) is said
+    held, stated, share, _ = world(1)
+    assert for_another_mix(held, stated, share, np.full(4, 1.0)) is stated
 
 
 def test_an_event_of_classes_that_are_not_there_is_ruled_out() -> None:
     held = np.array([[[True, False, False]], [[False, True, True]]])
-    share, said = np.array([[0.2, 0.5, 0.3]]), np.array([[0.4], [0.6]])
-    gone = for_another_mix(held, said, share, np.array([0.0, 1.0, 2.0]))
+    share, stated = np.array([[0.2, 0.5, 0.3]]), np.array([[0.4], [0.6]])
+    gone = for_another_mix(held, stated, share, np.array([0.0, 1.0, 2.0]))
     assert gone.tolist() == [[0.0], [1.0]]
     # All that is thought possible is not there: nothing can be said.
     sure, none = np.array([[0.5, 0.5, 0.0]]), np.array([0.0, 0.0, 1.0])
-    assert np.isnan(for_another_mix(held[:1], said[:1], sure, none)).all()
+    assert np.isnan(for_another_mix(held[:1], stated[:1], sure, none)).all()
 
 
 def blind(labelled: Labelled) -> Labelled:
@@ -105,10 +104,10 @@ def other_mix(seed: int, n_samples: int) -> Labelled:
     return labelled.take(np.flatnonzero(kept))
 
 
-def nll(said: Floats, came_true: np.ndarray) -> Floats:
+def nll(stated: Floats, came_true: np.ndarray) -> Floats:
     """Return the mean log loss of each event."""
-    said = np.clip(said, 1e-12, 1 - 1e-12)
-    return -np.where(came_true, np.log(said), np.log1p(-said)).mean(axis=1)
+    stated = np.clip(stated, 1e-12, 1 - 1e-12)
+    return -np.where(came_true, np.log(stated), np.log1p(-stated)).mean(axis=1)
 
 
 @pytest.mark.parametrize("has_vectors", [True, False])
@@ -120,7 +119,7 @@ def test_on_proteins_of_another_mix_every_event_is_told_better(has_vectors: bool
     of = asked.predictions
 
     def learnt(labelled: Labelled) -> EventModel:
-        return study_events(labelled, Evidence(labelled.predictions), events, QUICK, {})[0]
+        return study_events(labelled, EventEvidence(labelled.predictions), events, QUICK, {})[0]
 
     model, twin = learnt(taught), learnt(shifted(taught, WEIGHT))
     confidence = PLATT.fit(taught).confidence(of).value
@@ -145,7 +144,7 @@ def test_on_proteins_of_another_mix_every_event_is_told_better(has_vectors: bool
 
 def test_corrected_events_contradict_neither_each_other_nor_the_confidence() -> None:
     taught, of = drawn(1), drawn(2).predictions
-    model, _ = study_events(taught, Evidence(taught.predictions), EVENTS, QUICK, {"p": PLATT})
+    model, _ = study_events(taught, EventEvidence(taught.predictions), EVENTS, QUICK, {"p": PLATT})
     confidence = np.linspace(0.05, 0.95, of.n_samples)
     fixed = confidence[::-1].copy()
     fixed[::7] = np.nan

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from credence.events.event import events_of
-from credence.events.features.protocol import Evidence
-from credence.events.judging import study_events
-from credence.events.world import EventOptions
+from credence.events.event_judging import study_events
+from credence.events.features import EventEvidence
+from credence.events.training import EventOptions
 from credence.predictions import label
 from credence.tables.samples import read_samples
-from credence.tables.spec import TableSpec
+from credence.tables.table_spec import TableSpec
 
 
 @pytest.mark.slow
@@ -23,7 +23,7 @@ def test_the_ensembles_members_lower_no_loss_that_this_set_can_tell(real_data: P
     labelled = label(samples.predictions, samples.true_class)
     events = events_of(["predicted_class"], {}, {}, samples.predictions.class_names, "test")
     options = EventOptions(compare=(), n_folds=5, agrees=False)
-    _, finding = study_events(labelled, Evidence(labelled.predictions), events, options, {})
+    _, finding = study_events(labelled, EventEvidence(labelled.predictions), events, options, {})
     found = finding.events[0]
     nll = {row.method: row.value for row in found.metrics if row.metric == "nll"}
     # Two decimals: the document says 0.119 and 0.142.

@@ -16,13 +16,13 @@ NAMES = ("Portal", "HTJ", "Other")
 SCORES = np.array([[6.0, 3.0, 1.0], [2.0, 2.0, 6.0], [0.0, 10.0, 0.0]])
 
 
-def said() -> Predictions:
+def stated() -> Predictions:
     ids = np.array(["a", "b", "c"], dtype=object)
     return from_scores(ids, NAMES, SCORES, 10.0, 0.01)
 
 
 def holds(rule: str) -> list[list[bool]]:
-    return parse_rule(rule, "config.yaml", "mine").holds(said(), class_ranks(said())).tolist()
+    return parse_rule(rule, "config.yaml", "mine").holds(stated(), class_ranks(stated())).tolist()
 
 
 def test_the_score_is_that_of_the_class_asked_about() -> None:
@@ -35,7 +35,7 @@ def test_the_score_is_that_of_the_class_asked_about() -> None:
 
 def test_rank_1_is_the_predicted_class_and_ties_go_by_name() -> None:
     # Of Portal and HTJ at 2.0 each, HTJ sorts first.
-    assert class_ranks(said()).tolist() == [[1, 2, 3], [3, 2, 1], [3, 1, 2]]
+    assert class_ranks(stated()).tolist() == [[1, 2, 3], [3, 2, 1], [3, 1, 2]]
     assert holds("'rank' <= 2")[1] == [False, True, True]
 
 
@@ -118,7 +118,7 @@ def test_rules_mean_what_the_same_words_mean_in_python(
     one: tuple, two: tuple, three: tuple, first: str, second: str
 ) -> None:
     found = holds(f"{one[0]} {first} not {two[0]} {second} ({three[0]})")
-    ranks = class_ranks(said())
+    ranks = class_ranks(stated())
 
     def truth(atom: tuple, row: int, class_: int) -> bool:
         column, sign, number = atom

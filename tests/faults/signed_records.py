@@ -7,24 +7,31 @@ from pathlib import Path
 
 import numpy as np
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
+from credence.composition.adjusted import AdjustedCalibration
+from credence.composition.both_samples import N_SCORE_BINS
 from credence.events.event import Event
-from credence.events.features.protocol import Evidence, Seen
-from credence.events.features.registry import table_of
-from credence.events.forecasters.protocol import Lesson
-from credence.events.forecasters.registry import FORECASTERS
+from credence.events.features import EventEvidence, Seen, table_of
+from credence.events.forecasters import FORECASTERS, Examples
 from credence.events.learning import fit_one
-from credence.events.mixture import mixture_of
-from credence.events.model import EventModel, FittedEvent, Mix
+from credence.events.model import EventModel, FittedEvent, Mix, mixture_of
 from credence.novelty.reference import build
 from credence.novelty.space import fit_composition
 from credence.predictions import Labelled
-from credence.shift.adjusted import AdjustedCalibration
-from credence.shift.sides import N_SCORE_BINS
-from credence.tables.events_file import EventsFile, read_events, require_same_events, write_events
-from credence.tables.novelty_file import NoveltyFile, read_novelty, write_novelty
-from credence.tables.shift_file import ShiftFile, read_shift, require_same, write_shift
+from credence.tables.stage_files import (
+    EventsFile,
+    NoveltyFile,
+    ShiftFile,
+    read_events,
+    read_novelty,
+    read_shift,
+    require_same,
+    require_same_events,
+    write_events,
+    write_novelty,
+    write_shift,
+)
 
 FEATURES = ("top_score", "event_score", "predicted_class")
 SEQUENCES = np.array(
@@ -61,15 +68,15 @@ def _events(known: Labelled) -> EventModel:
     predictions = known.predictions
     held = np.argsort(np.argsort(-np.asarray(predictions.scores), axis=1), axis=1) < 2
     frequency = np.full(predictions.n_classes, 1 / predictions.n_classes)
-    table = table_of(Seen(Evidence(predictions), held, frequency), FEATURES)
+    table = table_of(Seen(EventEvidence(predictions), held, frequency), FEATURES)
     came_true = held[np.arange(len(held)), known.true_class].astype(float)
     cluster = np.arange(known.n_samples, dtype=np.int64)
-    lesson = Lesson(table.values, came_true, known.weight, cluster, 0)
+    examples = Examples(table.values, came_true, known.weight, cluster, 0)
     fitted = tuple(
         FittedEvent(
             Event(entry.name, n_best=2),
             entry.name,
-            fit_one(entry, lesson, entry.default, 0.0),
+            fit_one(entry, examples, entry.default, 0.0),
         )
         for entry in FORECASTERS
     )
@@ -90,8 +97,8 @@ def _use_events(path: Path, known: Labelled) -> None:
     require_same_events(file, "kernel", known.predictions, str(path))
     weight = np.arange(1.0, known.predictions.n_classes + 1.0)
     mix = Mix(weight, np.full(known.n_samples, 0.5))
-    for said in file.model.probabilities(file.model.evidence(known.predictions), None, mix):
-        assert ((said >= 0) & (said <= 1)).all(), "a chance that is no probability"
+    for stated in file.model.probabilities(file.model.evidence(known.predictions), None, mix):
+        assert ((stated >= 0) & (stated <= 1)).all(), "a chance that is no probability"
 
 
 def _use_novelty(path: Path, known: Labelled) -> None:

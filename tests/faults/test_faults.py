@@ -59,13 +59,13 @@ def test_tables_that_were_touched_copied_or_come_from_the_future_redo_nothing(la
 def test_a_flipped_bit_is_named_and_its_remedy_gives_the_same_bytes(lab: Lab) -> None:
     flip(lab.folder / SAMPLES)
     (lab.folder / READ_BY[SAMPLES]).unlink()
-    said = call(lab.folder, "run", code=2).stderr
+    stated = call(lab.folder, "run", code=2).stderr
     message = (
         f"{SAMPLES}: it is not as it was written: its digest is another. "
         f"Delete it and run the command again: rm {SAMPLES}\n"
         "Mend this and run the command again."
     )
-    assert message in said
+    assert message in stated
     (lab.folder / SAMPLES).unlink()
     call(lab.folder, "run")
     lab.require_same()
@@ -77,8 +77,8 @@ def test_a_flipped_bit_is_named_and_its_remedy_gives_the_same_bytes(lab: Lab) ->
 def test_every_file_between_stages_is_looked_at(lab: Lab, name: str, spoil: object) -> None:
     spoil(lab.folder / name)  # type: ignore[operator]
     (lab.folder / READ_BY[name]).unlink()
-    said = call(lab.folder, "run", code=2).stderr
-    assert f"{name}: it is not as it was written: its digest is another." in said
+    stated = call(lab.folder, "run", code=2).stderr
+    assert f"{name}: it is not as it was written: its digest is another." in stated
     assert not (lab.folder / READ_BY[name]).exists()
 
 
@@ -86,10 +86,10 @@ def test_every_file_between_stages_is_looked_at(lab: Lab, name: str, spoil: obje
 def test_findings_that_were_edited_are_not_drawn(lab: Lab) -> None:
     path = lab.folder / "results/lab/findings.json"
     path.write_text(path.read_text().replace('"lab"', '"lob"', 1))
-    said = call(
+    stated = call(
         lab.folder, "figures", "--findings", "results/lab/findings.json", "--out", "f", code=2
     )
-    assert said.stderr == (
+    assert stated.stderr == (
         "results/lab/findings.json: it is not as it was written: its digest is another. "
         "Delete it and run the command again: rm results/lab/findings.json\n"
         "Mend this and run the command again.\n"
@@ -104,10 +104,10 @@ def test_a_table_that_changes_during_a_run_is_named_and_the_next_run_reads_it(la
         wait_for(lab.folder / SAMPLES, process)
         lines = table.read_text().splitlines(keepends=True)
         table.write_text("".join(lines[:-1]))
-        said = process.communicate(timeout=TIMEOUT)[1]
-    assert process.returncode == 2, said
-    assert "mine/calibration.csv: it changed " in said
-    assert "run the command again" in said
+        stated = process.communicate(timeout=TIMEOUT)[1]
+    assert process.returncode == 2, stated
+    assert "mine/calibration.csv: it changed " in stated
+    assert "run the command again" in stated
     call(lab.folder, "run")
     shorter = (lab.folder / SAMPLES).read_bytes()
     assert shorter != lab.made[SAMPLES]
@@ -137,9 +137,9 @@ def test_a_clock_that_was_set_back_between_two_stages_hides_nothing(lab: Lab) ->
         while seal.stat().st_mtime >= FUTURE if seal.exists() else True:
             time.sleep(0.05)
     assert groups.stat().st_mtime < FUTURE
-    said = call(lab.folder, "run").stderr
-    assert "fit 00-base class_only: done" in said
-    assert "evaluate: done" in said
+    stated = call(lab.folder, "run").stderr
+    assert "fit 00-base class_only: done" in stated
+    assert "evaluate: done" in stated
 
 
 @pytest.mark.slow
@@ -160,10 +160,10 @@ def test_a_second_run_is_told_who_works_in_the_folder(lab: Lab) -> None:
             timeout=TIMEOUT,
             check=False,
         )
-        said = process.communicate(timeout=TIMEOUT)[1]
+        stated = process.communicate(timeout=TIMEOUT)[1]
     who = r"another run works in this folder: process \d+ of \S+ on "
     who += re.escape(socket.gethostname()) + r", since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\. Wait"
-    assert process.returncode == 0, said
+    assert process.returncode == 0, stated
     assert re.search(who, run) and re.search(who, unlock) and re.search(who, snakemake.stderr)
     assert snakemake.returncode != 0
     lab.require_same()
@@ -200,8 +200,8 @@ def test_a_disk_that_is_full_is_told_and_what_was_made_stays(lab: Lab, tmp_path:
                     filler.flush()
             except OSError:
                 pass
-        said = call(folder, "run", code=2).stderr
-        assert "disk is full" in said, said
+        stated = call(folder, "run", code=2).stderr
+        assert "disk is full" in stated, stated
         whole = {SAMPLES, "results/lab/check.json"}
         assert {name for name in whole if (folder / name).read_bytes() != lab.made[name]} == set()
         (disk / "filler").unlink()
@@ -218,8 +218,8 @@ def test_a_disk_that_is_read_only_is_told(lab: Lab, tmp_path: Path) -> None:
         (folder / READ_BY[SAMPLES]).unlink()
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         for words in (("run",), ("fit", "mine/calibration.csv", *FIT)):
-            said = call(folder, *words, code=2).stderr
-            assert "the disk is read-only" in said, said
+            stated = call(folder, *words, code=2).stderr
+            assert "the disk is read-only" in stated, stated
 
 
 FIT = ("--format", "phanns-labelled", "--method", "class_only", "--out", "c.json")

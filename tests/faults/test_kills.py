@@ -88,8 +88,8 @@ def test_what_ends_takes_all_it_started_with_it(
     with started(lab.folder) as process:
         wait_for(lab.folder / "results/lab/logs/check.log", process)
         os.kill(descendants(process.pid)[who], number)
-        said = process.communicate()[1]
-    assert process.returncode in (code, 1 if who == 3 else code), said
+        stated = process.communicate()[1]
+    assert process.returncode in (code, 1 if who == 3 else code), stated
     assert left_after(lab.folder) == []
     call(lab.folder, "run")
     lab.require_same(who)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.metrics.accuracy import METRIC
-from credence.metrics.judged import Judged
+from credence.metrics.metric import Judged
+from credence.metrics.pointwise import ACCURACY
 
 
 def test_it_is_the_weighted_share_right_whatever_the_confidence() -> None:
     is_correct, weight = np.array([True, False]), np.array([3.0, 1.0])
-    assert METRIC.compute(Judged(np.array([0.1, 0.9]), is_correct, weight)) == 0.75
-    assert METRIC.compute(Judged(np.array([0.9, 0.1]), is_correct, weight)) == 0.75
+    assert ACCURACY.compute(Judged(np.array([0.1, 0.9]), is_correct, weight)) == 0.75
+    assert ACCURACY.compute(Judged(np.array([0.9, 0.1]), is_correct, weight)) == 0.75

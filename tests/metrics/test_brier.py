@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.metrics.brier import METRIC
-from credence.metrics.judged import Judged
+from credence.metrics.metric import Judged
+from credence.metrics.pointwise import BRIER
 
 
 def test_two_points_by_hand() -> None:
     # right at 0.8: 0.04, weight 3; wrong at 0.6: 0.36, weight 1; (0.12 + 0.36) / 4 = 0.12
-    value = METRIC.compute(
+    value = BRIER.compute(
         Judged(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
     )
     assert value == pytest.approx(0.12, rel=1e-12)
@@ -17,6 +17,6 @@ def test_two_points_by_hand() -> None:
 
 def test_saying_one_half_always_gives_a_quarter() -> None:
     assert (
-        METRIC.compute(Judged(np.full(4, 0.5), np.array([1, 0, 0, 0], dtype=bool), np.ones(4)))
+        BRIER.compute(Judged(np.full(4, 0.5), np.array([1, 0, 0, 0], dtype=bool), np.ones(4)))
         == 0.25
     )

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.metrics import brownian
-from credence.metrics.brownian import distance_tail, normal_tails, range_tail
-from credence.metrics.walk import DISTANCE, RANGE, observed, walk_of
+from credence.metrics import walk
+from credence.metrics.walk import (
+    DISTANCE,
+    RANGE,
+    distance_tail,
+    normal_tails,
+    observed,
+    range_tail,
+    walk_of,
+)
 
 # Value, 1 − kolmogorov_smirnov_cdf, 1 − kuiper_cdf.
 MAPIE_LAWS = [
@@ -33,9 +40,9 @@ MAPIE_TIED = 0.316227782699884
 def test_both_series_agree_where_either_could_be_used(
     value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brownian, "MEETING", 100.0)
+    monkeypatch.setattr(walk, "MEETING", 100.0)
     first = distance_tail(value), range_tail(value)
-    monkeypatch.setattr(brownian, "MEETING", 0.0)
+    monkeypatch.setattr(walk, "MEETING", 0.0)
     assert (distance_tail(value), range_tail(value)) == pytest.approx(first, abs=1e-13)
 
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from credence.metrics.judged import Judged
-from credence.metrics.nll import METRIC, is_clipped, negative_log_likelihood
+from credence.metrics.metric import Judged
+from credence.metrics.pointwise import NLL, is_clipped, negative_log_likelihood
 
 # METHODS section 3, worked example: ten scores and what turned out.
 SCORES = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])
@@ -33,6 +33,6 @@ def test_the_worked_example_by_hand() -> None:
     by_hand = -sum(
         math.log(p if t else 1 - p) for p, t in zip(SCORES.tolist(), RIGHT.tolist(), strict=True)
     )
-    assert METRIC.compute(Judged(SCORES, RIGHT, np.ones(10))) == pytest.approx(
+    assert NLL.compute(Judged(SCORES, RIGHT, np.ones(10))) == pytest.approx(
         by_hand / 10, rel=1e-12
     )

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from credence.metrics.judged import Judged
-from credence.metrics.protocol import Metric
-from credence.metrics.registry import METRICS
+from credence.metrics.all_metrics import METRICS
+from credence.metrics.metric import Judged, Metric
 
 SPEC = importlib.util.spec_from_file_location("slow", Path(__file__).parent / "slow.py")
 assert SPEC is not None and SPEC.loader is not None

@@ -154,8 +154,8 @@ def test_spiegelhalter_keeps_its_level_with_forty_skewed_families() -> None:
     rng = np.random.default_rng(3)
     n_rejected, n_sets = 0, 300
     for _ in range(n_sets):
-        said = np.round(rng.beta(3.0, 1.2, 40), 2)
-        walk = walk_of(said, rng.random(40) < said, np.ones(40))
+        stated = np.round(rng.beta(3.0, 1.2, 40), 2)
+        walk = walk_of(stated, rng.random(40) < stated, np.ones(40))
         signs = rng.choice(np.array([-1, 1], dtype=np.int8), (40, 199))
         everyone = np.arange(40)
         null = np.abs(signed_walks(walk, everyone, signs).compared(walk)[SPIEGELHALTER])

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from credence.metrics.binning import width_family
-from credence.metrics.ece import mean_gap, root_mean_square_gap
-from credence.metrics.judged import Judged
-from credence.metrics.mce import greatest_gap
+from credence.metrics.binned import greatest_gap, mean_gap, root_mean_square_gap, width_family
+from credence.metrics.metric import Judged
 
 SCORES = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])
 RIGHT = np.array([1, 0, 1, 1, 0, 1, 0, 1, 1, 1], dtype=bool)

@@ -9,8 +9,7 @@ import pytest
 from Bio.SeqUtils.ProtParam import ProteinAnalysis
 
 from credence.novelty import space
-from credence.novelty.chemistry import CHEMISTRY, chemistry
-from credence.novelty.composition import KINDS, RESIDUES, SIDE_CHAINS, composition
+from credence.novelty.space import CHEMISTRY, KINDS, RESIDUES, SIDE_CHAINS, chemistry, composition
 from credence.predictions import Strings
 
 

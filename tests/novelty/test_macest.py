@@ -11,9 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.novelty import macest
-from credence.novelty.halves import canonical_order, in_graph
-from credence.novelty.macest import FittedMacest, Graph, MacestSettings
-from credence.novelty.macest_search import Trial, Tuning, best
+from credence.novelty.macest import (
+    FittedMacest,
+    MacestSettings,
+    NeighbourGraph,
+    Tuning,
+    TuningTrial,
+    best,
+    canonical_order,
+    in_graph,
+)
 from credence.novelty.neighbours import singles
 from credence.predictions import Floats, Integers
 
@@ -94,7 +101,7 @@ def test_by_hand() -> None:
     # One dimension, two classes, k = 2, α = 3, β = 1, τ = 2. From 0: class 0 has points
     # at 1 (right) and 3 (wrong): ε = 1/3, 𝒦 = (1 + 3/2)/(1 + 1/2) = 5/3, σ = 1 + 5/3 = 8/3.
     # Class 1 has points at -2 and -4, both right: 𝒦 = (2 + 4/2)/(3/2) = 8/3 = σ. So ½ each.
-    graph = Graph(
+    graph = NeighbourGraph(
         singles([[1.0], [3.0], [-2.0], [-4.0]]),
         np.array([0, 0, 1, 1]),
         np.array([False, True, False, False]),
@@ -256,8 +263,8 @@ def test_a_point_that_is_not_known_has_no_probability() -> None:
 
 def test_of_tunings_that_chance_alone_tells_apart_the_likeliest_is_taken() -> None:
     trials = [
-        Trial(Tuning(1), error=0.010, loss=0.6, chance=0.002),
-        Trial(Tuning(2), error=0.0115, loss=0.5, chance=0.002),
-        Trial(Tuning(3), error=0.0125, loss=0.4, chance=0.002),
+        TuningTrial(Tuning(1), error=0.010, loss=0.6, chance=0.002),
+        TuningTrial(Tuning(2), error=0.0115, loss=0.5, chance=0.002),
+        TuningTrial(Tuning(3), error=0.0125, loss=0.4, chance=0.002),
     ]
     assert best(trials).tuning.neighbours == 2

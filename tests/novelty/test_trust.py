@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from credence.novelty import trust
+from credence.novelty import trust_score
 from credence.novelty.neighbours import singles
-from credence.novelty.trust import TrustSettings
+from credence.novelty.trust_score import TrustSettings
 from credence.predictions import Floats, Integers
 
 KEEP_ALL = TrustSettings(thin=0.0)
@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_slow_twin(thin: float) -> None:
     points, class_ = singles(rng.normal(size=(90, 3))), rng.integers(3, size=90)
     queries, predicted = singles(rng.normal(size=(30, 3))), rng.integers(3, size=30)
     chosen = TrustSettings(thin=thin, neighbours=5)
-    found = trust.fit(points, class_, 3, chosen).score(queries, predicted)
+    found = trust_score.fit(points, class_, 3, chosen).score(queries, predicted)
     expected = [
         slow(points, class_, query, int(code), chosen)
         for query, code in zip(queries, predicted, strict=True)
@@ -54,8 +54,8 @@ def test_a_lone_point_of_another_class_in_the_thin_region_is_dropped() -> None:
     points = np.concatenate([dense, [[0.5]]])
     class_ = np.array([0] * 10 + [1] * 11)
     query, predicted = np.array([[0.45]]), np.array([0])
-    raw = trust.fit(points, class_, 2, KEEP_ALL).score(query, predicted)
-    kept = trust.fit(points, class_, 2, TrustSettings(thin=0.1, neighbours=3)).score(
+    raw = trust_score.fit(points, class_, 2, KEEP_ALL).score(query, predicted)
+    kept = trust_score.fit(points, class_, 2, TrustSettings(thin=0.1, neighbours=3)).score(
         query, predicted
     )
     assert raw[0] < 1.1
@@ -64,25 +64,25 @@ def test_a_lone_point_of_another_class_in_the_thin_region_is_dropped() -> None:
 
 def test_copies_count_as_the_least_positive_distance() -> None:
     points = singles([[0.0], [2.0], [7.0]])
-    model = trust.fit(points, np.array([0, 1, 1]), 2, KEEP_ALL)
+    model = trust_score.fit(points, np.array([0, 1, 1]), 2, KEEP_ALL)
     # At 0: own distance 0 counts as 2, the least; the other class is 2 away.
     np.testing.assert_array_equal(model.score(points[:1], np.array([0])), [1.0])
 
 
 def test_where_a_class_has_no_point_nothing_is_known() -> None:
-    model = trust.fit(np.array([[0.0], [1.0]]), np.array([0, 1]), 3, KEEP_ALL)
+    model = trust_score.fit(np.array([[0.0], [1.0]]), np.array([0, 1]), 3, KEEP_ALL)
     found = model.score([[0.2], [0.2], [np.nan]], np.array([0, 2, 0]))
     assert np.isfinite(found[0]) and np.isnan(found[1:]).all()
-    alone = trust.fit(np.array([[0.0], [1.0]]), np.array([0, 0]), 2, KEEP_ALL)
+    alone = trust_score.fit(np.array([[0.0], [1.0]]), np.array([0, 0]), 2, KEEP_ALL)
     assert np.isnan(alone.score([[0.2]], np.array([0]))).all()
 
 
 def test_a_record_gives_the_score_back_and_order_is_nothing() -> None:
     rng = np.random.default_rng(2)
     points, class_ = rng.normal(size=(60, 3)), rng.integers(3, size=60)
-    model = trust.fit(points, class_, 3, TrustSettings())
+    model = trust_score.fit(points, class_, 3, TrustSettings())
     order = rng.permutation(60)
-    other = trust.fit(points[order], class_[order], 3, TrustSettings())
+    other = trust_score.fit(points[order], class_[order], 3, TrustSettings())
     assert json.dumps(other.to_record()) == json.dumps(model.to_record())
-    again = trust.read(json.loads(json.dumps(model.to_record())))
+    again = trust_score.read(json.loads(json.dumps(model.to_record())))
     np.testing.assert_array_equal(again.score(points, class_), model.score(points, class_))

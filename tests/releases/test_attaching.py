@@ -9,13 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.predictions import UNKNOWN_CLASS
-from credence.releases.attaching import attach_trove
-from credence.releases.outcomes import OUTCOMES, Attachment, KnownSet, NewSet, TrainingSet
-from credence.releases.searching import NoSearch, SequenceSearch, TableSearch
-from credence.sequences.exact import ExactFinder
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Pairs, Thresholds
-from credence.simulate.evolution import codes, mutated, written
+from credence.proteins import Proteins
+from credence.relatives.exact import ExactFinder
+from credence.relatives.pairs import Pairs, Thresholds
+from credence.releases.attaching import (
+    OUTCOMES,
+    Attachment,
+    KnownSet,
+    NewSet,
+    NoSearch,
+    SequenceSearch,
+    TableSearch,
+    TrainingSet,
+    attach_trove,
+)
+from credence.simulate.sequences import codes, mutated, written
 
 CLASSES = ("HTJ", "Portal", "Other")
 NOTHING = np.empty(0, dtype=object)
@@ -215,9 +223,9 @@ class Listed:
 
 
 def _pairs(found: Any) -> Pairs:
-    ends = np.array(list(found), dtype=np.int64).reshape(-1, 2)
-    ones = np.full(len(ends), 0.5)
-    return Pairs(ends[:, 0], ends[:, 1], ones, ones, ones)
+    bounds = np.array(list(found), dtype=np.int64).reshape(-1, 2)
+    ones = np.full(len(bounds), 0.5)
+    return Pairs(bounds[:, 0], bounds[:, 1], ones, ones, ones)
 
 
 def grown(known: KnownSet, new: NewSet, found: Attachment) -> KnownSet:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from credence.calibrators.crossfit import fold_of
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
-from credence.evaluation.crossfit import cross_fit
-from credence.findings.drift import Drift
+from credence.evaluation.held_out import cross_fit
+from credence.findings.releases import Drift
 from credence.predictions import Labelled
 from credence.releases.drift import OldSet, drift_of, exchange_test, signed_scores
-from credence.splits.folds import fold_of
 
 
 def watch(old: Labelled, trove: Labelled, n_signs: int = 199) -> Drift | None:
@@ -50,10 +50,10 @@ def test_other_shares_alone_are_told_from_drift(sets: SimpleNamespace) -> None:
     assert found is not None
     sentences = [entry.sentence for entry in found.classes[1:]]
     assert any(
-        "do not hold" in said and "do once corrected for the trove's class frequencies" in said
-        for said in sentences
+        "do not hold" in stated and "do once corrected for the trove's class frequencies" in stated
+        for stated in sentences
     )
-    assert not any("nor once" in said for said in sentences)
+    assert not any("nor once" in stated for stated in sentences)
     assert found.sentences[-1].endswith("score as the old ones did, as far as can be told.")
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.sequences.canonical import distinct
-from credence.sequences.relatives import Thresholds
-from credence.sequences.smith_waterman import Library
+from credence.relatives.alignment import Library
+from credence.relatives.pairs import Thresholds, distinct
 
 ROOT = Path(__file__).resolve().parents[2]
 N_EXAMINED = 20  # proteins aligned with everything outside their group

@@ -11,16 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.calibrators.classwise import class_samples
-from credence.calibrators.draws import cluster_weights
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.kernel import Kernel
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
-from credence.findings.releases import ReleaseState, Step
+from credence.draws import cluster_weights
+from credence.findings.releases import ReleaseState, ReleaseStep
 from credence.predictions import Labelled
-from credence.releases.compare import compare
+from credence.releases.compare import Comparison, ReleaseData, compare
 from credence.releases.reweighting import class_weights, three_sets
-from credence.releases.sides import Comparison, Side
 
 CLASSES = ("Portal", "Collar", "HTJ", "Other")
 EXACT = 1e-9  # of the methods that are ratios of sums; the stored kernel curve adds 1e-7
@@ -34,7 +33,7 @@ SUMS = [
 several_worlds = settings(max_examples=4, deadline=None)
 
 
-def side(labelled: Labelled, name: str, method: str, options: FitOptions) -> Side:
+def side(labelled: Labelled, name: str, method: str, options: FitOptions) -> ReleaseData:
     calibration = parse_method(method, "test").build(options).fit(labelled)
     classes = calibration.to_record().get("classes", {})
     state = ReleaseState(
@@ -42,12 +41,12 @@ def side(labelled: Labelled, name: str, method: str, options: FitOptions) -> Sid
         len(set(labelled.cluster)),
     )  # fmt: skip
     counts = {key: entry["counts"] for key, entry in classes.items()}
-    return Side(state, calibration, counts, labelled)
+    return ReleaseData(state, calibration, counts, labelled)
 
 
 def step_of(
     before: Labelled, after: Labelled, method: str, options: FitOptions | None = None
-) -> Step:
+) -> ReleaseStep:
     options = options or FitOptions(n_draws=0)
     how = Comparison(
         method,
@@ -82,9 +81,9 @@ def test_more_of_the_same_of_one_class_is_all_re_weighting(
     twins = renamed(before.take(before.true_class == class_), "twin_of_")
     step = step_of(before, sets.joined(before, twins), method)
     tolerance = STORED if "kernel" in method else EXACT
-    told = [entry.change for entry in step.classes if entry.change is not None]
-    assert len(told) >= 3
-    for change in told:
+    message = [entry.change for entry in step.classes if entry.change is not None]
+    assert len(message) >= 3
+    for change in message:
         assert abs(change.evidence) < tolerance
         assert change.composition == pytest.approx(change.total, abs=tolerance)
     shares = [entry.share for entry in step.classes if entry.share is not None]
@@ -105,8 +104,8 @@ def test_other_scores_at_the_same_shares_are_all_new_evidence(
         np.bincount(better.true_class, minlength=4), np.bincount(before.true_class, minlength=4)
     )
     step = step_of(before, sets.joined(before, better), method)
-    told = [entry.change for entry in step.classes if entry.change is not None]
-    for change in told:
+    message = [entry.change for entry in step.classes if entry.change is not None]
+    for change in message:
         assert abs(change.composition) < EXACT
         assert change.evidence == pytest.approx(change.total, abs=EXACT)
     shares = [entry.share for entry in step.classes if entry.share is not None]
@@ -206,10 +205,10 @@ def test_methods_of_every_kind_can_be_compared(sets: SimpleNamespace, method: st
     before = sets.draw(11, 150, "old")
     after = sets.joined(before, sets.draw(12, 60, "new", prevalence=(0.1, 0.1, 0.7, 0.1)))
     step = step_of(before, after, method)
-    told = [entry for entry in step.classes if entry.change is not None]
-    assert len(told) == 4
-    assert all(entry.is_moved for entry in told)
-    for entry in told:
+    message = [entry for entry in step.classes if entry.change is not None]
+    assert len(message) == 4
+    assert all(entry.is_moved for entry in message)
+    for entry in message:
         assert entry.change is not None
         assert np.isfinite([entry.change.before, entry.change.fixed, entry.change.after]).all()
         assert np.isnan(entry.change.total_lower)

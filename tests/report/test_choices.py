@@ -2,14 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import (
-    ChoiceTrial,
-    ClassChoice,
-    Findings,
-    MethodChoices,
-    SkippedCandidate,
-)
-from credence.report.blocks import Folded, Paragraph, Table
+from credence.findings import ChoiceTrial, ClassChoice, Findings, MethodChoices, SkippedCandidate
+from credence.report.blocks import Folded, Paragraph, TableBlock
 from credence.report.sections import choices
 
 CHOICES = MethodChoices(
@@ -41,13 +35,13 @@ def test_each_class_shows_what_was_chosen_against_what_and_by_how_much(small: Fi
     section = choices.section(replace(small, choices=(CHOICES,)))
     assert section is not None
     _, chosen, folded, skipped = section.blocks
-    assert isinstance(chosen, Table) and isinstance(folded, Folded)
+    assert isinstance(chosen, TableBlock) and isinstance(folded, Folded)
     assert chosen.rows == (
         ("Portal", "412", "120", "platt", "0.310", "platt, kernel"),
         ("Collar", "0", "0", "–", "–", "–"),
     )
     (trials,) = folded.blocks
-    assert isinstance(trials, Table)
+    assert isinstance(trials, TableBlock)
     assert [column.title for column in trials.columns][1:] == ["class_only", "platt", "kernel"]
     assert trials.rows == (
         ("Portal", "+0.200 ± 0.040", "+0.010 ± 0.020", "+0.000 ± 0.000"),

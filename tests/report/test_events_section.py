@@ -8,7 +8,7 @@ import pytest
 
 from credence.findings import Findings
 from credence.report import render
-from credence.report.blocks import Figure, FigureRow, Heading, Paragraph, Section, Table
+from credence.report.blocks import Figure, FigureRow, Heading, Paragraph, Section, TableBlock
 from credence.report.sections.events import section
 from small_events import ablation, difference, event, finding
 
@@ -23,8 +23,8 @@ def texts(found: Section) -> list[str]:
     return [block.text for block in found.blocks if isinstance(block, Paragraph)]
 
 
-def tables(found: Section) -> list[Table]:
-    return [block for block in found.blocks if isinstance(block, Table)]
+def tables(found: Section) -> list[TableBlock]:
+    return [block for block in found.blocks if isinstance(block, TableBlock)]
 
 
 def test_without_events_there_is_no_section(small: Findings) -> None:
@@ -85,9 +85,9 @@ def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: 
         "ensemble's single members help."
     )
     helps = event(ablations=(ablation("score", 0.01), ablation("ensemble", 0.01)))
-    told = texts(built(small, events=(helps,)))[2]
-    assert "For two_best: the scores and the ensemble's single members. Without" in told
-    assert told.endswith("its single members help.")
+    message = texts(built(small, events=(helps,)))[2]
+    assert "For two_best: the scores and the ensemble's single members. Without" in message
+    assert message.endswith("its single members help.")
 
 
 def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:

@@ -9,7 +9,7 @@ from importlib import resources
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from credence.report.frame import SCRIPTS, data_text, gather_styles, scripts
+from credence.report.html import SCRIPTS, data_text, gather_styles, scripts
 
 TEXTS = st.text(st.sampled_from(list("</script>!-&\"'\\\u2028\u2029\0a")), max_size=20)
 

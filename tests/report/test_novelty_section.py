@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from credence.findings import Findings
-from credence.findings.novelty import NovelProtein, NoveltyFinding, Points
+from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
 from credence.report import render
 from credence.report.blocks import Folded, Paragraph
 from credence.report.sections.novelty import section

@@ -9,21 +9,24 @@ from dataclasses import replace
 import pytest
 
 from credence.findings import Findings, Provenance, from_record, to_record
-from credence.findings.drift import Drift, DriftClass, DriftTest, DriftTruth
 from credence.findings.releases import (
     Change,
     ClassChange,
+    Drift,
+    DriftClass,
+    DriftTest,
+    DriftTruth,
     MetricChange,
     Moved,
     Outcome,
     ParameterChange,
     ReleasesFinding,
     ReleaseState,
+    ReleaseStep,
     SetAside,
-    Step,
 )
-from credence.releases.sentences import step_sentences, with_sentence
-from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, Table
+from credence.releases.compare import step_sentences, with_sentence
+from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, TableBlock
 from credence.report.html import render_sections
 from credence.report.sections.releases import section, sections_of_step
 
@@ -32,10 +35,10 @@ HOSTILE = '<script>alert("1")</script>'
 
 
 def change(before: float, fixed: float, after: float, width: float = 0.02) -> Change:
-    ends = []
+    bounds = []
     for value in (after - before, fixed - before, after - fixed):
-        ends += [value - width, value + width]
-    return Change(before, fixed, after, *ends)
+        bounds += [value - width, value + width]
+    return Change(before, fixed, after, *bounds)
 
 
 def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> ClassChange:
@@ -49,7 +52,7 @@ def class_change(name: str, moved: Change | None, counts: tuple[int, int]) -> Cl
     return with_sentence(entry, 10.0)
 
 
-def step(name: str = "htj", moved: Change | None = None) -> Step:
+def step(name: str = "htj", moved: Change | None = None) -> ReleaseStep:
     outcomes = (
         Outcome("exact_repeat", "the set has this sequence already", 7, tuple(
             SetAside(f"r{at}", "HTJ", "old_1", "HTJ", 1.0, NONE, "the same") for at in range(5)
@@ -65,7 +68,7 @@ def step(name: str = "htj", moved: Change | None = None) -> Step:
         (DriftTruth("HTJ", 30, 18, 20, 12, 0.7, 0.6, 0.1, 0.3, 0.3),),
         ("Proteins of that class score as the old ones did, as far as can be told.",),
     )  # fmt: skip
-    made = Step(
+    made = ReleaseStep(
         ReleaseState("base", 0, None, "a" * 64, 100, 60, 40),
         ReleaseState(name, 1, "2026-09-01", "b" * 64, 120, 75, 52, outcomes),
         "kernel", 10.0, 0.95,
@@ -83,7 +86,7 @@ def test_a_step_goes_to_json_and_back() -> None:
     found = ReleasesFinding((step().older, step().newer), (step(),))
     record = json.loads(json.dumps(to_record(found)))
     assert to_record(from_record(ReleasesFinding, record)) == record
-    assert to_record(Step.from_record(step().to_record(), "x")) == step().to_record()
+    assert to_record(ReleaseStep.from_record(step().to_record(), "x")) == step().to_record()
 
 
 def test_a_step_of_another_schema_is_refused() -> None:
@@ -91,7 +94,7 @@ def test_a_step_of_another_schema_is_refused() -> None:
 
     record = step().to_record() | {"schema": "credence/compare/2"}
     with pytest.raises(InputError) as error:
-        Step.from_record(record, "changes.json")
+        ReleaseStep.from_record(record, "changes.json")
     assert str(error.value.problems[0]) == (
         "changes.json: its schema is 'credence/compare/2', and this version reads "
         "'credence/compare/1'. Compare again with this version of credence."
@@ -134,15 +137,15 @@ def test_a_step_of_another_schema_is_refused() -> None:
         ),
     ],
 )  # fmt: skip
-def test_each_change_is_told_in_words(moved: Change, said: str) -> None:
-    assert class_change("HTJ", moved, (30, 50)).sentence == said
+def test_each_change_is_told_in_words(moved: Change, stated: str) -> None:
+    assert class_change("HTJ", moved, (30, 50)).sentence == stated
 
 
 def test_a_bandwidth_that_was_chosen_anew_is_told() -> None:
     entry = class_change("HTJ", change(0.62, 0.64, 0.71), (30, 50))
     parameters = (ParameterChange("bandwidth", 0.25, 0.675),)
-    said = with_sentence(replace(entry, parameters=parameters), 10.0).sentence
-    assert said.endswith(
+    stated = with_sentence(replace(entry, parameters=parameters), 10.0).sentence
+    assert stated.endswith(
         "The bandwidth went from 0.25 to 0.675; what that does counts as evidence."
     )
 
@@ -163,7 +166,7 @@ def test_the_section_counts_every_outcome_and_names_examples(
     made = replace(small, releases=ReleasesFinding((step().older, step().newer), (step(),)))
     built = section(made)
     assert built is not None and built.title == "What changed since last time?"
-    tables = [block for block in built.blocks if isinstance(block, Table)]
+    tables = [block for block in built.blocks if isinstance(block, TableBlock)]
     assert tables[0].rows == (
         ("base", "–", "–", "–", "–", "100", "40", "0.60", "aaaaaaaa"),
         ("htj", "2026-09-01", "27", "20", "7", "120", "52", "0.62", "bbbbbbbb"),
@@ -174,11 +177,11 @@ def test_the_section_counts_every_outcome_and_names_examples(
     )
     folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
     apart = folded["Not added: 7 proteins, and why"].blocks[0]
-    assert isinstance(apart, Table) and len(apart.rows) == 5
+    assert isinstance(apart, TableBlock) and len(apart.rows) == 5
     assert apart.caption == ("exact repeat: 7 proteins, the first 5; all are in attach.tsv.")
-    said = " ".join(block.text for block in built.blocks if isinstance(block, Paragraph))
-    assert "htj adds 20 proteins to calibrate with: 100 before, 120 now." in said
-    assert "All is well. Proteins of that class score as the old ones did" in said
+    stated = " ".join(block.text for block in built.blocks if isinstance(block, Paragraph))
+    assert "htj adds 20 proteins to calibrate with: 100 before, 120 now." in stated
+    assert "All is well. Proteins of that class score as the old ones did" in stated
     figures = [
         figure for block in built.blocks if isinstance(block, FigureRow)
         for figure in block.figures

@@ -11,10 +11,10 @@ import pytest
 
 from credence.findings import Findings, Provenance
 from credence.report import report_record
-from credence.report.blocks import Figure, FigureRow, Folded, Heading, Panel, Section, Table
+from credence.report.blocks import Figure, FigureRow, Folded, Heading, Panel, Section, TableBlock
+from credence.report.sections.all_sections import SECTIONS, sections_of
 from credence.report.sections.by_class import sentence
 from credence.report.sections.lookup import Lookup, more_needed
-from credence.report.sections.registry import SECTIONS, sections_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -63,7 +63,7 @@ def test_names_and_anchors_are_unique_and_plain(small: Findings, hostile: Findin
 
 
 def test_every_table_is_rectangular_and_says_what_it_shows(small: Findings) -> None:
-    tables = [b for s in sections_of(small) for b in flat(s) if isinstance(b, Table)]
+    tables = [b for s in sections_of(small) for b in flat(s) if isinstance(b, TableBlock)]
     assert len(tables) >= 8
     for table in tables:
         assert table.caption

@@ -9,21 +9,21 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from credence.findings import Findings
-from credence.report.sheets import (
-    SHEETS,
+from credence.report.journal import (
+    JOURNAL_FIGURES,
     Grid,
     Heat,
+    JournalFigure,
     Panel,
-    Sheet,
     columns_of,
     drawing,
     parts_of,
     rendered,
 )
-from credence.report.sheets.measures import TALLEST_MM, labels, width_mm, wrapped
-from credence.report.sheets.record import RankPlot
+from credence.report.journal.figure import RankPlot
+from credence.report.journal.layout import TALLEST_MM, labels, width_mm, wrapped
 
-BY_NAME = {sheet.name: sheet for sheet in SHEETS}
+BY_NAME = {journal_figure.name: journal_figure for journal_figure in JOURNAL_FIGURES}
 MM_PER_INCH = 25.4
 LONG = "a protein of the collar that nobody has seen outside a marsh"
 
@@ -40,13 +40,17 @@ def many(grid: Grid, n: int, title: str = "") -> Grid:
 
 
 def test_figures_sort_by_their_numbers_and_have_names_of_their_own() -> None:
-    stems = [sheet.stem for sheet in SHEETS]
+    stems = [journal_figure.stem for journal_figure in JOURNAL_FIGURES]
     assert stems == sorted(stems)
-    assert len({sheet.name for sheet in SHEETS}) == len(SHEETS)
+    assert len({journal_figure.name for journal_figure in JOURNAL_FIGURES}) == len(JOURNAL_FIGURES)
 
 
 def test_findings_give_the_figures_that_they_hold(small: Findings) -> None:
-    made = [sheet.number for sheet in SHEETS if sheet.build(small) is not None]
+    made = [
+        journal_figure.number
+        for journal_figure in JOURNAL_FIGURES
+        if journal_figure.build(small) is not None
+    ]
     assert made == ["01a", "01b", "01c", "03", "04", "05", "06", "09", "10", "14", "17", "18"]
 
 
@@ -157,12 +161,14 @@ def test_the_table_holds_the_curve_that_is_drawn(small: Findings) -> None:
     assert counted == list(small.results.histograms[1].n_correct)
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.stem)
-def test_every_figure_has_a_table_of_equal_columns(small: Findings, sheet: Sheet) -> None:
-    body = sheet.build(small)
+@pytest.mark.parametrize("sheet", JOURNAL_FIGURES, ids=lambda journal_figure: journal_figure.stem)
+def test_every_figure_has_a_table_of_equal_columns(
+    small: Findings, journal_figure: JournalFigure
+) -> None:
+    body = journal_figure.build(small)
     if body is not None:
         assert len({len(column) for column in columns_of(body).values()}) == 1
-        assert sheet.shows.endswith(".")
+        assert journal_figure.shows.endswith(".")
         assert "Simulated data." in body.caption
 
 

@@ -10,10 +10,17 @@ import pytest
 
 from credence.findings import Findings
 from credence.report import render, report_record
-from credence.report.blocks import Figure, FigureRow, Folded, NoticeList, Section, Table, Widget
+from credence.report.blocks import (
+    Figure,
+    FigureRow,
+    Folded,
+    NoticeList,
+    Section,
+    TableBlock,
+    Widget,
+)
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.shift import expected, fit, lead, section
-from credence.report.what_if import data_of
+from credence.report.sections.shift import data_of, expected, fit, lead, section
 from shift_findings import NAMES, NAN, shift_class, shift_finding
 
 
@@ -100,9 +107,9 @@ def test_expected_numbers_stand_beside_those_of_the_uncorrected_confidences(
     ],
 )
 def test_the_tests_are_told_for_what_they_are(
-    p_no_shift: float, p_label_shift: float, said: str
+    p_no_shift: float, p_label_shift: float, stated_there: str
 ) -> None:
-    assert fit(shift_finding(p_no_shift=p_no_shift, p_label_shift=p_label_shift)) == said
+    assert fit(shift_finding(p_no_shift=p_no_shift, p_label_shift=p_label_shift)) == stated_there
 
 
 def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
@@ -114,7 +121,7 @@ def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
 
 
 def test_tables_give_both_confidences_and_what_they_rest_on(mixed: Findings) -> None:
-    shares, changes = blocks_of(mixed, Table)
+    shares, changes = blocks_of(mixed, TableBlock)
     assert shares.rows[1] == ("Tail fiber", "0.40", "0.70 (0.60–0.80)", "0.23", "1.75", "30", "32")
     assert changes.rows[0] == (
         *("Portal", "6.8", "0.75 → 0.50", "8.05 → –", "60 → 41"),
@@ -126,7 +133,7 @@ def test_tables_give_both_confidences_and_what_they_rest_on(mixed: Findings) -> 
 def test_a_class_that_calibration_lacks_has_no_ratio(mixed: Findings) -> None:
     lacking = shift_class("Collar", calibration_share=0.0, share=0.0, weight=NAN)
     found = shift_finding(classes=(lacking,), curves=())
-    shares, _ = blocks_of(replace(mixed, shifts=(found,)), Table)
+    shares, _ = blocks_of(replace(mixed, shifts=(found,)), TableBlock)
     assert shares.rows[0][4] == "–"
 
 
@@ -187,12 +194,12 @@ def test_densities_on_the_page_are_those_found_to_nine_digits(mixed: Findings) -
     ],
 )
 def test_whose_curves_they_are_is_said(
-    mixed: Findings, method: str, chosen: str, said: str
+    mixed: Findings, method: str, chosen: str, stated_there: str
 ) -> None:
     assert mixed.what_if is not None
     changed = replace(mixed.what_if, method=method, is_exact=method == "kernel")
     text = json.dumps(report_record(replace(mixed, what_if=changed, chosen=chosen)))
-    assert said in text
+    assert stated_there in text
 
 
 def test_hostile_names_stay_text(hostile: Findings, mixed: Findings) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from credence.findings import from_record, to_record
-from credence.findings.splits import (
+from credence.findings.split_record import (
     Apart,
     CrossingPair,
     LargeCluster,
@@ -18,7 +18,7 @@ from credence.findings.splits import (
 )
 from credence.report.blocks import Figure, FigureRow, Paragraph
 from credence.report.figures import draw
-from credence.report.hover import points_of
+from credence.report.html import points_of
 from credence.report.sections.splits import section
 
 EDGES = tuple(round(0.1 * step, 1) for step in range(11))

@@ -3,14 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.engines.mmseqs import MmseqsFinder
-from credence.sequences.across import relatives_by_label
-from credence.sequences.canonical import distinct
-from credence.sequences.exact import ExactFinder
-from credence.sequences.graph import Finder
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Thresholds
-from credence.sequences.smith_waterman import Library
+from credence.proteins import Proteins
+from credence.relatives.across import relatives_by_label
+from credence.relatives.alignment import Library
+from credence.relatives.exact import ExactFinder
+from credence.relatives.graph import Finder
+from credence.relatives.mmseqs import MmseqsFinder
+from credence.relatives.pairs import Thresholds, distinct
 from small_families import families, objects
 
 RELATIVES = Thresholds()

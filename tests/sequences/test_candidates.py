@@ -4,13 +4,12 @@ import numpy as np
 import pyopal
 import pytest
 
-from credence.sequences import candidates
-from credence.sequences.candidates import Candidates
-from credence.sequences.canonical import distinct
-from credence.sequences.components import components
-from credence.sequences.relatives import Pairs, Thresholds, no_pairs, score_needed
-from credence.sequences.smith_waterman import GAP_EXTEND, GAP_OPEN, MATRIX, Library
-from credence.simulate.evolution import codes, mutated, written
+from credence.relatives import candidates
+from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN, MATRIX, Library
+from credence.relatives.candidates import Candidates
+from credence.relatives.graph import components
+from credence.relatives.pairs import Pairs, Thresholds, distinct, no_pairs, score_needed
+from credence.simulate.sequences import codes, mutated, written
 
 LOOSER = Thresholds().looser()
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")

@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.sequences.components import components, representatives
-from credence.sequences.kmers import KmerEngine, links, words_of
-from credence.sequences.proteins import Proteins, join
-from credence.sequences.registry import BY_NAME, ENGINES
+from credence.proteins import Proteins, join
+from credence.relatives.all_engines import BUILT_IN, WITHOUT_PROGRAM
+from credence.relatives.graph import components, representatives
+from credence.relatives.kmers import KmerEngine, links, words_of
 from credence.tables.fasta import read_fasta
 
 RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
@@ -170,7 +170,7 @@ def test_no_proteins_are_no_clusters() -> None:
 
 def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> None:
     ids = np.array(["c", "a", "b"], dtype=object)
-    engine = BY_NAME["table"].build(ids, np.array(["X", "Y", "X"], dtype=object))
+    engine = WITHOUT_PROGRAM["table"].build(ids, np.array(["X", "Y", "X"], dtype=object))
     answer = engine.cluster(proteins(["MK", "MKL", "MKLV"], ["a", "b", "c"]))
     assert answer.cluster.tolist() == ["Y", "X", "X"]
     assert answer.representative.tolist() == ["a", "c", "c"]
@@ -178,8 +178,10 @@ def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> No
 
 
 def test_every_engine_is_named_once_and_described() -> None:
-    assert list(BY_NAME) == [engine.name for engine in ENGINES] == ["exact", "kmer", "table"]
-    assert all(engine.summary.endswith(".") for engine in ENGINES)
+    assert (
+        list(WITHOUT_PROGRAM) == [engine.name for engine in BUILT_IN] == ["exact", "kmer", "table"]
+    )
+    assert all(engine.summary.endswith(".") for engine in BUILT_IN)
 
 
 def test_components_and_representatives_are_those_of_the_graph() -> None:

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
-from credence.sequences import smith_waterman
-from credence.sequences.canonical import canonical, distinct
-from credence.sequences.linear_memory import alignment_of_long
-from credence.sequences.relatives import Thresholds, contained, score_needed
-from credence.sequences.smith_waterman import Library
-from credence.simulate.evolution import codes, mutated, written
+from credence.relatives import alignment
+from credence.relatives.alignment import Library, alignment_of_long
+from credence.relatives.pairs import Thresholds, canonical, contained, distinct, score_needed
+from credence.simulate.sequences import codes, mutated, written
 
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
 
@@ -143,7 +141,7 @@ def test_x_is_identical_to_nothing_behind_a_gap_in_either_of_the_two() -> None:
 
 
 def test_very_long_proteins_are_aligned_in_linear_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smith_waterman, "MOST_CELLS", 10_000)
+    monkeypatch.setattr(alignment, "MOST_CELLS", 10_000)
     rng = np.random.default_rng(8)
     long = random_protein(rng, 320)
     other = long[10:300]

@@ -17,9 +17,9 @@ from credence.sets.conformal import (
     families_needed,
     fit_sets,
     read_sets,
+    strangeness,
 )
-from credence.sets.strangeness import strangeness
-from credence.sets.texts import set_texts
+from credence.tables.contract import set_texts
 from set_worlds import NAMES, world
 
 

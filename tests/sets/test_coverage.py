@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from credence.calibrators.crossfit import fold_of
 from credence.findings import Findings, SetClass, SetsFinding, from_record, to_record
-from credence.report.blocks import Folded, Paragraph, Table
+from credence.report.blocks import Folded, Paragraph, TableBlock
 from credence.report.sections import sets as sets_section
 from credence.sets.conformal import SetOptions, fit_sets
 from credence.sets.coverage import family_weights, judge_sets
-from credence.splits.folds import fold_of
 from set_worlds import NAMES, world
 
 NAN = float("nan")
@@ -92,7 +92,7 @@ def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:
         "fit no class. Too few families are known of Collar, HTJ (9 are needed): they stand in "
         "every set."
     )
-    table = next(block for block in section.blocks if isinstance(block, Table))
+    table = next(block for block in section.blocks if isinstance(block, TableBlock))
     assert table.rows == (
         ("Portal", "60", "25", "0.91 (0.80–0.96)", "0.95", "1.40", "no"),
         ("Collar", "5", "3", "1.00 (0.40–1.00)", "1.00", "2.00", "yes"),
@@ -100,7 +100,7 @@ def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:
         ("all classes", "65", "28", "0.92 (0.82–0.97)", "0.95", "1.50", "–"),
     )
     folded = next(block for block in section.blocks if isinstance(block, Folded))
-    assert isinstance(folded.blocks[0], Table)
+    assert isinstance(folded.blocks[0], TableBlock)
     assert folded.blocks[0].rows[0] == ("none", "4", "0.06")
 
 

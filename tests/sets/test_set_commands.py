@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.cli import run_command_line
+from credence.app import run_command_line
 from credence.predictions import Labelled, Predictions
 from credence.sets.conformal import SetOptions, fit_sets
-from credence.sets.texts import set_texts
 from credence.tables.calibration_file import checksum_of, read_calibration
-from credence.tables.contract import read_confidences
-from credence.tables.set_columns import set_columns
-from credence.tables.shift_file import read_shift
+from credence.tables.contract import read_confidences, set_columns, set_texts
+from credence.tables.stage_files import read_shift
 from set_worlds import NAMES, world
 
 USE = {"Portal": 0.8, "Collar": 0.15, "HTJ": 0.05}
@@ -95,13 +93,15 @@ def test_without_being_asked_for_there_are_none(folder: Path) -> None:
 
 def test_scarce_classes_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fit("--sets", "0.99") == 0
-    told = capsys.readouterr().err.splitlines()[0]
+    message = capsys.readouterr().err.splitlines()[0]
     counts = [
         len(set(known().cluster[rows]))
         for rows in (known().true_class == class_ for class_ in range(3))
     ]
     listed = ", ".join(f"{name} ({n})" for name, n in zip(NAMES, counts, strict=True))
-    assert told == f"known.csv: in every prediction set, since 99 families are needed: {listed}."
+    assert (
+        message == f"known.csv: in every prediction set, since 99 families are needed: {listed}."
+    )
     assert set(annotate()["prediction_set"]) == {"|".join(NAMES)}
 
 

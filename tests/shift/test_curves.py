@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
-from credence.shift.adjusted import adjust
-from credence.shift.composition import fixed_composition
-from credence.shift.curves import curves_of, score_grid
-from credence.shift.diagnostics import diagnose
-from credence.shift.sides import calibration_side, use_side
-from credence.shift.summary import Corrected, at_scores, summarise_shift
+from credence.composition.adjusted import adjust
+from credence.composition.both_samples import calibration_sample, use_sample
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import fixed_composition
+from credence.composition.summary import Corrected, at_scores, summarise_shift
+from credence.composition.what_if import curves_of, score_grid
 from shift_findings import labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)
@@ -22,8 +22,8 @@ SHARE = np.array([0.2, 0.7, 0.1])
 
 def corrected() -> Corrected:
     labelled = labelled_proteins()
-    side = calibration_side(labelled, with_vectors=False)
-    use = use_side(labelled.predictions, None)
+    side = calibration_sample(labelled, with_vectors=False)
+    use = use_sample(labelled.predictions, None)
     composition = fixed_composition(side, SHARE)
     calibrator = parse_method("kernel", "test").build(OPTIONS)
     return Corrected(
@@ -69,10 +69,10 @@ def test_a_stated_composition_that_does_not_fit_is_not_taken_for_other_proteins(
     before = corrected()
     wrong = fixed_composition(before.side, np.array([0.05, 0.94, 0.01]))
     options = FitOptions(n_draws=120)
-    told = diagnose(before.side, before.use, wrong, options)
+    message = diagnose(before.side, before.use, wrong, options)
     assert (
         "The composition that was taken as known does not explain the scores of this set: "
         "either the classes are mixed otherwise, or its proteins are of another kind than those "
         "of the calibration set. Until that is known, its confidences are not to be relied on."
-    ) in told.sentences
-    assert not any(text.startswith("Another composition alone") for text in told.sentences)
+    ) in message.sentences
+    assert not any(text.startswith("Another composition alone") for text in message.sentences)

@@ -9,22 +9,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.calibrators.draws import keys_of
+from credence.composition import estimators
+from credence.composition.cells import cells_of, merged
+from credence.composition.estimator import EstimatorInput
+from credence.composition.estimators import (
+    ESTIMATORS,
+    estimator_for,
+    mixture_maximum,
+    quadratic_minimum,
+    stated_share,
+)
+from credence.composition.probabilities import fit_bias_corrected, probabilities
+from credence.draws import keys_of
 from credence.predictions import Floats
 from credence.problems import InputError
-from credence.shift import bbse
-from credence.shift.cells import cells_of, merged
-from credence.shift.fixed import stated_share
-from credence.shift.probabilities import fit_bias_corrected, probabilities
-from credence.shift.protocol import Evidence
-from credence.shift.registry import ESTIMATORS, estimator_for
-from credence.shift.simplex import mixture_maximum, quadratic_minimum
 
 ESTIMATING = [entry for entry in ESTIMATORS if entry.estimate is not None]
 seeds = st.integers(0, 2**32 - 1)
 
 
-def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> Evidence:
+def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> EstimatorInput:
     """Noisy predictions of both sets, the use-set of another composition."""
     rng = np.random.default_rng(seed)
     means = rng.normal(scale=2.0, size=(n_classes, n_classes))
@@ -34,7 +38,7 @@ def evidence(seed: int, n_classes: int = 4, n: int = 400, m: int = 300) -> Evide
     use = softmax(means[true_use] + rng.normal(size=(m, n_classes)))
     confusion = np.zeros((n_classes, n_classes))
     np.add.at(confusion, (own.argmax(axis=1), true), 1.0 / n)
-    return Evidence(
+    return EstimatorInput(
         confusion,
         np.bincount(use.argmax(axis=1), minlength=n_classes) / m,
         float(n),
@@ -90,7 +94,7 @@ def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int
     assert found.soft_confusion is not None and found.mean_probability is not None
     assert found.probability is not None and found.calibration_probability is not None
     assert found.calibration_true is not None
-    permuted = Evidence(
+    permuted = EstimatorInput(
         found.confusion[np.ix_(order, order)],
         found.predicted_share[order],
         found.n_calibration,
@@ -115,7 +119,7 @@ def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
     confusion = np.array([[0.45, 0.05], [0.1, 0.4]])
     soft = rows.T @ np.eye(2)[true] / 100
     mass = np.full(100, 0.01)
-    same = Evidence(
+    same = EstimatorInput(
         confusion,
         np.array([0.5, 0.5]),
         100.0,
@@ -133,13 +137,13 @@ def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
 
 def test_bbse_solves_two_classes_as_by_hand() -> None:
     # P(pred 0 | 0) = .9, P(pred 0 | 1) = .2; predicted 0 in 55 %: .9 q + .2 (1−q) = .55, q = ½.
-    found = bbse.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.55, 0.45]))
+    found = estimators.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.55, 0.45]))
     np.testing.assert_allclose(found.share, [0.5, 0.5], atol=1e-10)
 
 
 def test_bbse_stops_at_zero_where_the_exact_solution_is_negative() -> None:
     # .9 q + .2 (1−q) = .15 has q = −1/14: no composition predicts class 0 so seldom.
-    found = bbse.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.15, 0.85]))
+    found = estimators.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.15, 0.85]))
     assert found.share.tolist() == [0.0, 1.0]
     np.testing.assert_allclose(found.unbounded, [-1 / 14, 15 / 14], atol=1e-8)
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.calibrators.draws import keys_of
+from credence.calibrators.all_methods import METHODS
 from credence.calibrators.protocol import FitOptions, Law, Method, Need
-from credence.calibrators.registry import METHODS
+from credence.composition.adjusted import adjust, shifted
+from credence.composition.both_samples import calibration_sample, together, use_sample
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import Composition, estimate_composition, fixed_composition
+from credence.composition.estimators import ESTIMATORS
 from credence.confidence import Note
+from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.shift.adjusted import adjust, shifted
-from credence.shift.composition import Composition, estimate_composition, fixed_composition
-from credence.shift.diagnostics import diagnose
-from credence.shift.registry import ESTIMATORS
-from credence.shift.sides import calibration_side, together, use_side
 
 NAMES = ("Portal", "Collar", "HTJ", "Other")
 SEEDS = st.integers(0, 2**16)
@@ -78,7 +78,7 @@ def test_the_calibration_sets_own_composition_changes_nothing(method: Method, se
     labelled = drawn(seed, 300)
     calibrator = method.build(method.settings(), POINT)
     plain = calibrator.fit(labelled).confidence(labelled.predictions)
-    side = calibration_side(labelled, False)
+    side = calibration_sample(labelled, False)
     for share in (None, np.bincount(labelled.true_class, minlength=4) / 300):
         own = adjust(side, calibrator, fixed_composition(side, share), POINT)
         moved = own.confidence(labelled.predictions)
@@ -120,7 +120,7 @@ def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
 def test_every_method_is_refitted_with_the_weight_of_the_true_class(method: Method) -> None:
     labelled = drawn(3, 400)
     share = np.array([0.4, 0.1, 0.3, 0.2])
-    side = calibration_side(labelled, False)
+    side = calibration_sample(labelled, False)
     own = np.bincount(labelled.true_class, minlength=4) / 400
     calibrator = method.build(method.settings(), POINT)
     adjusted = adjust(side, calibrator, fixed_composition(side, share), POINT)
@@ -181,9 +181,9 @@ def test_additive_methods_give_the_ratio_of_weighted_densities(name: str, class_
 def compositions(
     own: Labelled, use: Labelled, entry: Any, options: FitOptions = FEW, **words: Any
 ) -> Composition:
-    side = calibration_side(own, True)
+    side = calibration_sample(own, True)
     return estimate_composition(
-        side, use_side(use.predictions, side.model, **words), entry, options
+        side, use_sample(use.predictions, side.model, **words), entry, options
     )
 
 
@@ -261,8 +261,8 @@ def test_no_case_fails_or_gives_a_share_that_is_none(entry: Any, case: str) -> N
         assert shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert ((found.lower >= 0.0) & (found.upper <= 1.0)).all()
     assert ((found.lower <= found.share) & (found.share <= found.upper)).all()
-    side = calibration_side(own, True)
-    seen = diagnose(side, use_side(use.predictions, side.model), found, FEW)
+    side = calibration_sample(own, True)
+    seen = diagnose(side, use_sample(use.predictions, side.model), found, FEW)
     assert 0.0 < seen.p_no_shift <= 1.0
     fitted = METHODS[1].build(METHODS[1].settings(), FEW)
     value = adjust(side, fitted, found, FEW).confidence(use.predictions)
@@ -293,13 +293,13 @@ def test_classes_whose_columns_are_the_same_are_left_open(name: str) -> None:
     assert (width[:2] > 0.3).all()
     assert (width[2:] < 0.3).all()
     assert np.isfinite(found.share).all()
-    side = calibration_side(own, True)
-    told = diagnose(side, use_side(use.predictions, side.model), found, FEW).sentences
+    side = calibration_sample(own, True)
+    message = diagnose(side, use_sample(use.predictions, side.model), found, FEW).sentences
     for class_ in NAMES[:2]:
         assert (
             f"The classifier cannot tell {class_} from other classes: "
             "its share in this set is all but unknown."
-        ) in told
+        ) in message
 
 
 def test_genomes_widen_the_interval_where_their_proteins_are_alike() -> None:
@@ -325,10 +325,10 @@ def test_genomes_widen_the_interval_where_their_proteins_are_alike() -> None:
 def test_genomes_in_pieces_are_genomes_in_one(entry: Any) -> None:
     own, use = drawn(1, 300), drawn(2, 120, prefix="use")
     genome = keys_of([f"g{row % 11}" for row in range(120)])
-    side = calibration_side(own, True)
+    side = calibration_sample(own, True)
     cut = 50
     parts = [
-        use_side(use.predictions.take(rows), side.model, genome=genome[rows])
+        use_sample(use.predictions.take(rows), side.model, genome=genome[rows])
         for rows in (np.arange(120) < cut, np.arange(120) >= cut)
     ]
     pieces = estimate_composition(side, together(*parts), entry, FEW)

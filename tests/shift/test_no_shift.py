@@ -8,15 +8,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from credence.calibrators.draws import keys_of
 from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import adjust, shifted
+from credence.composition.both_samples import CalibrationSample, calibration_sample, use_sample
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import (
+    Composition,
+    NoShift,
+    compare_predicted,
+    estimate_composition,
+)
+from credence.composition.estimators import BY_NAME
+from credence.draws import keys_of
 from credence.predictions import Labelled
-from credence.shift.adjusted import adjust, shifted
-from credence.shift.composition import Composition, estimate_composition
-from credence.shift.diagnostics import diagnose
-from credence.shift.no_shift import NoShift, compare_predicted
-from credence.shift.registry import BY_NAME
-from credence.shift.sides import CalibrationSide, calibration_side, use_side
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
 
 FAMILIES = WorldSettings(n_calibration=1200, composition="sampled")
@@ -25,16 +29,16 @@ OPTIONS = FitOptions(n_draws=30)
 
 
 @cache
-def sets(seed: int) -> tuple[CalibrationSide, Labelled]:
+def sets(seed: int) -> tuple[CalibrationSample, Labelled]:
     rng = np.random.default_rng(seed)
-    return calibration_side(draw_labelled(FAMILIES, rng), False), draw_labelled(SINGLE, rng)
+    return calibration_sample(draw_labelled(FAMILIES, rng), False), draw_labelled(SINGLE, rng)
 
 
 def test_sets_without_shift_are_rejected_as_often_as_is_said() -> None:
     # 60 sets: 3 are expected at 5 %; 9 or more come once in 300 such tests. A bootstrap
     # of both sides rejects 12 to 26 % here.
     p = [
-        compare_predicted(side, use_side(use.predictions, None), 60).p_value
+        compare_predicted(side, use_sample(use.predictions, None), 60).p_value
         for side, use in map(sets, range(60))
     ]
     assert sum(value <= 0.05 for value in p) < 9
@@ -44,7 +48,7 @@ def test_sets_without_shift_are_rejected_as_often_as_is_said() -> None:
 def test_a_shift_is_found() -> None:
     side, _ = sets(0)
     even = draw_labelled(SINGLE, np.random.default_rng(0), np.full(11, 1 / 11))
-    found = compare_predicted(side, use_side(even.predictions, None))
+    found = compare_predicted(side, use_sample(even.predictions, None))
     assert found.p_value == pytest.approx(1 / 401)
     assert found.reality > 0.8
 
@@ -56,7 +60,7 @@ def test_families_that_are_named_as_genomes_are_not_taken_for_a_shift() -> None:
         side, _ = sets(seed)
         use = draw_labelled(settings, np.random.default_rng(1000 + seed))
         for at, genome in enumerate((None, keys_of(use.cluster))):
-            seen = use_side(use.predictions, None, genome=genome)
+            seen = use_sample(use.predictions, None, genome=genome)
             rejected[at] += compare_predicted(side, seen, 60).p_value <= 0.05
     assert rejected[1] <= 4 < rejected[0]
 
@@ -67,15 +71,15 @@ def test_what_is_real_begins_where_the_test_rejects_and_tends_to_all() -> None:
     np.testing.assert_allclose(values, [0.0, 0.0, 0.0, 0.5, 0.99], atol=1e-3)
 
 
-def composition(use: Labelled, side: CalibrationSide) -> Composition:
-    seen = use_side(use.predictions, None)
+def composition(use: Labelled, side: CalibrationSample) -> Composition:
+    seen = use_sample(use.predictions, None)
     return estimate_composition(side, seen, BY_NAME["bbse_hard"], OPTIONS)
 
 
 def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_is_not_known() -> (
     None
 ):
-    from credence.calibrators.spec import parse_method
+    from credence.calibrators.method_spec import parse_method
 
     side, use = sets(3)
     found = composition(use, side)
@@ -88,7 +92,7 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
     moved = adjust(side, method, found, OPTIONS).confidence(use.predictions)
     np.testing.assert_array_equal(moved.value, plain.value)
     assert (moved.upper - moved.lower).mean() > (plain.upper - plain.lower).mean() + 0.005
-    seen = diagnose(side, use_side(use.predictions, None), found, OPTIONS)
+    seen = diagnose(side, use_sample(use.predictions, None), found, OPTIONS)
     assert (
         "The classes are predicted as often as in the calibration set, but for chance "
         f"(p = {seen.p_no_shift:.2g}): confidences are not moved, their intervals carry what "
@@ -116,7 +120,7 @@ def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
     expected = np.where(w > 1, 1 + (w - 1) * n / (n + 4), w)
     np.testing.assert_allclose(found.fit_weight[found.is_known], expected[found.is_known])
     assert found.fit_weight[place] < 0.5 * w[place]
-    seen = diagnose(side, use_side(composition_use(share).predictions, None), found, OPTIONS)
+    seen = diagnose(side, use_sample(composition_use(share).predictions, None), found, OPTIONS)
     assert (
         f"Minor capsid rests on {n[place]:.1f} families of the calibration set, too few to be "
         f"counted {w[place]:.3g} times each: they are counted {found.fit_weight[place]:.3g} times."
@@ -129,12 +133,12 @@ def composition_use(share: np.ndarray) -> Labelled:
 
 def test_the_effective_numbers_are_those_of_the_weights_that_are_fitted_with() -> None:
     side, use = sets(6)
-    seen = use_side(use.predictions, None)
+    seen = use_sample(use.predictions, None)
     still = diagnose(side, seen, composition(use, side), OPTIONS)
     np.testing.assert_array_equal(still.effective_after, still.effective_before)
     even = draw_labelled(SINGLE, np.random.default_rng(6), np.full(11, 1 / 11))
     found = composition(even, side)
-    moved = diagnose(side, use_side(even.predictions, None), found, OPTIONS)
+    moved = diagnose(side, use_sample(even.predictions, None), found, OPTIONS)
     other = side.labelled.predictions.predicted_class == 10
     weight = found.fit_weight[side.labelled.true_class[other]]
     assert moved.effective_after[10] == pytest.approx(weight.sum() ** 2 / (weight**2).sum())

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
-from credence.findings.shift import ShiftFinding
+from credence.composition.adjusted import adjust
+from credence.composition.both_samples import calibration_sample, use_sample
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import estimate_composition
+from credence.composition.estimators import BY_NAME
+from credence.composition.summary import Corrected, expected_truth, summarise_shift
+from credence.findings.use_sets import ShiftFinding
 from credence.predictions import Labelled
-from credence.shift.adjusted import adjust
-from credence.shift.composition import estimate_composition
-from credence.shift.diagnostics import diagnose
-from credence.shift.registry import BY_NAME
-from credence.shift.sides import calibration_side, use_side
-from credence.shift.summary import Corrected, expected_truth, summarise_shift
 from credence.simulate import WorldSettings, draw_labelled
 
 SHARES = np.array([0.25, 0.0, 0.15, 0.05, 0.1, 0.1, 0.1, 0.05, 0.05, 0.1, 0.05])
@@ -36,8 +36,8 @@ def test_a_bin_that_calibration_never_saw_says_nothing() -> None:
 def summary(use: Labelled) -> ShiftFinding:
     settings = WorldSettings(n_calibration=3000, composition="sampled", family_size="single")
     calibration = draw_labelled(settings, np.random.default_rng(2))
-    side = calibration_side(calibration, True)
-    seen = use_side(use.predictions, side.model)
+    side = calibration_sample(calibration, True)
+    seen = use_sample(use.predictions, side.model)
     composition = estimate_composition(side, seen, BY_NAME["em_matched"], OPTIONS)
     stage = parse_method("kernel", "test")
     corrected = Corrected(

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators.class_only import Constant
+from credence.calibrators.class_only import ConstantCurve
 from credence.calibrators.classwise import ClasswiseCalibration
-from credence.calibrators.kernel_curve import KernelCurve
+from credence.calibrators.kernel import KernelCurve
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.calibrators.spec import parse_method
+from credence.composition.adjusted import shifted
+from credence.composition.summary import at_scores
+from credence.composition.what_if import MOST_NUMBERS, curves_at, what_if_of
 from credence.predictions import Floats, Labelled
-from credence.shift.adjusted import shifted
-from credence.shift.summary import at_scores
-from credence.shift.what_if import MOST_NUMBERS, curves_at, what_if_of
 from credence.simulate import WorldSettings, draw_labelled
 from shift_findings import labelled_proteins, what_if
 
@@ -159,5 +159,5 @@ def test_without_scores_there_are_no_curves() -> None:
     only = replace(labelled, predictions=bare)
     calibration = fitted("class_only", only)
     assert isinstance(calibration, ClasswiseCalibration)
-    assert isinstance(calibration.entries[0].curve, Constant)
+    assert isinstance(calibration.entries[0].curve, ConstantCurve)
     assert what_if_of(only, parse_method("class_only", "test"), calibration, QUICK) is None

@@ -5,17 +5,18 @@ import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
 from credence.simulate import WorldSettings
-from credence.simulate.evolution import (
+from credence.simulate.law import score_law
+from credence.simulate.sequences import (
     ALPHABET,
     COMPOSITION,
+    Families,
     codes,
+    draw_families,
     evolve,
     mutated,
     relative,
     written,
 )
-from credence.simulate.families import Families, draw_families
-from credence.simulate.law import score_law
 
 
 def identity(first: str, second: str) -> float:

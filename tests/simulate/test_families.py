@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from credence.simulate import WorldSettings
-from credence.simulate.families import draw_families, whole_shares
 from credence.simulate.law import score_law
+from credence.simulate.sequences import draw_families, whole_shares
 
 SETTINGS = WorldSettings()
 

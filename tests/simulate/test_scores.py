@@ -7,9 +7,9 @@ import pytest
 
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled
-from credence.simulate.families import Families, draw_families
 from credence.simulate.law import CLASS_NAMES, PUBLISHED_CORRECT, PUBLISHED_WRONG, score_law
 from credence.simulate.scores import draw_scores
+from credence.simulate.sequences import Families, draw_families
 
 SINGLE = WorldSettings(n_calibration=60_000, family_size="single")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from credence.calibrators.protocol import setting_rules
 from credence.problems import InputError
+from credence.settings import setting_rules
 from credence.simulate import WorldSettings, world_settings
 
 

@@ -7,8 +7,8 @@ import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
 from credence.simulate import NOTICE, USE_PREVALENCE, World, WorldSettings, make_world
-from credence.simulate.families import whole_shares
 from credence.simulate.law import score_law
+from credence.simulate.sequences import whole_shares
 
 SETTINGS = WorldSettings(
     n_calibration=1200, n_use=500, n_training=400, n_trove=80, n_defects=6, seed=7

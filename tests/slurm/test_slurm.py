@@ -153,24 +153,24 @@ def test_a_cancelled_job_is_tried_again(
         time.sleep(0.2)
         running = call("squeue", "--noheader", "--states=R", "--format=%i").stdout.split()
     call("scancel", running[0])
-    _, told = going.communicate(timeout=TIMEOUT)
+    _, message = going.communicate(timeout=TIMEOUT)
     note("a small run, its first job cancelled", time.monotonic() - start)
-    assert going.returncode == 0, told
+    assert going.returncode == 0, message
     assert differing(small, outputs(folder)) == []
 
 
 def test_what_a_user_can_mend_is_told_as_without_a_scheduler(
     cluster: Path, run: Run, quick: Path, tmp_path: Path
 ) -> None:
-    told = {}
+    message = {}
     for name, words in (("local", ()), ("slurm", ("--profile", quick))):
         folder = new_folder(tmp_path, name, PLAIN)
         (folder / "table.csv").write_text(BAD_TABLE)
         done = run(folder, *words)
         assert done.returncode == 2, done.stderr
-        told[name] = done.stderr[done.stderr.index("\nRule check failed.") :]
-    assert "'high' is not a number" in told["slurm"]
-    assert told["slurm"] == told["local"]
+        message[name] = done.stderr[done.stderr.index("\nRule check failed.") :]
+    assert "'high' is not a number" in message["slurm"]
+    assert message["slurm"] == message["local"]
 
 
 def test_a_controller_that_is_down_is_named_at_once(

@@ -7,17 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.sequences.canonical import distinct
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Pairs, Thresholds, joined, no_pairs
-from credence.sequences.smith_waterman import Library
-from credence.splits.attach import attach
-from credence.splits.audit import audit, level_of_round, sample_rows, upper_bound
-from credence.splits.balance import deviations, lower_bounds, size_ratios
-from credence.splits.cover import fewest, least
-from credence.splits.filling import fill
-from credence.splits.search import improved
-from credence.splits.strict import SplitSettings, split
+from credence.calibrators.crossfit import fill
+from credence.proteins import Proteins
+from credence.relatives.alignment import Library
+from credence.relatives.attach import attach
+from credence.relatives.audit import audit, level_of_round, sample_rows, upper_bound
+from credence.relatives.pack import deviations, improved, lower_bounds, size_ratios
+from credence.relatives.pairs import Pairs, Thresholds, distinct, joined, no_pairs
+from credence.relatives.strict import SplitSettings, fewest, least, split
 from small_families import families, objects
 
 RELATIVES = Thresholds()
@@ -118,12 +115,12 @@ def test_no_dealing_gets_below_the_bound_and_the_search_makes_nothing_worse(
     np.add.at(held, (cluster, class_), 1.0)
     after = improved(start, held, n_groups, rank)
     bounds = lower_bounds(cluster, class_, n_groups)
-    for dealt in (start, after, rng.integers(0, n_groups, n_clusters)):
-        assert (deviations(dealt[cluster], class_, n_groups) >= bounds - 1e-12).all()
+    for assigned in (start, after, rng.integers(0, n_groups, n_clusters)):
+        assert (deviations(assigned[cluster], class_, n_groups) >= bounds - 1e-12).all()
 
-    def cost(dealt: np.ndarray) -> float:
+    def cost(assigned: np.ndarray) -> float:
         counts = np.zeros((n_groups, held.shape[1]))
-        np.add.at(counts, dealt, held)
+        np.add.at(counts, assigned, held)
         away = np.abs(counts * n_groups / counts.sum(axis=0) - 1.0)
         sizes = np.abs(counts.sum(axis=1) * n_groups / counts.sum() - 1.0)
         crowded = np.maximum(sizes - 0.04, 0.0)
@@ -179,9 +176,9 @@ def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> No
     assert all("relative of protein 'p" in split_.packing.reason[row] for row in apart)
     # As few as touch every pair of relatives between the halves of a family.
     rows = np.array([np.flatnonzero(found.code == code)[0] for code in range(16)])
-    ends = rows[pairs.first], rows[pairs.second]
-    between = cluster[ends[0]] != cluster[ends[1]]
-    edges = list(zip(ends[0][between].tolist(), ends[1][between].tolist(), strict=True))
+    limits = rows[pairs.first], rows[pairs.second]
+    between = cluster[limits[0]] != cluster[limits[1]]
+    edges = list(zip(limits[0][between].tolist(), limits[1][between].tolist(), strict=True))
     fewest_of_all = min(
         size
         for size in range(17)

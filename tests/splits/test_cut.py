@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.findings.splits import LargeCluster
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Pairs, Thresholds
-from credence.simulate.evolution import codes, mutated, written
-from credence.splits import cut as cutting
-from credence.splits.audit import audit
-from credence.splits.cut import Cut, cut_oversized
-from credence.splits.strict import SplitSettings, split, split_unaudited
+from credence.findings.split_record import LargeCluster
+from credence.proteins import Proteins
+from credence.relatives import cut as cutting
+from credence.relatives.audit import audit
+from credence.relatives.cut import Cut, cut_oversized
+from credence.relatives.pairs import Pairs, Thresholds
+from credence.relatives.strict import SplitSettings, split, split_unaudited
+from credence.simulate.sequences import codes, mutated, written
 
 RELATIVES = Thresholds()
 N_FAMILY = 24
@@ -177,7 +177,7 @@ def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: fl
     assert weight[part < 0].sum() <= 10
     kept = (part[first] >= 0) & (part[second] >= 0)
     assert (part[first[kept]] == part[second[kept]]).all()
-    told = {int(part[row]): size for row, size, _, _ in component.left}
+    message = {int(part[row]): size for row, size, _, _ in component.left}
     for name in range(part.max() + 1):
         size = int(weight[part == name].sum())
-        assert size <= cutting.ROOM * weight.sum() / 3 or told[name] == size
+        assert size <= cutting.ROOM * weight.sum() / 3 or message[name] == size

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.splits.filling import fill
-from credence.splits.folds import clusters_per_stratum, fold_of
+from credence.calibrators.crossfit import clusters_per_stratum, fill, fold_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3)), min_size=1, max_size=120)
 

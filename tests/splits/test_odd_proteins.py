@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Thresholds
-from credence.simulate.evolution import codes, mutated, written
-from credence.splits.audit import audit
-from credence.splits.strict import STRICTNESS, Split, SplitSettings, split
+from credence.proteins import Proteins
+from credence.relatives.audit import audit
+from credence.relatives.pairs import Thresholds
+from credence.relatives.strict import STRICTNESS, Split, SplitSettings, split
+from credence.simulate.sequences import codes, mutated, written
 
 RELATIVES = Thresholds()
 LITERAL = Thresholds(most_expected=None)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from Bio.Align import Alignment, PairwiseAligner, substitution_matrices
 
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Thresholds
-from credence.simulate.evolution import codes, mutated, written
-from credence.splits.audit import Audit, audit
+from credence.proteins import Proteins
+from credence.relatives.audit import Audit, audit
+from credence.relatives.pairs import Thresholds
+from credence.simulate.sequences import codes, mutated, written
 
 # Karlin and Altschul's parameters of BLOSUM62 with gaps of 11 and 1, as BLAST has them.
 LAMBDA, KAPPA, EXPECTED = 0.267, 0.041, 1e-6

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedGroupKFold
 
-from credence.splits.balance import deviations, lower_bounds, size_ratios
-from credence.splits.pack import pack
+from credence.relatives.pack import deviations, lower_bounds, pack, size_ratios
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 25), st.sampled_from(["HTJ", "Tail", "Other"]), st.booleans()),

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.sequences.kmers import KmerEngine
-from credence.sequences.proteins import Proteins
-from credence.splits.audit import audit
-from credence.splits.strict import SplitSettings, split
+from credence.proteins import Proteins
+from credence.relatives.audit import audit
+from credence.relatives.kmers import KmerEngine
+from credence.relatives.strict import SplitSettings, split
 
 N_PROTEINS = 150
 

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from credence.findings import from_record, to_record
-from credence.findings.novelty_study import InputFinding, NoveltyStudy, StudyMethod, StudySet
+from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.predictions import from_scores, label
-from credence.report.blocks import Paragraph, Table
+from credence.report.blocks import Paragraph, TableBlock
 from credence.report.novelty_study import best_by_scores, sections_of_study, verdict
 from credence.study.comparing import (
     CALIBRATION,
@@ -24,7 +24,7 @@ from credence.study.comparing import (
     mutation_kind,
     rank_correlation,
 )
-from credence.study.open_sets import PERMUTED, UNIFORM, open_material
+from credence.study.worlds import PERMUTED, UNIFORM, open_material
 
 
 def test_distances_and_correlations_are_those_of_scipy() -> None:
@@ -148,7 +148,7 @@ def test_the_verdict_says_by_how_much_and_on_what() -> None:
 def test_the_page_has_every_number_of_the_study() -> None:
     sections = sections_of_study(NoveltyStudy(0.95, (study_set(),)))
     assert [section.title for section in sections] == ["Proteins", "How to read this"]
-    tables = [block for block in sections[0].blocks if isinstance(block, Table)]
+    tables = [block for block in sections[0].blocks if isinstance(block, TableBlock)]
     assert tables[0].rows[2] == (
         "macest, composition", "0.450 (0.400 to 0.500)", "0.100", "0.70", "0.15", "0.55",
     )  # fmt: skip
@@ -156,8 +156,8 @@ def test_the_page_has_every_number_of_the_study() -> None:
     assert len(tables[1].rows) == 3  # not against itself
     first = sections[0].blocks[0]
     assert isinstance(first, Paragraph)
-    said = "It knows 11 classes; 0.81 of its predictions there are right."
-    assert f"{said} A confidence that knew nothing would be 0.09." in first.text
+    stated = "It knows 11 classes; 0.81 of its predictions there are right."
+    assert f"{stated} A confidence that knew nothing would be 0.09." in first.text
 
 
 def test_what_is_simulated_says_so_and_nothing_else_does() -> None:
@@ -168,7 +168,7 @@ def test_what_is_simulated_says_so_and_nothing_else_does() -> None:
     assert [section.title for section in sections] == [
         *("Proteins (simulated)", "Proteins", "Open sets", "How to read this"),
     ]
-    said, table = sections[2].blocks[:2]
-    assert isinstance(said, Paragraph) and isinstance(table, Table)
-    assert " digits: " in said.text and " moons (simulated): " in said.text
+    stated, table = sections[2].blocks[:2]
+    assert isinstance(stated, Paragraph) and isinstance(table, TableBlock)
+    assert " digits: " in stated.text and " moons (simulated): " in stated.text
     assert [column.title for column in table.columns] == ["method", "digits", "moons (simulated)"]

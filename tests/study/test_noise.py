@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.study.noise import mutated, natural_shares, random_, reversed_, shuffled
-from credence.study.world import RESIDUES, WorldSettings, simulate_proteins
+from credence.study.comparing import mutated, natural_shares, random_, reversed_, shuffled
+from credence.study.worlds import RESIDUES, ProteinWorldSettings, simulate_proteins
 
 SEQUENCES = np.array(["MKVLAAGIT" * 9, "WWYFPGGC" * 20], dtype=object)
 IDS = np.array(["one", "two"], dtype=object)
@@ -66,15 +66,15 @@ def test_mutations_add_up_on_the_same_way() -> None:
 
 
 def test_a_world_is_the_same_each_time_and_another_with_another_seed() -> None:
-    settings = WorldSettings(n_classes=3, n_families=40)
+    settings = ProteinWorldSettings(n_classes=3, n_families=40)
     one, two = simulate_proteins(settings), simulate_proteins(settings)
     assert one.sequences.tolist() == two.sequences.tolist()
-    other = simulate_proteins(WorldSettings(n_classes=3, n_families=40, seed=2))
+    other = simulate_proteins(ProteinWorldSettings(n_classes=3, n_families=40, seed=2))
     assert one.sequences[:5].tolist() != other.sequences[:5].tolist()
 
 
 def test_relatives_are_alike_and_strangers_are_not() -> None:
-    world = simulate_proteins(WorldSettings(n_classes=3, n_families=60))
+    world = simulate_proteins(ProteinWorldSettings(n_classes=3, n_families=60))
     assert set("".join(world.sequences)) == set(RESIDUES)
     assert len(set(world.cluster)) == 60
     alike, strange = [], []

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli import run_command_line
-from credence.study.world import Proteins, WorldSettings, simulate_proteins
+from credence.app import run_command_line
+from credence.study.worlds import ProteinWorldSettings, StudyProteins, simulate_proteins
 
-SETTINGS = WorldSettings(n_classes=4, n_families=120, n_folds=1)
+SETTINGS = ProteinWorldSettings(n_classes=4, n_families=120, n_folds=1)
 
 
 @pytest.fixture(scope="module")
-def proteins() -> Proteins:
+def proteins() -> StudyProteins:
     return simulate_proteins(SETTINGS)
 
 
 @pytest.fixture
-def folder(proteins: Proteins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(proteins: StudyProteins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with the proteins, their labels and clusters."""
     monkeypatch.chdir(tmp_path)
     rows = list(zip(proteins.ids, proteins.sequences, strict=True))
@@ -42,7 +42,7 @@ def study(*words: str, fasta: str = "p.fasta", out: str = "out") -> int:
 
 
 def test_page_and_tables_are_written_whatever_the_order_of_proteins(
-    folder: Path, proteins: Proteins
+    folder: Path, proteins: StudyProteins
 ) -> None:
     assert study("--left-out", "class 4") == 0
     assert study("--left-out", "class 4", fasta="turned.fasta", out="again") == 0
@@ -103,7 +103,7 @@ def test_a_protein_without_a_class_is_named(
 
 
 def test_classes_of_few_families_are_named(
-    folder: Path, proteins: Proteins, capsys: pytest.CaptureFixture[str]
+    folder: Path, proteins: StudyProteins, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = Path("labels.tsv").read_text()
     first = proteins.ids[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.tables.archive import write_archive
+from credence.tables.writing import write_archive
 
 
 def test_the_same_files_give_the_same_bytes_whenever_and_wherever(tmp_path: Path) -> None:

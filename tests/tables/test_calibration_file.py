@@ -10,19 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence import __version__
+from credence.calibrators.all_methods import METHODS
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.registry import METHODS
-from credence.calibrators.spec import parse_method
 from credence.predictions import Labelled, Predictions, from_scores, label
 from credence.problems import InputError
 from credence.tables.calibration_file import (
     CalibrationFile,
     checksum_of,
     read_calibration,
+    require_match,
     settings_record,
     write_calibration,
 )
-from credence.tables.calibration_match import require_match
 
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "calibration"
 CLASSES = ("Portal", "HTJ", "Köpfe")

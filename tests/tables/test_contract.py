@@ -13,7 +13,7 @@ from credence.tables import contract
 from credence.tables.contract import (
     CONFIDENCE_NAMES,
     Clusters,
-    Composition,
+    CompositionTable,
     Confidences,
     Groups,
     Metrics,
@@ -70,7 +70,7 @@ EXAMPLES: list[tuple[Any, Any]] = [
     ),
     (
         read_composition,
-        Composition(
+        CompositionTable(
             texts("HTJ", "Other"), np.array([0.1, 0.9]), np.array([0.3, NAN]),
             np.array([0.2, NAN]), np.array([1 / 3, NAN]), np.array([3.0, NAN]),
             np.array([0.25, NAN]),

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from credence.configuration.reading import parse_document
+from credence.app.configuration.reading import parse_document
 from credence.problems import InputError
-from credence.tables.expansion import FREE_BYTES, MOST_BYTES, check_bytes, check_rows
 from credence.tables.fasta import read_fasta
 from credence.tables.samples import TableSpec, read_samples
+from credence.tables.text import FREE_BYTES, MOST_BYTES, check_bytes, check_rows
 
 REMEDY = "If it is what you think, unpack it and give the plain file; else leave it alone."
 SPEC = TableSpec("credence", scale=1.0)

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from credence.tables import census
-from credence.tables.formats.phanns import CLASSES
-from credence.tables.formats.phrogs import CATEGORIES
-from credence.tables.formats.registry import BY_NAME, FORMATS, propose_formats
+from credence.tables.formats import BY_NAME, CATEGORIES, CLASSES, FORMATS
+from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"

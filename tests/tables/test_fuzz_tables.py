@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence.problems import InputError
-from credence.tables.formats.registry import propose_formats
 from credence.tables.labels import read_labels
+from credence.tables.propose import propose_formats
 from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
 from credence.tables.source import delimiter_of
 from valid_tables import SPECS, VALID
@@ -74,7 +74,7 @@ def mutations(draw: st.DrawFn, content: bytes) -> bytes:
 
 def rows_in(path: Path, spec: TableSpec) -> list[list[str]]:
     """Return the rows below the header, by the csv module alone."""
-    from credence.tables.formats.registry import BY_NAME
+    from credence.tables.formats import BY_NAME
 
     format_ = BY_NAME[spec.format]
     lines = path.read_bytes().decode().split("\n")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from credence.problems import InputError
-from credence.tables import known_ids
+from credence.tables import validation
 from credence.tables.census import take_census
 from credence.tables.joining import stream_tables
-from credence.tables.known_ids import KnownIds
-from credence.tables.spec import TableSpec
+from credence.tables.table_spec import TableSpec
+from credence.tables.validation import KnownIds
 
 FIRST_LINE = 2
 N_SEEDS = 200
@@ -35,8 +35,8 @@ def hash_of(name: str) -> int:
 def some_tables(seed: int) -> list[list[str]]:
     rng = np.random.default_rng(seed)
     names = ["".join(rng.choice(list("abcd"), 2)) for _ in range(rng.integers(2, 16))]
-    ends = np.sort(rng.integers(0, len(names) + 1, 3)).tolist()
-    return [list(dict.fromkeys(names[a:b])) for a, b in pairwise([0, *ends, len(names)])]
+    bounds = np.sort(rng.integers(0, len(names) + 1, 3)).tolist()
+    return [list(dict.fromkeys(names[a:b])) for a, b in pairwise([0, *bounds, len(names)])]
 
 
 def test_the_first_table_with_an_id_of_an_earlier_one_is_refused() -> None:
@@ -70,7 +70,7 @@ def is_refused(tables: list[list[str]]) -> bool:
 
 
 def test_ids_are_looked_up_beyond_the_first_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_ids, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(validation, "BLOCK_ROWS", 2)
     known = KnownIds()
     add(known, "a.tsv", ["x"], [7])
     with pytest.raises(InputError, match=r"b.tsv, line 5: the id 'x' is in a.tsv already"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from credence.problems import InputError
-from credence.tables.matching import match_rows
+from credence.tables.joining import match_rows
 
 TABLE = np.array(["a", "b", "c"], dtype=object)
 

@@ -16,15 +16,13 @@ from hypothesis import strategies as st
 
 from credence.predictions import Integers, Strings
 from credence.problems import InputError
-from credence.tables import network_stream
+from credence.tables import samples
 from credence.tables.census import APART, census_of, take_census
 from credence.tables.joining import concatenate
-from credence.tables.network_rows import NetworkRows
 from credence.tables.networks import in_order
-from credence.tables.row_range import RowRange
-from credence.tables.samples import Samples, read_samples, stream_samples
-from credence.tables.scan import Scan
-from credence.tables.spec import TableSpec
+from credence.tables.samples import NetworkRows, Samples, read_samples, stream_samples
+from credence.tables.scan import RowRange, Scan
+from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
     max_examples=60,
@@ -110,7 +108,7 @@ def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     def whole(*_: object) -> Iterator[Samples]:
         raise AssertionError("the table was read whole")
 
-    monkeypatch.setattr(network_stream, "_whole", whole)
+    monkeypatch.setattr(samples, "_whole", whole)
 
 
 @pytest.mark.usefixtures("never_whole")
@@ -149,18 +147,18 @@ def test_the_whole_is_what_a_dictionary_of_rows_says(
     path = tmp_path / "a.tsv"
     rows = rows if together else sorted(rows, key=lambda row: (row.network, row.id))
     found = read_samples(path, write(path, rows)).predictions
-    said = {(row.id, row.network): [float(text) for text in row.scores] for row in rows}
+    stated = {(row.id, row.network): [float(text) for text in row.scores] for row in rows}
     names = in_order(row.network for row in rows)
     assert found.ids.tolist() == list(dict.fromkeys(row.id for row in rows))
     for place, name in enumerate(found.ids):
         total = [0.0] * len(CLASSES)
         for network in names:
-            total = [a + b for a, b in zip(total, said[name, network], strict=True)]
+            total = [a + b for a, b in zip(total, stated[name, network], strict=True)]
         assert found.scores is not None
         assert found.scores[place].tolist() == total
 
 
-def told(read: Iterator[object]) -> str:
+def message(read: Iterator[object]) -> str:
     with pytest.raises(InputError) as refusal:
         list(read)
     return str(refusal.value)
@@ -212,7 +210,7 @@ def test_a_spoilt_table_is_refused_in_the_same_words(
     try:
         whole = read_samples(path, spec)
     except InputError as refusal:
-        assert told(stream_samples(path, spec, chunk_rows)) == str(refusal)
+        assert message(stream_samples(path, spec, chunk_rows)) == str(refusal)
     else:  # a whole protein gone, or the one truth of a protein with one network
         parts = streamed(path, spec, chunk_rows)
         assert_same(concatenate([(path, part) for part in parts]), whole)
@@ -257,13 +255,13 @@ def test_each_defect_in_each_row_is_refused_in_the_same_words(defect: str, tmp_p
         with pytest.raises(InputError) as refusal:
             read_samples(path, spec)
         for chunk_rows in (1, 2, 7):
-            assert told(stream_samples(path, spec, chunk_rows)) == str(refusal.value)
+            assert message(stream_samples(path, spec, chunk_rows)) == str(refusal.value)
 
 
 def test_networks_that_come_late_are_missing_before(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("id\tx\ty\tnetwork\np1\t0.5\t0.5\t1\np2\t0.5\t0.5\t2\np2\t0.5\t0.5\t1\n")
-    assert told(stream_samples(path, TableSpec("credence"), 1)) == (
+    assert message(stream_samples(path, TableSpec("credence"), 1)) == (
         f"{path}, line 2: protein 'p1' has no row of network '2'. "
         "Give the scores of every network for every protein."
     )
@@ -330,7 +328,7 @@ def test_a_protein_of_two_tables_is_named(together: bool, tmp_path: Path) -> Non
 
 
 def test_ids_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("credence.tables.network_rows.hash", lambda name: 7, raising=False)
+    monkeypatch.setattr("credence.tables.samples.hash", lambda name: 7, raising=False)
     path = tmp_path / "a.tsv"
     path.write_text("id\tx\ty\tnetwork\n" + "".join(f"p{row}\t0\t1\t1\n" for row in range(5)))
     parts = streamed(path, TableSpec("credence"), 2)
@@ -342,7 +340,7 @@ def test_ids_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_chunk_of_many_large_proteins_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(network_stream, "MOST_SCORES", 13)  # three proteins of two by two
+    monkeypatch.setattr(samples, "MOST_SCORES", 13)  # three proteins of two by two
     path = tmp_path / "a.tsv"
     lines = [f"p{row}\t0\t1\t{network}\n" for row in range(8) for network in (1, 2)]
     path.write_text("id\tx\ty\tnetwork\n" + "".join(lines))

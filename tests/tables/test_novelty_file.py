@@ -10,8 +10,8 @@ from credence import __version__
 from credence.novelty.reference import build
 from credence.novelty.space import Space
 from credence.problems import InputError
-from credence.tables.novelty_file import NoveltyFile, read_novelty, write_novelty
-from credence.tables.vectors import read_vectors
+from credence.tables.npz import read_vectors
+from credence.tables.stage_files import NoveltyFile, read_novelty, write_novelty
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from credence.problems import InputError
 from credence.tables.joining import concatenate
 from credence.tables.npz import NpzFile
 from credence.tables.samples import Samples, read_samples, stream_samples
-from credence.tables.spec import TableSpec
+from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
     max_examples=60,
@@ -215,7 +215,7 @@ def test_every_way_to_save_an_ensemble_gives_the_same_in_any_pieces(
     def whole(*_: object) -> None:
         raise AssertionError("the table was read whole")
 
-    monkeypatch.setattr("credence.tables.network_stream._whole", whole)
+    monkeypatch.setattr("credence.tables.samples._whole", whole)
     scores = np.random.default_rng(2).dirichlet(np.ones(4), (9, 3)).astype(kind)
     steps = set()
     for path in forms(scores, tmp_path).values():

@@ -13,13 +13,7 @@ import pytest
 from credence.predictions import Predictions
 from credence.problems import InputError
 from credence.tables.joining import concatenate
-from credence.tables.samples import (
-    Samples,
-    TableSpec,
-    read_samples,
-    stream_samples,
-    write_samples,
-)
+from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples, write_samples
 
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"
 PHANNS = TableSpec("phanns-labelled")

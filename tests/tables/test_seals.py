@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.cli.stage import run_stage
+from credence.app.stage import run_stage
 from credence.problems import InputError
 from credence.tables import seals
 from credence.tables.digests import KnownDigests, sha256_of
@@ -186,11 +186,11 @@ def test_remembered_digests_that_cannot_be_read_are_taken_again(text: str) -> No
 
 
 def test_a_stage_says_how_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
-    from credence.cli import run_command_line
+    from credence.app import run_command_line
 
     for words in ([], ["--reads", "a"], ["--reads", "a", "--", "fit"], ["fit", "--writes", "c"]):
         assert run_command_line(["stage", *words]) in (0, 2)
-        said = capsys.readouterr()
+        stated = capsys.readouterr()
         assert re.search(
-            r"--reads FILE\.\.\. --writes FILE\.\.\. --\s+COMMAND", said.out + said.err
+            r"--reads FILE\.\.\. --writes FILE\.\.\. --\s+COMMAND", stated.out + stated.err
         )

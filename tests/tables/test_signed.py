@@ -11,7 +11,7 @@ import pytest
 
 from credence import __version__
 from credence.problems import InputError
-from credence.tables.signed import digest_of, read_signed, write_signed
+from credence.tables.stage_files import digest_of, read_signed, write_signed
 
 AGAIN = "Make it again: credence example."
 

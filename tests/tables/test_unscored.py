@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from credence.problems import InputError
+from credence.tables.census import UNSCORED, unscored_columns, with_unscored
 from credence.tables.contract import read_confidences, write_contract
 from credence.tables.samples import TableSpec, read_samples, stream_samples
-from credence.tables.unscored import UNSCORED, unscored_columns, with_unscored
 
 PHYNTENY = (
     "ID\tstart\tend\tstrand\tphrog_id\tphrog_category\tphynteny_category\tphynteny_score\t"

@@ -92,9 +92,9 @@ def grown(lab: tuple[Path, dict[str, bytes]]) -> tuple[dict[str, bytes], float]:
 
 def planned(folder: Path) -> list[str]:
     """Return rule and wildcards of every job that a run would start now."""
-    said = call(folder, "run", "--", "--dry-run").stdout
+    stated = call(folder, "run", "--", "--dry-run").stdout
     jobs, rule = [], ""
-    for line in said.splitlines():
+    for line in stated.splitlines():
         if match := re.match(r"(?:local)?rule (\w+):", line):
             rule = match[1]
             jobs.append(rule)

@@ -246,8 +246,8 @@ def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -
         (tmp_path / "config.yaml").write_text(text)
         done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
         assert done.returncode == 0, done.stderr
-        said = (done.stdout + done.stderr).splitlines()
-        commands.append(next(line for line in said if " -- events " in line))
+        stated = (done.stdout + done.stderr).splitlines()
+        commands.append(next(line for line in stated if " -- events " in line))
     assert " --novelty reports/small/novelty.json " in commands[0]
     assert "novelty" not in commands[1]
 
@@ -258,13 +258,13 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(tmp_path
     (tmp_path / "config.yaml").write_text(brought)
     done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
     assert done.returncode == 0, done.stderr
-    said = (done.stdout + done.stderr).splitlines()
-    commands = [line for line in said if " -- novelty " in line or " -- annotate " in line]
+    stated = (done.stdout + done.stderr).splitlines()
+    commands = [line for line in stated if " -- novelty " in line or " -- annotate " in line]
     assert len(commands) == 3
     for line in commands:
         assert " --vectors vectors.npz " in line and "--proteins" not in line
         assert "vectors.npz" in line.split("--writes")[0]  # changed ones redo it
-    events = next(line for line in said if " -- events " in line)
+    events = next(line for line in stated if " -- events " in line)
     assert " --novelty reports/small/novelty.json " in events
 
 

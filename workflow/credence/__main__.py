@@ -19,15 +19,15 @@ ONE_THREAD = (
 def main() -> None:
     """Run the command line, and leave with its exit code."""
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    from credence.cli import run_command_line
-    from credence.cli.ending import Told, end_when_told
+    from credence.app import run_command_line
+    from credence.app.ending import Terminated, end_on_signal
 
-    end_when_told()
+    end_on_signal()
     try:
         code = run_command_line()
-    except Told as told:
-        print(f"Stopped by {told.name}.", file=sys.stderr)
-        code = told.code
+    except Terminated as message:
+        print(f"Stopped by {message.name}.", file=sys.stderr)
+        code = message.code
     raise SystemExit(code)
 
 

@@ -17,30 +17,17 @@ MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
 class Problem:
     """One thing a user can mend, with the place where it stands.
 
-    Parameters
-    ----------
-    where : str
-        The file (or option) as the user named it.
-    what : str
-        What was found, quoting the value: ``'high' is not a number.``
-    remedy : str
-        What to do, as an order: ``Give protein 'p1' a score.``
-    line : int, optional
-        Line as an editor shows it, counted from 1.
-    column : str, optional
-        Name of the column or setting.
-
     Examples
     --------
     >>> print(Problem("a.tsv", "'x' is not a number.", "Give a score.", 3, "HTJ"))
     a.tsv, line 3, column 'HTJ': 'x' is not a number. Give a score.
     """
 
-    where: str
-    what: str
-    remedy: str
-    line: int | None = None
-    column: str | None = None
+    where: str  # The file (or option) as the user named it
+    what: str  # What was found, quoting the value: ``'high' is not a number.``
+    remedy: str  # What to do, as an order: ``Give protein 'p1' a score.``
+    line: int | None = None  # Line as an editor shows it, counted from 1
+    column: str | None = None  # Name of the column or setting
 
     def __str__(self) -> str:
         place = self.where
@@ -52,13 +39,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """All that a user has to mend before the command can do its work.
-
-    Parameters
-    ----------
-    problems : iterable of Problem
-        At least one. They keep the order in which they were found.
-    """
+    """All that a user has to mend before the command can do its work."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
@@ -98,3 +79,32 @@ def nearest(name: str, known: Sequence[str]) -> str:
     if close:
         return f"Did you mean {close[0]!r}?"
     return f"Known are: {', '.join(known)}."
+
+
+# Beyond so many problems a file is not the one that was meant: reading stops.
+MOST_PROBLEMS_KEPT = 10_000
+
+
+class ProblemList:
+    """Gathers problems of a file, to raise them together."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.problems: list[Problem] = []
+
+    def add(
+        self, what: str, remedy: str, line: int | None = None, column: str | None = None
+    ) -> None:
+        """Keep one more problem; raise all when there are far too many."""
+        self.problems.append(Problem(self.where, what, remedy, line, column))
+        if len(self.problems) >= MOST_PROBLEMS_KEPT:
+            raise self.error()
+
+    def error(self) -> InputError:
+        """Return all problems as one error, those of a line together, in file order."""
+        return InputError(sorted(self.problems, key=lambda problem: problem.line or 0))
+
+    def raise_any(self) -> None:
+        """Raise all problems gathered, if there are any."""
+        if self.problems:
+            raise self.error()

@@ -16,11 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from credence.calibrators.crossfit import fold_of
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
-from credence.calibrators.spec import parse_method
 from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Predictions, Strings, from_scores, label
-from credence.splits.folds import fold_of
 
 
 class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -2,25 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from credence.calibrators.choosing import Choice, choose, interval_of, loss
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
-from credence.calibrators.protocol import (
-    Calibration,
-    Calibrator,
-    FitOptions,
-    Method,
-    Need,
-    Record,
-    setting,
-)
+from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need, Record
 from credence.confidence import Confidence, Note, unknown
-from credence.predictions import Labelled, Predictions
+from credence.predictions import Booleans, Floats, Labelled, Predictions, Strings
+from credence.settings import setting
+
+# Whose interval stands in for a choice's own, by whether the choice sees the vector:
+# the most flexible quick method that looks at the same. A simple method that won
+# because data are few claims an interval of its own form, which is too narrow.
+SCORE_REFERENCE, VECTOR_REFERENCE = "kernel", "logistic"
+SURE = 1e-15  # METHODS section 3: probabilities are clipped here in the NLL
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one candidate did on clusters it had not seen."""
+
+    method: str  # Name of the candidate
+    held_out_nll: float  # Mean negative log-likelihood, weighted
+    difference: float  # The same less the best candidate's, protein by protein
+    standard_error: float  # Of the difference, relatives taken together
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for one class, and against what."""
+
+    class_name: str  # The predicted class
+    # The method, or all that are blended; empty for a class never predicted.
+    chosen: tuple[str, ...]
+    # Candidates within one standard error of the best: the data cannot tell them apart.
+    rivals: tuple[str, ...]
+    # Methods whose intervals together, stretched to the value, are the interval.
+    interval: tuple[str, ...]
+    n: int  # Proteins and clusters that judged
+    n_clusters: int
+    trials: tuple[Trial, ...]  # All candidates, from simple to complex
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Choice:
+        """Return the choice of a record."""
+        return cls(
+            record["class_name"],
+            tuple(record["chosen"]),
+            tuple(record["rivals"]),
+            tuple(record["interval"]),
+            int(record["n"]),
+            int(record["n_clusters"]),
+            tuple(Trial(**trial) for trial in record["trials"]),
+        )
+
+
+def loss(confidence: Confidence, labelled: Labelled) -> Floats:
+    """Return the negative log-likelihood of each outcome; NaN without a value."""
+    p = np.clip(confidence.value, SURE, 1.0 - SURE)
+    return -np.where(labelled.is_correct, np.log(p), np.log1p(-p))
+
+
+def choose(
+    class_name: str, losses: Mapping[str, Floats], labelled: Labelled, class_: int, mode: str
+) -> Choice:
+    """Return the method of one class."""
+    is_here: Booleans = np.equal(labelled.predictions.predicted_class, class_)
+    if not is_here.any():
+        return Choice(class_name, (), (), (), 0, 0, ())
+    for values in losses.values():
+        is_here = is_here & ~np.isnan(values)
+    weight, cluster = labelled.weight[is_here], labelled.cluster[is_here]
+    n_clusters = len(np.unique(cluster.astype(str)))
+    if n_clusters < 2:  # nothing to judge by
+        simplest = next(iter(losses))
+        n = int(is_here.sum())
+        return Choice(class_name, (simplest,), (simplest,), (), n, n_clusters, ())
+    means = {
+        name: float(np.average(values[is_here], weights=weight)) for name, values in losses.items()
+    }
+    best = min(means, key=means.__getitem__)
+    trials = []
+    for name, values in losses.items():
+        difference, error = paired(values[is_here] - losses[best][is_here], weight, cluster)
+        trials.append(Trial(name, means[name], difference, error))
+    rivals = tuple(trial.method for trial in trials if trial.difference <= trial.standard_error)
+    chosen = rivals if mode == "blend" else rivals[:1]
+    return Choice(class_name, chosen, rivals, (), int(is_here.sum()), n_clusters, tuple(trials))
+
+
+def paired(difference: Floats, weight: Floats, cluster: Strings) -> tuple[float, float]:
+    """Return the weighted mean difference and its cluster-robust standard error.
+
+    Examples
+    --------
+    Three proteins, two of them relatives: the mean is 1, the clusters' sums of
+    what is left are 1 + 1 and −2, and √((2² + 2²) · 2/(2 − 1)) / 3 = 4/3.
+
+    >>> cluster = np.array(["a", "a", "b"], dtype=object)
+    >>> mean, error = paired(np.array([2.0, 2.0, -1.0]), np.ones(3), cluster)
+    >>> mean, round(error, 6)
+    (1.0, 1.333333)
+    """
+    mean = float(np.average(difference, weights=weight))
+    _, codes = np.unique(cluster.astype(str), return_inverse=True)
+    # Summed in sorted order, so that the order of rows cannot turn a near tie.
+    order = np.lexsort((weight, difference, codes))
+    parts = np.bincount(codes[order], weights=(weight * (difference - mean))[order])
+    n_clusters = len(parts)
+    spread = float((parts**2).sum()) * n_clusters / (n_clusters - 1)
+    return mean, float(np.sqrt(spread) / weight.sum())
+
+
+def interval_of(
+    chosen: tuple[str, ...], rivals: tuple[str, ...], usable: Sequence[Method]
+) -> tuple[str, ...]:
+    """Return the methods whose intervals make up that of a choice."""
+    sees_vector = {method.name for method in usable if method.needs is Need.VECTOR}
+    names = [method.name for method in usable]
+    if sees_vector.isdisjoint(chosen):
+        if SCORE_REFERENCE in names:
+            return (SCORE_REFERENCE,)
+        return tuple(name for name in rivals if name not in sees_vector)
+    kept = sees_vector.intersection({*chosen, *rivals, VECTOR_REFERENCE}) | set(chosen)
+    return tuple(name for name in names if name in kept)
+
 
 # Methods that estimate the confidence at a score (the cumulative ones do not),
 # differ in kind and are quick to fit.
@@ -29,33 +138,15 @@ SHORT_LIST = ("class_only", "isotonic", "beta", "kernel", "tswa", "logistic")
 
 @dataclass(frozen=True, eq=False)
 class AutoCalibration:
-    """Calibrations of the methods chosen, and why they were.
+    """Calibrations of the methods chosen, and why they were."""
 
-    Parameters
-    ----------
-    class_names : tuple of str
-        Classes in order.
-    choices : tuple of Choice
-        One per class.
-    skipped : mapping of str to str
-        Candidates that the data do not allow, with the reason.
-    members : mapping of str to Calibration
-        By method, all that some class's answer or interval needs.
-    """
-
-    class_names: tuple[str, ...]
-    choices: tuple[Choice, ...]
-    skipped: Mapping[str, str]
-    members: Mapping[str, Calibration]
+    class_names: tuple[str, ...]  # Classes in order
+    choices: tuple[Choice, ...]  # One per class
+    skipped: Mapping[str, str]  # Candidates that the data do not allow, with the reason
+    members: Mapping[str, Calibration]  # By method, all that some class's answer or interval needs
 
     def confidence(self, predictions: Predictions) -> Confidence:
-        """Return the confidence of each prediction.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            Of the same classes and scale as those that were fitted.
-        """
+        """Return the confidence of each prediction."""
         answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
         for class_, choice in enumerate(self.choices):
             rows = np.flatnonzero(predictions.predicted_class == class_)
@@ -67,9 +158,9 @@ class AutoCalibration:
             answer.support[rows] = chosen[0].support
             answer.note[rows] = np.bitwise_or.reduce([one.note for one in chosen])
             if choice.interval:
-                said = [self.members[name].confidence(part) for name in choice.interval]
-                lower = np.min([one.lower for one in said], axis=0)
-                upper = np.max([one.upper for one in said], axis=0)
+                stated = [self.members[name].confidence(part) for name in choice.interval]
+                lower = np.min([one.lower for one in stated], axis=0)
+                upper = np.max([one.upper for one in stated], axis=0)
                 answer.lower[rows] = np.minimum(lower, answer.value[rows])
                 answer.upper[rows] = np.maximum(upper, answer.value[rows])
         return answer
@@ -115,30 +206,14 @@ class Auto:
 
 @dataclass(frozen=True)
 class AutoCalibrator:
-    """The choice between methods, ready to fit.
+    """The choice between methods, ready to fit."""
 
-    Parameters
-    ----------
-    settings : Auto
-        Mode and candidates.
-    options : FitOptions
-        What all methods share.
-    methods : tuple of Method
-        All candidates, from simple to complex.
-    """
-
-    settings: Auto
-    options: FitOptions
-    methods: tuple[Method, ...]
+    settings: Auto  # Mode and candidates
+    options: FitOptions  # What all methods share
+    methods: tuple[Method, ...]  # All candidates, from simple to complex
 
     def fit(self, labelled: Labelled) -> AutoCalibration:
-        """Return the choice for each class and the calibrations it needs.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Predictions whose truth is known.
-        """
+        """Return the choice for each class and the calibrations it needs."""
         wanted = [
             method
             for method in self.methods
@@ -180,15 +255,7 @@ def ready(method: Method, options: FitOptions) -> Calibrator:
 
 
 def lacking(method: Method, predictions: Predictions) -> str:
-    """Return what a method needs and the predictions do not have, or nothing.
-
-    Parameters
-    ----------
-    method : Method
-        A candidate.
-    predictions : Predictions
-        What the classifier said.
-    """
+    """Return what a method needs and the predictions do not have, or nothing."""
     has_vector = predictions.scores is not None and predictions.is_distribution
     if method.needs is Need.VECTOR and not has_vector:
         return f"needs the {method.needs.value}"
@@ -198,13 +265,7 @@ def lacking(method: Method, predictions: Predictions) -> str:
 
 
 def method_over(methods: tuple[Method, ...]) -> Method:
-    """Return the registry's entry of the choice between these methods.
-
-    Parameters
-    ----------
-    methods : tuple of Method
-        All candidates, from simple to complex.
-    """
+    """Return the registry's entry of the choice between these methods."""
     by_name = {method.name: method for method in methods}
 
     def build(settings: Auto, options: FitOptions) -> Calibrator:

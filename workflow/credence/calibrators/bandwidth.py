@@ -15,9 +15,74 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.calibrators.binning import Masses, Nodes, nodes_of
-from credence.calibrators.kernel_sums import local_sums
+from credence.calibrators.binning import Nodes, nodes_of
+from credence.calibrators.protocol import Masses
 from credence.predictions import Floats, Integers
+
+REACH = 42.0  # e⁻⁴² = 6e-19: with a million nodes still below rounding
+BLOCK = 65_536  # kernel values held at once: they stay in the processor's cache
+MOST_POINTS = 128  # points whose windows share a width
+LEAST_EXPONENT = -700.0  # far below e⁻⁴²; beyond it the exponential is slow
+
+
+@dataclass(frozen=True, eq=False)
+class LocalSums:
+    """Kernel sums around points."""
+
+    log_mass: Floats  # Log of the kernel-weighted mass
+    offset: Floats  # Kernel-weighted mean of (node − point), in score units
+
+
+def local_sums(point: Floats, nodes: Nodes, bandwidth: Floats | float) -> LocalSums:
+    """Return kernel-weighted mass and mean offset around each point."""
+    score = nodes.score
+    steepness = -0.5 / np.square(np.atleast_1d(bandwidth))
+    after = score.searchsorted(point)
+    before = np.maximum(after - 1, 0)
+    after = np.minimum(after, len(score) - 1)
+    nearest = np.minimum(np.abs(point - score[before]), np.abs(point - score[after])) ** 2
+    radius = np.sqrt(nearest - REACH / steepness.max())
+    # Nodes this far off count for nothing, even at the greatest bandwidth.
+    far = max(LEAST_EXPONENT / steepness.min(), -2.0 * REACH / steepness.max())
+    start = score.searchsorted(point - radius, side="left")
+    n_held = score.searchsorted(point + radius, side="right") - start
+    total = np.empty((len(point), len(steepness)))
+    offset = np.empty_like(total)
+    begin = 0
+    while begin < len(point):
+        # Windows of one width are copied row by row; a wider one only holds more nodes.
+        width = int(n_held[begin : begin + MOST_POINTS].max())
+        n_points = min(max(BLOCK // (width * len(steepness)), 1), MOST_POINTS)
+        block = slice(begin, begin + n_points)
+        first = np.minimum(start[block], len(score) - width)
+        gap = windows(score, width)[first]
+        gap -= point[block, None]
+        mass = windows(nodes.mass, width)[first]
+        excess = gap * gap
+        excess -= nearest[block, None]
+        np.minimum(excess, far, out=excess)
+        kernel = excess[:, None, :] * steepness[:, None]
+        np.exp(kernel, out=kernel)
+        np.vecdot(kernel, mass[:, None, :], out=total[block])
+        gap *= mass
+        np.vecdot(kernel, gap[:, None, :], out=offset[block])
+        begin += n_points
+    offset /= total
+    log_mass = np.log(total) + nearest[:, None] * steepness
+    if np.ndim(bandwidth) == 0:
+        return LocalSums(log_mass[:, 0], offset[:, 0])
+    return LocalSums(log_mass, offset)
+
+
+def windows(values: Floats, width: int) -> Floats:
+    """Return all stretches of neighbouring values, as a view: row i begins at value i.
+
+    What numpy's sliding_window_view gives, without its checks: they take longer
+    than the sums over a small window.
+    """
+    shape = (len(values) - width + 1, width)
+    return np.ndarray(shape, values.dtype, values, strides=values.strides * 2)
+
 
 LOWEST = 0.15  # of the scale: sign changes count from here; plots of [S23] start there
 SMALLEST = 0.0005  # of the scale: the least bandwidth tried, and the step of the scan
@@ -32,30 +97,14 @@ MON = {"mon": 0, "mon2": 2, "mon4": 4}  # sign changes allowed
 
 @dataclass(frozen=True, eq=False)
 class SlopeSign:
-    """What decides the sign of the curve's slope.
+    """What decides the sign of the curve's slope."""
 
-    Parameters
-    ----------
-    right, wrong : Nodes
-        Where right and wrong predictions lie.
-    scale : float
-        See :class:`credence.predictions.Predictions`.
-    """
-
-    right: Nodes
+    right: Nodes  # Where right and wrong predictions lie
     wrong: Nodes
-    scale: float
+    scale: float  # See :class:`credence.predictions.Predictions`
 
     def difference(self, point: Floats, bandwidth: Floats | float) -> Floats:
-        """Return m_TP − m_FP at each point (rows), for each bandwidth (columns).
-
-        Parameters
-        ----------
-        point : array of float
-            Scores.
-        bandwidth : float or array of float
-            Of the kernel; one number gives one value a point.
-        """
+        """Return m_TP − m_FP at each point (rows), for each bandwidth (columns)."""
         right = local_sums(point, self.right, bandwidth).offset
         wrong = local_sums(point, self.wrong, bandwidth).offset
         return right - wrong
@@ -69,11 +118,6 @@ class SlopeSign:
 
 def sign_changes(sign: Integers) -> int:
     """Return the number of changes in a row of signs; zeros have none.
-
-    Parameters
-    ----------
-    sign : array of int
-        −1, 0 or 1, in order of the score.
 
     Examples
     --------
@@ -99,27 +143,18 @@ def grid_points(position: Integers, level: int, scale: float) -> Floats:
 
 
 @dataclass(eq=False)
-class Scan:
+class BandwidthScan:
     """One upward scan; it remembers the points that refuted the last bandwidth.
 
     A bandwidth is refuted as soon as points of the grid's range show too many
     sign changes. Those points tend to refute the next bandwidths too, so they
     are tried on many at once; only a bandwidth that they do not refute is looked
     at on the grid.
-
-    Parameters
-    ----------
-    masses : Masses
-        Where the weight lies.
-    scale : float
-        Of the scores.
-    allowed : int
-        Most sign changes.
     """
 
-    masses: Masses
-    scale: float
-    allowed: int
+    masses: Masses  # Where the weight lies
+    scale: float  # Of the scores
+    allowed: int  # Most sign changes
 
     def __post_init__(self) -> None:
         self._witness = np.zeros(0)
@@ -136,13 +171,7 @@ class Scan:
         return self._slope
 
     def first_passing(self, bandwidths: Floats) -> float | None:
-        """Return the first bandwidth that passes, None where none does.
-
-        Parameters
-        ----------
-        bandwidths : array of float
-            Ascending.
-        """
+        """Return the first bandwidth that passes, None where none does."""
         at, batch = 0, FIRST_BATCH
         while at < len(bandwidths):
             slope = self.slope_at(float(bandwidths[at]))
@@ -168,13 +197,7 @@ class Scan:
         return int(is_open.argmax()) if is_open.any() else len(bandwidths)
 
     def passes(self, bandwidth: float) -> bool:
-        """Return whether the sign changes at most as often as allowed, on the grid.
-
-        Parameters
-        ----------
-        bandwidth : float
-            Of the kernel.
-        """
+        """Return whether the sign changes at most as often as allowed, on the grid."""
         slope = self.slope_at(bandwidth)
         level = grid_level(bandwidth, self.scale)
         point = grid_points(np.arange((1 << COARSEST) + 1), COARSEST, self.scale)
@@ -204,25 +227,14 @@ def witnesses(point: Floats, sign: Integers, difference: Floats, n_needed: int) 
     Of each run of one sign the clearest point is taken. While there are more
     than needed, the least clear one goes: at an end alone, elsewhere with the
     less clear of its neighbours, which then are of one sign.
-
-    Parameters
-    ----------
-    point : array of float
-        Grid, ascending.
-    sign : array of int
-        Of the slope there.
-    difference : array of float
-        What the sign is of.
-    n_needed : int
-        Runs that must be left; there are at least as many.
     """
     held = np.flatnonzero(sign)
     point, sign, size = point[held], sign[held], np.abs(difference[held])
     starts = np.flatnonzero(np.concatenate([[True], sign[1:] != sign[:-1]]))
-    ends = [*starts[1:].tolist(), len(sign)]
+    bounds = [*starts[1:].tolist(), len(sign)]
     best = [
         start + int(size[start:end].argmax())
-        for start, end in zip(starts.tolist(), ends, strict=True)
+        for start, end in zip(starts.tolist(), bounds, strict=True)
     ]
     clear = size[best].tolist()
     while len(best) > n_needed:
@@ -241,23 +253,8 @@ def witnesses(point: Floats, sign: Integers, difference: Floats, n_needed: int) 
 def steady_bandwidth(
     masses: Masses, scale: float, resolution: float, allowed: int
 ) -> float | None:
-    """Return the least bandwidth with at most `allowed` sign changes of the slope.
-
-    Parameters
-    ----------
-    masses : Masses
-        Of right and wrong predictions, both present.
-    scale, resolution : float
-        See :class:`credence.predictions.Predictions`.
-    allowed : int
-        0 for b_mon, 2 for b_mon2, 4 for b_mon4.
-
-    Returns
-    -------
-    float or None
-        None where no bandwidth up to twice the scale passes.
-    """
-    return Scan(masses, scale, allowed).first_passing(candidates(scale, resolution))
+    """Return the least bandwidth with at most `allowed` sign changes of the slope."""
+    return BandwidthScan(masses, scale, allowed).first_passing(candidates(scale, resolution))
 
 
 def candidates(scale: float, resolution: float) -> Floats:

@@ -35,18 +35,10 @@ SUBSETS = ([0, 1, 2], [0, 1], [0, 2], [0])  # columns of c, a and b that are fre
 
 @dataclass(frozen=True)
 class BetaColumns:
-    """Columns 1, log s and -log(1 - s), s the score's share of the scale.
+    """Columns 1, log s and -log(1 - s), s the score's share of the scale."""
 
-    Parameters
-    ----------
-    scale : float
-        What a row of scores sums to.
-    low, high : float
-        Least and greatest share whose logarithm is taken.
-    """
-
-    scale: float
-    low: float
+    scale: float  # What a row of scores sums to
+    low: float  # Least and greatest share whose logarithm is taken
     high: float
 
     def columns(self, score: Floats) -> Floats:

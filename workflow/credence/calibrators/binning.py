@@ -15,62 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.calibrators.fixed_point import fixed
-from credence.calibrators.protocol import ClassSample
+from credence.calibrators.protocol import ClassSample, Masses
 from credence.predictions import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
-class Masses:
-    """Weight of right and wrong predictions at distinct scores.
-
-    Parameters
-    ----------
-    score : array of float
-        Distinct scores, ascending.
-    right, wrong : array of float
-        Summed weights of the right and of the wrong predictions there.
-    """
-
-    score: Floats
-    right: Floats
-    wrong: Floats
-
-    @property
-    def total(self) -> Floats:
-        """Weight of all predictions at each score."""
-        return self.right + self.wrong
-
-    @property
-    def share(self) -> float:
-        """Share of right predictions over all scores."""
-        right = float(self.right.sum())
-        return right / (right + float(self.wrong.sum()))
-
-
-@dataclass(frozen=True, eq=False)
 class Nodes:
-    """Points with masses that stand for the scores of one kind.
+    """Points with masses that stand for the scores of one kind."""
 
-    Parameters
-    ----------
-    score : array of float
-        Ascending.
-    mass : array of float
-        Positive.
-    """
-
-    score: Floats
-    mass: Floats
+    score: Floats  # Ascending
+    mass: Floats  # Positive
 
 
 def group_scores(score: Floats) -> tuple[Floats, Integers, Integers | None]:
-    """Return distinct scores, the group of each sorted row, and the order if unsorted.
-
-    Parameters
-    ----------
-    score : array of float
-        Scores; already ascending when they come from a wrapper.
-    """
+    """Return distinct scores, the group of each sorted row, and the order if unsorted."""
     order = None
     if len(score) > 1 and not bool((score[1:] >= score[:-1]).all()):
         order = np.argsort(score, kind="stable")
@@ -81,13 +39,7 @@ def group_scores(score: Floats) -> tuple[Floats, Integers, Integers | None]:
 
 
 def masses_of(sample: ClassSample) -> Masses:
-    """Return the masses of a class's positives at their distinct scores.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class, at least one.
-    """
+    """Return the masses of a class's positives at their distinct scores."""
     distinct, group, order = group_scores(sample.score)
     units, is_correct = fixed(sample.weight), sample.is_correct
     if order is not None:
@@ -99,17 +51,7 @@ def masses_of(sample: ClassSample) -> Masses:
 
 
 def nodes_of(masses: Masses, kind: str, width: float) -> Nodes:
-    """Return nodes that stand for the right or the wrong predictions.
-
-    Parameters
-    ----------
-    masses : Masses
-        Where the weight lies.
-    kind : {'right', 'wrong'}
-        Whose weight.
-    width : float
-        Width of the bins, in score units.
-    """
+    """Return nodes that stand for the right or the wrong predictions."""
     mass = masses.right if kind == "right" else masses.wrong
     held = mass > 0
     return compress(masses.score[held], mass[held], width)
@@ -117,15 +59,6 @@ def nodes_of(masses: Masses, kind: str, width: float) -> Nodes:
 
 def compress(score: Floats, mass: Floats, width: float) -> Nodes:
     """Return at most two nodes per bin, with the bin's first four moments.
-
-    Parameters
-    ----------
-    score : array of float
-        Ascending.
-    mass : array of float
-        Positive.
-    width : float
-        Width of the bins.
 
     Examples
     --------

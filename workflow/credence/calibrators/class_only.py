@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.additive import OfMasses
-from credence.calibrators.binning import Masses
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import share_interval
+from credence.calibrators.masses import OfMasses
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
     Curve,
     FitOptions,
     Law,
+    Masses,
     Method,
     Need,
     Record,
@@ -26,19 +26,11 @@ from credence.predictions import Floats, Integers
 
 
 @dataclass(frozen=True)
-class Constant:
-    """A confidence that does not depend on the score.
+class ConstantCurve:
+    """A confidence that does not depend on the score."""
 
-    Parameters
-    ----------
-    share : float
-        The confidence.
-    code : int
-        A note that holds everywhere.
-    """
-
-    share: float
-    code: int = 0
+    share: float  # The confidence
+    code: int = 0  # A note that holds everywhere
 
     def value(self, score: Floats) -> Floats:
         """Return the share for every score."""
@@ -53,13 +45,13 @@ class Constant:
         return {"share": self.share, "note": self.code}
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Constant:
+    def from_record(cls, record: Mapping[str, Any]) -> ConstantCurve:
         """Return the curve of a record."""
         return cls(float(record["share"]), int(record["note"]))
 
 
 @dataclass(frozen=True)
-class ClassOnly(OfMasses[Constant]):
+class ClassOnly(OfMasses[ConstantCurve]):
     """Settings of the class-only confidence: there are none.
 
     Notes
@@ -72,17 +64,9 @@ class ClassOnly(OfMasses[Constant]):
     .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Constant:
-        """Return the weighted share of right predictions, from masses alone.
-
-        Parameters
-        ----------
-        masses : Masses
-            Of the class's right and wrong predictions.
-        scale, resolution : float
-            See :class:`credence.predictions.Predictions`.
-        """
-        return Constant(masses.share)
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> ConstantCurve:
+        """Return the weighted share of right predictions, from masses alone."""
+        return ConstantCurve(masses.share)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""
@@ -97,7 +81,7 @@ METHOD = Method(
     settings=ClassOnly,
     needs=Need.CLASS,
     build=build_classwise("class_only"),
-    read=reader_of("class_only", Constant.from_record),
+    read=reader_of("class_only", ConstantCurve.from_record),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.masses import ClassMasses, class_masses, support_of
 from credence.calibrators.protocol import (
@@ -26,23 +25,16 @@ from credence.calibrators.protocol import (
     Record,
 )
 from credence.confidence import Confidence, Note
+from credence.draws import encode_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions
 
 
 @dataclass(frozen=True)
 class Fallback:
-    """The class's share with Jeffreys' prior, where data are scarce.
+    """The class's share with Jeffreys' prior, where data are scarce."""
 
-    Parameters
-    ----------
-    share : float
-        (Σw TP + ½) / (Σw + 1).
-    code : int
-        The note that says why.
-    """
-
-    share: float
-    code: int
+    share: float  # (Σw TP + ½) / (Σw + 1)
+    code: int  # The note that says why
 
     def value(self, score: Floats) -> Floats:
         """Return the share for every score."""
@@ -59,55 +51,26 @@ class Fallback:
 
 @dataclass(frozen=True, eq=False)
 class ClassCurve:
-    """All that is known of one predicted class.
+    """All that is known of one predicted class."""
 
-    Parameters
-    ----------
-    curve : Curve, optional
-        None where the class was never predicted in calibration.
-    band : Band, optional
-        Its pointwise interval; None where none was asked for.
-    support : Band, optional
-        Knots of the effective number of proteins near a score.
-    counts : dict
-        What the class's positives amount to.
-    masses : ClassMasses, optional
-        What a trove can be added to; kept where that was asked for.
-    """
-
-    curve: Curve | None
-    band: Band | None
-    support: tuple[Floats, Floats] | None
-    counts: Record
+    curve: Curve | None  # None where the class was never predicted in calibration
+    band: Band | None  # Its pointwise interval; None where none was asked for
+    support: tuple[Floats, Floats] | None  # Knots of the effective number of proteins near a score
+    counts: Record  # What the class's positives amount to
+    # What a trove can be added to; kept where that was asked for.
     masses: ClassMasses | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class ClasswiseCalibration:
-    """Fitted curves of all classes.
+    """Fitted curves of all classes."""
 
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-    class_names : tuple of str
-        Classes in order.
-    entries : tuple of ClassCurve
-        One per class.
-    """
-
-    method: str
-    class_names: tuple[str, ...]
-    entries: tuple[ClassCurve, ...]
+    method: str  # Name of the method in the registry
+    class_names: tuple[str, ...]  # Classes in order
+    entries: tuple[ClassCurve, ...]  # One per class
 
     def confidence(self, predictions: Predictions) -> Confidence:
-        """Return the confidence of each prediction.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            Of the same classes and scale as those that were fitted.
-        """
+        """Return the confidence of each prediction."""
         n_samples = predictions.n_samples
         value = np.full(n_samples, np.nan)
         lower, upper = value.copy(), value.copy()
@@ -144,30 +107,14 @@ class ClasswiseCalibration:
 
 @dataclass(frozen=True)
 class ClasswiseCalibrator:
-    """A curve method, fitted on each class's positives.
+    """A curve method, fitted on each class's positives."""
 
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-    settings : CurveMethod
-        What fits one class.
-    options : FitOptions
-        What all methods share.
-    """
-
-    method: str
-    settings: CurveMethod
-    options: FitOptions
+    method: str  # Name of the method in the registry
+    settings: CurveMethod  # What fits one class
+    options: FitOptions  # What all methods share
 
     def fit(self, labelled: Labelled) -> ClasswiseCalibration:
-        """Return one curve per class.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Predictions whose truth is known.
-        """
+        """Return one curve per class."""
         entries = tuple(
             self._fit_class(sample) if sample is not None else never_predicted()
             for sample in class_samples(labelled)
@@ -189,15 +136,7 @@ class ClasswiseCalibrator:
         return ClassCurve(curve, band, support_of(masses, sample.scale), count(masses))
 
     def curve_of(self, masses: ClassMasses, scale: float, resolution: float) -> Curve | None:
-        """Return what the masses alone give; None where the method needs the proteins.
-
-        Parameters
-        ----------
-        masses : ClassMasses
-            Of the positives of a class.
-        scale, resolution : float
-            See :class:`credence.predictions.Predictions`.
-        """
+        """Return what the masses alone give; None where the method needs the proteins."""
         fallback = scarce_fallback(masses, self.options)
         if fallback is not None:
             return fallback
@@ -207,13 +146,7 @@ class ClasswiseCalibrator:
 
 
 def class_samples(labelled: Labelled) -> list[ClassSample | None]:
-    """Return the positives of every class, None where there are none.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Predictions whose truth is known.
-    """
+    """Return the positives of every class, None where there are none."""
     predictions = labelled.predictions
     score = predictions.top_score
     if score is None:
@@ -256,15 +189,7 @@ def kish(weight: Floats) -> float:
 
 
 def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None:
-    """Return the rule for scarce classes where it applies, else None.
-
-    Parameters
-    ----------
-    masses : ClassMasses
-        Of the positives of a class.
-    options : FitOptions
-        Says what scarce is.
-    """
+    """Return the rule for scarce classes where it applies, else None."""
     code = Note.NONE
     if masses.effective_number < options.min_positives:
         code |= Note.SCARCE
@@ -276,13 +201,7 @@ def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None
 
 
 def count(masses: ClassMasses) -> Record:
-    """Return how many proteins and clusters a class's positives are.
-
-    Parameters
-    ----------
-    masses : ClassMasses
-        Of the positives of a class.
-    """
+    """Return how many proteins and clusters a class's positives are."""
     reached = np.cumsum(masses.n_right + masses.n_wrong)
     n_samples = int(reached[-1])
     middle = np.searchsorted(reached, [(n_samples - 1) // 2, n_samples // 2], side="right")
@@ -304,13 +223,7 @@ def never_predicted() -> ClassCurve:
 
 
 def entry_record(entry: ClassCurve) -> Record:
-    """Return one class's entry as JSON data.
-
-    Parameters
-    ----------
-    entry : ClassCurve
-        All that is known of the class.
-    """
+    """Return one class's entry as JSON data."""
     record: Record = {"counts": entry.counts}
     if entry.curve is not None:
         kind = "fallback" if isinstance(entry.curve, Fallback) else "curve"
@@ -334,15 +247,7 @@ def entry_record(entry: ClassCurve) -> Record:
 def read_entry(
     record: Mapping[str, Any], read_curve: Callable[[Mapping[str, Any]], Curve]
 ) -> ClassCurve:
-    """Return one class's entry from JSON data.
-
-    Parameters
-    ----------
-    record : mapping
-        From :func:`entry_record`.
-    read_curve : callable
-        Turns the method's own part back into a curve.
-    """
+    """Return one class's entry from JSON data."""
     curve: Curve | None = None
     if "fallback" in record:
         curve = Fallback(float(record["fallback"]["share"]), int(record["fallback"]["note"]))
@@ -365,15 +270,7 @@ def read_entry(
 def reader_of(
     method: str, read_curve: Callable[[Mapping[str, Any]], Curve]
 ) -> Callable[[Mapping[str, Any]], ClasswiseCalibration]:
-    """Return the function that reads a class-wise method's record.
-
-    Parameters
-    ----------
-    method : str
-        Name in the registry.
-    read_curve : callable
-        Turns the method's own part back into a curve.
-    """
+    """Return the function that reads a class-wise method's record."""
 
     def read(record: Mapping[str, Any]) -> ClasswiseCalibration:
         classes = record["classes"]
@@ -384,13 +281,7 @@ def reader_of(
 
 
 def build_classwise(method: str) -> Callable[[Any, FitOptions], Calibrator]:
-    """Return the function that makes a class-wise calibrator of settings.
-
-    Parameters
-    ----------
-    method : str
-        Name in the registry.
-    """
+    """Return the function that makes a class-wise calibrator of settings."""
 
     def build(settings: CurveMethod, options: FitOptions) -> Calibrator:
         return ClasswiseCalibrator(method, settings, options)

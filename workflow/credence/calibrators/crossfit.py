@@ -2,27 +2,126 @@
 
 from __future__ import annotations
 
-import numpy as np
+import heapq
+from collections import defaultdict
+from typing import Any
 
-from credence.calibrators.features import predicted_rank
+import numpy as np
+from numpy.typing import NDArray
+
 from credence.calibrators.protocol import Calibrator
+from credence.calibrators.vector_features import predicted_rank
 from credence.confidence import Confidence, Note, unknown
-from credence.predictions import Integers, Labelled
-from credence.splits.folds import fold_of
+from credence.draws import keys_of
+from credence.predictions import Floats, Integers, Labelled, Strings
+
+
+def fill(
+    cluster: Integers, stratum: Integers, n_bins: int, rank: NDArray[np.intp] | Integers
+) -> Integers:
+    """Return the bin of each cluster.
+
+    Notes
+    -----
+    Adding a cluster with counts c_s to bin g changes Σ_s (count_gs)²/N_s by
+    Σ_s (2 count_gs c_s + c_s²)/N_s, and only the first term depends on g.
+    """
+    n_clusters = len(rank)
+    if n_clusters == 0:
+        return np.empty(0, dtype=np.int64)
+    n_strata = int(stratum.max()) + 1
+    pairs, counts = np.unique(cluster * n_strata + stratum, return_counts=True)
+    owner, kind = np.divmod(pairs, n_strata)
+    starts = np.searchsorted(owner, np.arange(n_clusters + 1))
+    size = np.bincount(cluster, minlength=n_clusters)
+    weight = 1.0 / np.maximum(np.bincount(stratum, minlength=n_strata), 1)
+    filled = np.zeros((n_bins, n_strata))
+    chosen = np.zeros(n_clusters, dtype=np.int64)
+    order = np.lexsort((rank, -size))
+    is_family = size[order] > 1
+    for family in order[is_family]:
+        span = slice(starts[family], starts[family + 1])
+        kinds, brought = kind[span], counts[span]
+        crowding = filled[:, kinds] @ (brought * weight[kinds])
+        bin_ = _least(crowding, filled.sum(axis=1))
+        filled[bin_, kinds] += brought
+        chosen[family] = bin_
+    _assign(order[~is_family], kind[starts[:-1]], filled, chosen)
+    return chosen
+
+
+def _least(crowding: Floats, total: Floats) -> int:
+    """Return the least crowded bin; of equals the least full, then the first."""
+    return int(np.lexsort((total, crowding))[0])
+
+
+def _assign(singles: NDArray[np.intp], kind: Integers, filled: Floats, chosen: Integers) -> None:
+    """Give each lone protein to the bin that has fewest of its stratum."""
+    of_kind: dict[int, list[int]] = defaultdict(list)
+    for single in singles.tolist():
+        of_kind[int(kind[single])].append(single)
+    for stratum in sorted(of_kind):
+        total = filled.sum(axis=1)
+        heap = [(filled[bin_, stratum], total[bin_], bin_) for bin_ in range(len(filled))]
+        heapq.heapify(heap)
+        for single in of_kind[stratum]:
+            count, full, bin_ = heap[0]
+            heapq.heapreplace(heap, (count + 1.0, full + 1.0, bin_))
+            filled[bin_, stratum] += 1.0
+            chosen[single] = bin_
+
+
+def fold_of(cluster: Strings, stratum: NDArray[Any], n_folds: int) -> Integers:
+    """Return the fold of each protein, 0 … n_folds − 1.
+
+    No cluster is divided, each stratum is spread over the folds as evenly as
+    whole clusters allow, and the folds depend on the names of the clusters and
+    on what they hold, not on the order of rows. With fewer clusters than folds
+    some folds are empty.
+
+    Examples
+    --------
+    >>> cluster = np.array(["a", "a", "b", "c"], dtype=object)
+    >>> fold_of(cluster, np.array([0, 0, 0, 0]), 2).tolist()
+    [0, 0, 1, 1]
+    """
+    names, codes = np.unique(np.asarray(cluster, dtype=object).astype(str), return_inverse=True)
+    _, strata = np.unique(stratum, return_inverse=True)
+    # Names in an order of their own settle ties, so that a table sorted by
+    # some property does not deal that property to the folds in turn; where two
+    # keys are equal the names, sorted above, decide.
+    order = np.argsort(keys_of(names.astype(object)), kind="stable")
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return fill(codes.astype(np.int64), strata.astype(np.int64), n_folds, rank)[codes]
+
+
+def clusters_per_stratum(cluster: Strings, stratum: NDArray[Any]) -> dict[Any, int]:
+    """Return how many clusters hold a protein of each stratum.
+
+    A stratum with fewer clusters than there are folds or groups is absent from
+    some of them: say so to the reader.
+
+    Examples
+    --------
+    >>> cluster = np.array(["a", "a", "b"], dtype=object)
+    >>> clusters_per_stratum(cluster, np.array([0, 0, 1]))
+    {0: 1, 1: 1}
+    """
+    _, codes = np.unique(np.asarray(cluster, dtype=object).astype(str), return_inverse=True)
+    strata, kind = np.unique(stratum, return_inverse=True)
+    pairs = np.unique(np.stack([kind, codes]), axis=1)
+    counts = np.bincount(pairs[0], minlength=len(strata))
+    return {
+        value: int(count) for value, count in zip(strata.tolist(), counts.tolist(), strict=True)
+    }
+
 
 DEFAULT_FOLDS = 5
 
 
 def folds_by_class(labelled: Labelled, n_folds: int) -> Integers:
-    """Return a fold of whole clusters per row, predicted classes spread evenly.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Predictions whose truth is known.
-    n_folds : int
-        Number of folds, at least 2.
-    """
+    """Return a fold of whole clusters per row, predicted classes spread evenly."""
     return fold_of(labelled.cluster, predicted_rank(labelled.predictions), n_folds)
 
 
@@ -30,15 +129,6 @@ def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> C
     """Return each row's confidence from a fit on the other folds alone.
 
     A class that the other folds never predict gives NaN and its reason.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Predictions whose truth is known.
-    calibrator : Calibrator
-        What to fit on all folds but one, each in turn.
-    fold : array of int, shape (n_samples,)
-        Fold of each row; whole clusters.
     """
     answer = unknown(labelled.n_samples, Note.UNSEEN_CLASS)
     for held_out in np.unique(fold):

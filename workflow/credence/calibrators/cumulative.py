@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from credence.calibrators.additive import OfMasses
-from credence.calibrators.binning import Masses
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of, knots_of
-from credence.calibrators.mass_draws import MassDraws, cluster_masses, draw_masses, places_of
+from credence.calibrators.masses import MassDraws, OfMasses, cluster_masses, draw_masses, places_of
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
     Curve,
     FitOptions,
     Law,
+    Masses,
     Method,
     Need,
     Record,
@@ -35,24 +34,12 @@ HALF = 0.5
 
 @dataclass(frozen=True, eq=False)
 class CumulativeCurve:
-    """Shares at a score or better, above a cutoff; one share below it.
+    """Shares at a score or better, above a cutoff; one share below it."""
 
-    Parameters
-    ----------
-    score : array of float
-        Distinct scores of the positives from the cutoff up, ascending.
-    share : array of float
-        Share of right predictions at each of them or better.
-    cutoff : float
-        Scores below it take `share_below`; minus infinity for none.
-    share_below : float
-        Share of right predictions below the cutoff.
-    """
-
-    score: Floats
-    share: Floats
-    cutoff: float
-    share_below: float
+    score: Floats  # Distinct scores of the positives from the cutoff up, ascending
+    share: Floats  # Share of right predictions at each of them or better
+    cutoff: float  # Scores below it take `share_below`; minus infinity for none
+    share_below: float  # Share of right predictions below the cutoff
 
     def value(self, score: Floats) -> Floats:
         """Return the share at each score or better, or that below the cutoff."""
@@ -106,15 +93,7 @@ class Cumulative(OfMasses[CumulativeCurve]):
         return -np.inf
 
     def fit_masses(self, masses: Masses, scale: float, resolution: float) -> CumulativeCurve:
-        """Return the shares by running sums, from masses alone.
-
-        Parameters
-        ----------
-        masses : Masses
-            Of the class's right and wrong predictions.
-        scale, resolution : float
-            See :class:`credence.predictions.Predictions`.
-        """
+        """Return the shares by running sums, from masses alone."""
         return curve_at(masses, self.cutoff(masses))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
@@ -208,13 +187,6 @@ def running_shares(masses: Masses) -> Floats:
 def weighted_median(score: Floats, weight: Floats) -> float:
     """Return the score that halves the weight; midway where two do.
 
-    Parameters
-    ----------
-    score : array of float
-        Distinct scores, ascending.
-    weight : array of float
-        Weight at each.
-
     Examples
     --------
     >>> weighted_median(np.array([1.0, 2.0]), np.ones(2))
@@ -235,11 +207,6 @@ def cutoff_losses(masses: Masses | MassDraws) -> Floats:
     """Return the NLL in the sample for a cutoff at each distinct score.
 
     The first entry, a cutoff at the lowest score, is the same as none.
-
-    Parameters
-    ----------
-    masses : Masses or MassDraws
-        Where the weight lies, scores along the first axis.
     """
     right, wrong = running_sums(masses)
     above = -xlogy(masses.right, right / (right + wrong))
@@ -255,17 +222,7 @@ def cutoff_losses(masses: Masses | MassDraws) -> Floats:
 
 
 def draw_values(draws: MassDraws, cutoff: Integers, at: Integers) -> Floats:
-    """Return the curve of every draw at some places.
-
-    Parameters
-    ----------
-    draws : MassDraws
-        Drawn weights.
-    cutoff : array of int, shape (n_draws,)
-        First place above the cutoff of each draw.
-    at : array of int, shape (n_knots,)
-        Places to evaluate.
-    """
+    """Return the curve of every draw at some places."""
     right, wrong = running_sums(draws)
     above = right[at] / (right[at] + wrong[at])
     each = np.arange(len(cutoff))
@@ -278,15 +235,7 @@ def draw_values(draws: MassDraws, cutoff: Integers, at: Integers) -> Floats:
 
 
 def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:
-    """Return the cumulative curve with a given cutoff.
-
-    Parameters
-    ----------
-    masses : Masses
-        Where the weight lies.
-    cutoff : float
-        Minus infinity for none.
-    """
+    """Return the cumulative curve with a given cutoff."""
     share = running_shares(masses)
     is_below = masses.score < cutoff
     share_below = float(share[0])
@@ -301,13 +250,7 @@ def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:
 
 
 def thinned(share: Floats) -> Integers:
-    """Return the steps to keep so that no share moves by more than `THINNING`.
-
-    Parameters
-    ----------
-    share : array of float
-        Share at each distinct score or better, by ascending score.
-    """
+    """Return the steps to keep so that no share moves by more than `THINNING`."""
     level = np.floor(share / THINNING)
     is_last = np.ones(len(share), dtype=np.bool_)
     is_last[:-1] = level[1:] != level[:-1]

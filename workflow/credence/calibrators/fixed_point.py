@@ -25,15 +25,9 @@ MOST = 2.0**36  # of one value: half of what a sum may reach
 
 @dataclass(frozen=True, eq=False)
 class FixedPoint:
-    """Numbers of at least 0 as whole numbers of units.
+    """Numbers of at least 0 as whole numbers of units."""
 
-    Parameters
-    ----------
-    high, low : array of int
-        The value is high · 2⁻²⁶ + low · 2⁻⁵², with 0 ≤ low < 2²⁶.
-    """
-
-    high: Integers
+    high: Integers  # The value is high · 2⁻²⁶ + low · 2⁻⁵², with 0 ≤ low < 2²⁶
     low: Integers
 
     def __len__(self) -> int:
@@ -96,11 +90,6 @@ def carried(high: Integers, low: Integers) -> FixedPoint:
 def fixed(values: Floats) -> FixedPoint:
     """Return numbers of at least 0 rounded to units; none that is positive becomes 0.
 
-    Parameters
-    ----------
-    values : array of float
-        At most 2³⁶.
-
     Examples
     --------
     >>> fixed(np.array([0.5, 1.0])).whole() == [2**51, 2**52]
@@ -115,13 +104,7 @@ def fixed(values: Floats) -> FixedPoint:
 
 
 def fixed_columns(values: Floats) -> FixedPoint:
-    """Return the exact sum of each column, every number rounded to units.
-
-    Parameters
-    ----------
-    values : array of float, shape (n_rows, n_columns)
-        At least 0, at most 2³⁶.
-    """
+    """Return the exact sum of each column, every number rounded to units."""
     return carried(*(part.sum(axis=0) for part in _parts(values)))
 
 
@@ -137,13 +120,7 @@ def _parts(values: Floats) -> tuple[Integers, Integers]:
 
 
 def from_whole(units: Sequence[int]) -> FixedPoint:
-    """Return the numbers that :meth:`FixedPoint.whole` gave.
-
-    Parameters
-    ----------
-    units : sequence of int
-        At least 0.
-    """
+    """Return the numbers that :meth:`FixedPoint.whole` gave."""
     mask = (1 << LOW_BITS) - 1
     return FixedPoint(
         np.array([unit >> LOW_BITS for unit in units], dtype=np.int64),

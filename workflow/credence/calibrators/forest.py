@@ -17,30 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown.
+    """How trees are grown."""
 
-    Parameters
-    ----------
-    n_trees : int
-        Trees, each grown on what the ones before leave.
-    learning_rate : float
-        Part of each tree's step that is taken.
-    n_leaves : int
-        Most leaves of a tree.
-    depth : int
-        Most splits from a tree's root to a leaf.
-    least_leaf_share : float
-        Least part of the rows in a leaf.
-    ridge : float
-        On the values of the leaves.
-    """
-
-    n_trees: int = 60
-    learning_rate: float = 0.2
-    n_leaves: int = 8
-    depth: int = 4
-    least_leaf_share: float = 0.01
-    ridge: float = 1.0
+    n_trees: int = 60  # Trees, each grown on what the ones before leave
+    learning_rate: float = 0.2  # Part of each tree's step that is taken
+    n_leaves: int = 8  # Most leaves of a tree
+    depth: int = 4  # Most splits from a tree's root to a leaf
+    least_leaf_share: float = 0.01  # Least part of the rows in a leaf
+    ridge: float = 1.0  # On the values of the leaves
 
 
 LEAST_LEAF_ROWS = 5  # however few rows there are in all
@@ -49,37 +33,17 @@ N_BINS = 64  # of a feature: finer splits tell noise
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees, node after node, their roots first in each.
+    """Trees, node after node, their roots first in each."""
 
-    Parameters
-    ----------
-    base : float
-        Log odds before the first tree.
-    root : array of int, shape (n_trees,)
-        Where each tree begins.
-    depth : int
-        Most splits from a root to a leaf.
-    feature : array of int, shape (n_nodes,)
-        What a node looks at; 0 in a leaf.
-    threshold : array of float, shape (n_nodes,)
-        A row with a value up to this goes left; infinite in a leaf.
-    left, right : array of int, shape (n_nodes,)
-        The next node; a leaf is its own.
-    missing_left : array of bool, shape (n_nodes,)
-        Whether a row without a value goes left.
-    value : array of float, shape (n_nodes,)
-        What a leaf adds to the log odds; 0 elsewhere.
-    """
-
-    base: float
-    root: Integers
-    depth: int
-    feature: Integers
-    threshold: Floats
-    left: Integers
+    base: float  # Log odds before the first tree
+    root: Integers  # Where each tree begins
+    depth: int  # Most splits from a root to a leaf
+    feature: Integers  # What a node looks at; 0 in a leaf
+    threshold: Floats  # A row with a value up to this goes left; infinite in a leaf
+    left: Integers  # The next node; a leaf is its own
     right: Integers
-    missing_left: Booleans
-    value: Floats
+    missing_left: Booleans  # Whether a row without a value goes left
+    value: Floats  # What a leaf adds to the log odds; 0 elsewhere
 
     def each(self, features: Floats) -> Floats:
         """Return what every tree adds to every row, shape (n_samples, n_trees)."""
@@ -127,14 +91,7 @@ class Forest:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Forest:
-        """Return the trees of a record.
-
-        Raises
-        ------
-        ValueError
-            Where a path leads out of the trees: hardly a row would go it, so that it is
-            not found by trying.
-        """
+        """Return the trees of a record."""
         # Of a leaf it is null in the file, and NaN where nulls were read as numbers.
         threshold = np.array(record["threshold"], dtype=float)
         forest = cls(
@@ -173,21 +130,7 @@ def _require_closed(forest: Forest) -> None:
 def grow(
     features: Floats, is_correct: Booleans, weight: Floats, rising: Integers, growth: Growth
 ) -> Forest:
-    """Return the trees grown on these rows; none where all outcomes are alike.
-
-    Parameters
-    ----------
-    features : array of float, shape (n_samples, n_features)
-        What trees split on; NaN where it is not known.
-    is_correct : array of bool, shape (n_samples,)
-        Outcomes.
-    weight : array of float, shape (n_samples,)
-        Positive weights.
-    rising : array of int, shape (n_features,)
-        1 where the log odds may not fall with the feature, else 0.
-    growth : Growth
-        How trees are grown.
-    """
+    """Return the trees grown on these rows; none where all outcomes are alike."""
     # Half a second that only those pay who grow trees.
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -221,11 +164,6 @@ def bin_edges(column: Floats) -> Floats:
     """Return values between which a tree cannot split; the last is the greatest.
 
     scikit-learn's own bins take weights into account, a sort for every bin.
-
-    Parameters
-    ----------
-    column : array of float
-        One feature; NaN where it is not known.
     """
     known = np.unique(column[~np.isnan(column)])
     if len(known) <= N_BINS:
@@ -247,15 +185,7 @@ def to_codes(column: Floats, edges: Floats) -> Floats:
 
 
 def on_values(forest: Forest, edges: list[Floats]) -> Forest:
-    """Return trees that split on values, of trees that split on their bins.
-
-    Parameters
-    ----------
-    forest : Forest
-        Grown on bins.
-    edges : list of array of float
-        Greatest value of each bin, per feature.
-    """
+    """Return trees that split on values, of trees that split on their bins."""
     threshold = forest.threshold.copy()
     for node in np.flatnonzero(np.isfinite(threshold)):
         threshold[node] = edges[forest.feature[node]][int(threshold[node])]
@@ -264,11 +194,6 @@ def on_values(forest: Forest, edges: list[Floats]) -> Forest:
 
 def forest_of(model: HistGradientBoostingClassifier) -> Forest:
     """Return the trees of a fitted binary booster of scikit-learn as arrays.
-
-    Parameters
-    ----------
-    model : HistGradientBoostingClassifier
-        Fitted on two classes, no categorical features.
 
     Notes
     -----
@@ -280,15 +205,7 @@ def forest_of(model: HistGradientBoostingClassifier) -> Forest:
 
 
 def plant(base: float, trees: list[Any]) -> Forest:
-    """Return the forest of scikit-learn's node tables.
-
-    Parameters
-    ----------
-    base : float
-        Log odds before the first tree.
-    trees : list of structured arrays
-        Nodes of each tree.
-    """
+    """Return the forest of scikit-learn's node tables."""
     sizes = np.array([len(nodes) for nodes in trees], dtype=np.int64)
     root = np.cumsum(sizes) - sizes
     if not trees:

@@ -8,45 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.additive import OfMasses
-from credence.calibrators.binning import Masses
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of
-from credence.calibrators.mass_draws import Places, cluster_masses, draw_masses
+from credence.calibrators.masses import OfMasses, Places, cluster_masses, draw_masses
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
     Curve,
     FitOptions,
     Law,
+    Masses,
     Method,
     Need,
     Record,
-    setting,
 )
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
+from credence.settings import setting
 
 EDGE_TOLERANCE = 1e-9  # of a bin: a score this near to an edge lies on it, in any unit
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """A confidence that is constant in each bin.
+class StepCurve:
+    """A confidence that is constant in each bin."""
 
-    Parameters
-    ----------
-    upper_edge : array of float
-        Upper edges of all bins but the last, ascending; each belongs to its bin.
-    share : array of float
-        Confidence in each bin.
-    is_empty : array of bool
-        Whether no calibration protein lies in the bin.
-    """
-
-    upper_edge: Floats
-    share: Floats
-    is_empty: np.ndarray[Any, np.dtype[np.bool_]]
+    upper_edge: Floats  # Upper edges of all bins but the last, ascending; each belongs to its bin
+    share: Floats  # Confidence in each bin
+    is_empty: np.ndarray[Any, np.dtype[np.bool_]]  # Whether no calibration protein lies in the bin
 
     def value(self, score: Floats) -> Floats:
         """Return the share of each score's bin."""
@@ -70,7 +59,7 @@ class Steps:
         }
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Steps:
+    def from_record(cls, record: Mapping[str, Any]) -> StepCurve:
         """Return the curve of a record."""
         return cls(
             np.array(record["upper_edge"], dtype=float),
@@ -81,13 +70,6 @@ class Steps:
 
 def bin_of(upper_edge: Floats, score: Floats) -> Integers:
     """Return the bin of each score, given all upper edges but the last.
-
-    Parameters
-    ----------
-    upper_edge : array of float
-        Ascending; an edge belongs to the bin below it.
-    score : array of float
-        Scores.
 
     Examples
     --------
@@ -103,15 +85,8 @@ def inner_edges(upper_edge: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Histogram(OfMasses[Steps]):
+class Histogram(OfMasses[StepCurve]):
     """Settings of the histogram confidence.
-
-    Parameters
-    ----------
-    bins : {'width', 'count'}
-        Bins of equal width over the scale, or of equal weight.
-    n_bins : int
-        Number of bins.
 
     Notes
     -----
@@ -127,16 +102,8 @@ class Histogram(OfMasses[Steps]):
     bins: str = setting("width", "equal width, or equal weight", ("width", "count"))
     n_bins: int = setting(20, "number of bins", low=1, high=1000)
 
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Steps:
-        """Return the share of right predictions per bin, from masses alone.
-
-        Parameters
-        ----------
-        masses : Masses
-            Of the class's right and wrong predictions.
-        scale, resolution : float
-            See :class:`credence.predictions.Predictions`.
-        """
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> StepCurve:
+        """Return the share of right predictions per bin, from masses alone."""
         if self.bins == "width":
             upper_edge = scale * np.arange(1, self.n_bins) / self.n_bins
         else:
@@ -147,14 +114,14 @@ class Histogram(OfMasses[Steps]):
         total = np.bincount(bin_, weights=masses.total, minlength=n_bins)
         is_empty = total == 0
         share = np.where(is_empty, masses.share, right / np.where(is_empty, 1.0, total))
-        return Steps(upper_edge, share, is_empty)
+        return StepCurve(upper_edge, share, is_empty)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of each bin's share, from a bootstrap over clusters.
 
         Bins of equal weight keep their edges in all draws.
         """
-        assert isinstance(curve, Steps)
+        assert isinstance(curve, StepCurve)
         n_bins = len(curve.share)
         bin_ = curve.bin_of(sample.score)
         draws = draw_masses(sample, bin_, n_bins, options.n_draws)
@@ -181,15 +148,6 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
 
     Proteins with one score stay together, so that some bins may merge.
 
-    Parameters
-    ----------
-    score : array of float
-        Distinct scores, ascending.
-    weight : array of float
-        Weight at each.
-    n_bins : int
-        Number of bins wanted.
-
     Examples
     --------
     >>> equal_weight_edges(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 2).tolist()
@@ -209,7 +167,7 @@ METHOD = Method(
     settings=Histogram,
     needs=Need.TOP_SCORE,
     build=build_classwise("histogram"),
-    read=reader_of("histogram", Steps.from_record),
+    read=reader_of("histogram", StepCurve.from_record),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )

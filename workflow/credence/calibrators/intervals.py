@@ -17,9 +17,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import special
 
-from credence.calibrators.draws import cluster_weights, keys_of, uniform
-from credence.calibrators.mass_draws import cluster_masses, gaussian_window, places_of
+from credence.calibrators.masses import cluster_masses, gaussian_window, places_of
 from credence.calibrators.protocol import Band, ClassSample, Curve, CurveMethod, FitOptions
+from credence.draws import cluster_weights, keys_of, uniform
 from credence.predictions import Floats
 
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
@@ -50,15 +50,6 @@ def expanded_quantiles(
     quantiles are for a mean with an estimated variance. The levels are those
     at which a normal has the quantiles of Student's t (the expanded percentile
     interval of Hesterberg 2015, doi 10.1080/00031305.2015.1089789).
-
-    Parameters
-    ----------
-    draws : array of float, shape (n_knots, n_draws)
-        Draws at each knot.
-    n_near : array of float, shape (n_knots,)
-        Effective number of clusters each rests on.
-    options : FitOptions
-        Level of the interval.
     """
     tail, _ = tail_levels(options)
     freedom = np.maximum(n_near - 1.0, LEAST_FREEDOM)
@@ -92,15 +83,7 @@ def mean_cluster_mass(sample: ClassSample) -> float:
 
 
 def share_draws(sample: ClassSample, n_draws: int) -> Floats:
-    """Return draws of the class's share of right predictions.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class, at least one.
-    n_draws : int
-        Number of draws.
-    """
+    """Return draws of the class's share of right predictions."""
     mass = np.bincount(sample.cluster, weights=sample.weight, minlength=len(sample.cluster_key))
     mass_correct = np.bincount(
         sample.cluster, weights=sample.weight_correct, minlength=len(sample.cluster_key)
@@ -117,20 +100,12 @@ def share_draws(sample: ClassSample, n_draws: int) -> Floats:
 
 
 def share_interval(sample: ClassSample, options: FitOptions) -> tuple[float, float]:
-    """Return the interval of the class's share of right predictions.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class, at least one.
-    options : FitOptions
-        Level and number of draws.
-    """
+    """Return the interval of the class's share of right predictions."""
     draws = share_draws(sample, options.n_draws)[None]
     n_clusters = np.array([float(sample.weight.sum()) / mean_cluster_mass(sample)])
     share = sample.share_correct
-    ends = expanded_quantiles(draws, n_clusters, options)
-    low, high = opened(*ends, np.array([[share]]), n_clusters)
+    bounds = expanded_quantiles(draws, n_clusters, options)
+    low, high = opened(*bounds, np.array([[share]]), n_clusters)
     return min(float(low[0]), share), max(float(high[0]), share)
 
 
@@ -138,11 +113,6 @@ def knots_of(sample: ClassSample) -> Floats:
     """Return knots over the range of the positives' scores, denser where they are.
 
     Half of the knots are evenly spaced, half are quantiles of the scores.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class, at least one.
     """
     score = np.sort(sample.score)
     even = np.linspace(score[0], score[-1], N_EVEN_KNOTS)
@@ -151,15 +121,7 @@ def knots_of(sample: ClassSample) -> Floats:
 
 
 def guarded(values: Floats, n_near: Floats) -> Floats:
-    """Return draws of a curve, each with pseudo-clusters added at every knot.
-
-    Parameters
-    ----------
-    values : array of float, shape (n_knots, n_draws)
-        Draws of the curve.
-    n_near : array of float, shape (n_knots,)
-        Effective number of clusters that the curve rests on at each knot.
-    """
+    """Return draws of a curve, each with pseudo-clusters added at every knot."""
     right, wrong = guard_draws(values.shape[1])
     near = n_near[:, None]
     return np.asarray((values * near + right) / (near + right + wrong))
@@ -171,15 +133,6 @@ def opened(low: Floats, high: Floats, values: Floats, n_near: Floats) -> tuple[F
     Where less than half a cluster near is wrong, no upper end below 1 can be
     shown, and the other way round: Jeffreys' interval as modified by Brown, Cai
     & DasGupta 2001, doi 10.1214/ss/1009213286.
-
-    Parameters
-    ----------
-    low, high : array of float, shape (n_knots,)
-        Ends of the intervals.
-    values : array of float, shape (n_knots, n_draws)
-        Draws without the guard.
-    n_near : array of float, shape (n_knots,)
-        Effective number of clusters near.
     """
     middle = np.median(values, axis=1)
     few_right, few_wrong = (part * n_near < JEFFREYS for part in (middle, 1.0 - middle))
@@ -189,21 +142,7 @@ def opened(low: Floats, high: Floats, values: Floats, n_near: Floats) -> tuple[F
 def band_of(
     knots: Floats, values: Floats, n_near: Floats, centre: Floats, options: FitOptions
 ) -> Band:
-    """Return the quantiles of guarded draws as a band that contains the curve.
-
-    Parameters
-    ----------
-    knots : array of float
-        Scores, ascending.
-    values : array of float, shape (n_knots, n_draws)
-        Draws of the curve at the knots.
-    n_near : array of float, shape (n_knots,)
-        Effective number of clusters that the curve rests on at each knot.
-    centre : array of float
-        The curve there.
-    options : FitOptions
-        Level of the interval.
-    """
+    """Return the quantiles of guarded draws as a band that contains the curve."""
     low, high = expanded_quantiles(guarded(values, n_near), n_near, options)
     low, high = opened(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), values, n_near)
     return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
@@ -212,19 +151,7 @@ def band_of(
 def bootstrap_band(
     method: CurveMethod, sample: ClassSample, curve: Curve, options: FitOptions
 ) -> Band:
-    """Return the band of any curve method, by refitting it in every draw.
-
-    Parameters
-    ----------
-    method : CurveMethod
-        The settings to refit.
-    sample : ClassSample
-        Right and wrong predictions of a class.
-    curve : Curve
-        The fitted curve.
-    options : FitOptions
-        Level and number of draws.
-    """
+    """Return the band of any curve method, by refitting it in every draw."""
     knots = knots_of(sample)
     values = np.empty((len(knots), options.n_draws))
     for draw in range(options.n_draws):

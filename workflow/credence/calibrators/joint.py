@@ -22,11 +22,11 @@ from credence.calibrators.classwise import (
     read_entry,
     scarce_fallback,
 )
-from credence.calibrators.draws import keys_of
 from credence.calibrators.intervals import share_interval
 from credence.calibrators.masses import class_masses, support_of
 from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record, components_asked
 from credence.confidence import Confidence, Note
+from credence.draws import keys_of
 from credence.predictions import Booleans, Floats, Labelled, Predictions
 
 
@@ -59,24 +59,13 @@ class VectorMethod(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class JointCalibration:
-    """A fitted vector method, with the classes it could not learn.
+    """A fitted vector method, with the classes it could not learn."""
 
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-    class_names : tuple of str
-        Classes in order.
-    entries : tuple of ClassCurve
-        Per class the counts and support, and the fallback where scarce.
-    model : VectorModel, optional
-        What answers for all other classes; None where all are scarce.
-    """
-
-    method: str
-    class_names: tuple[str, ...]
+    method: str  # Name of the method in the registry
+    class_names: tuple[str, ...]  # Classes in order
+    # Per class the counts and support, and the fallback where scarce.
     entries: tuple[ClassCurve, ...]
-    model: VectorModel | None
+    model: VectorModel | None  # What answers for all other classes; None where all are scarce
 
     @property
     def n_components(self) -> int:
@@ -84,13 +73,7 @@ class JointCalibration:
         return components_asked(self.model)
 
     def confidence(self, predictions: Predictions) -> Confidence:
-        """Return the confidence of each prediction.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            Of the same classes and scale as those that were fitted.
-        """
+        """Return the confidence of each prediction."""
         n_samples = predictions.n_samples
         value = np.full(n_samples, np.nan)
         lower, upper = value.copy(), value.copy()
@@ -128,11 +111,6 @@ class JointCalibration:
         """Return a probability for every class, where the method gives a vector.
 
         Rows are NaN where no class could be learnt.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            Of the same classes and scale as those that were fitted.
         """
         if self.model is None:
             return np.full((predictions.n_samples, predictions.n_classes), np.nan)
@@ -155,30 +133,14 @@ class JointCalibration:
 
 @dataclass(frozen=True)
 class JointCalibrator:
-    """A vector method, fitted on all classes at once.
+    """A vector method, fitted on all classes at once."""
 
-    Parameters
-    ----------
-    method : str
-        Name of the method in the registry.
-    settings : VectorMethod
-        What fits the model.
-    options : FitOptions
-        What all methods share.
-    """
-
-    method: str
-    settings: VectorMethod
-    options: FitOptions
+    method: str  # Name of the method in the registry
+    settings: VectorMethod  # What fits the model
+    options: FitOptions  # What all methods share
 
     def fit(self, labelled: Labelled) -> JointCalibration:
-        """Return the model of the classes that are not scarce, and the rest.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Predictions whose truth is known.
-        """
+        """Return the model of the classes that are not scarce, and the rest."""
         entries = []
         is_active = np.zeros(labelled.predictions.n_classes, dtype=np.bool_)
         for class_, sample in enumerate(class_samples(labelled)):
@@ -205,15 +167,7 @@ class JointCalibrator:
 
 
 def order_rows(labelled: Labelled, is_active: Booleans) -> Any:
-    """Return the rows of active classes, in an order that the table's is not.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Predictions whose truth is known.
-    is_active : array of bool
-        One entry per class.
-    """
+    """Return the rows of active classes, in an order that the table's is not."""
     predictions = labelled.predictions
     rows = np.flatnonzero(is_active[predictions.predicted_class])
     top_score = predictions.top_score
@@ -234,15 +188,7 @@ def order_rows(labelled: Labelled, is_active: Booleans) -> Any:
 def joint_reader_of(
     method: str, read_model: Callable[[Mapping[str, Any]], VectorModel]
 ) -> Callable[[Mapping[str, Any]], JointCalibration]:
-    """Return the function that reads a vector method's record.
-
-    Parameters
-    ----------
-    method : str
-        Name in the registry.
-    read_model : callable
-        Turns the method's own part back into a model.
-    """
+    """Return the function that reads a vector method's record."""
 
     def read(record: Mapping[str, Any]) -> JointCalibration:
         classes = record["classes"]
@@ -258,13 +204,7 @@ def joint_reader_of(
 
 
 def build_joint(method: str) -> Callable[[Any, FitOptions], Calibrator]:
-    """Return the function that makes a joint calibrator of settings.
-
-    Parameters
-    ----------
-    method : str
-        Name in the registry.
-    """
+    """Return the function that makes a joint calibrator of settings."""
 
     def build(settings: VectorMethod, options: FitOptions) -> Calibrator:
         return JointCalibrator(method, settings, options)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 
-from credence.calibrators.bandwidth import GREATEST, MON, steady_bandwidth
-from credence.calibrators.binning import Masses, Nodes, masses_of, nodes_of
+from credence.calibrators.bandwidth import (
+    GREATEST,
+    MON,
+    NO_SIGN,
+    SMALLEST,
+    grid_level,
+    grid_points,
+    local_sums,
+    steady_bandwidth,
+)
+from credence.calibrators.binning import Nodes, masses_of, nodes_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of, knots_of
-from credence.calibrators.kernel_band import (
-    RANK_POWER,
-    debiased_values,
-    draw_bandwidths,
-    rank_lines,
-    ranks_of,
-    values_at,
-)
-from credence.calibrators.kernel_curve import KernelCurve, constant_curve, hermite
-from credence.calibrators.kernel_loo import leave_one_out_bandwidth
-from credence.calibrators.kernel_sums import local_sums
-from credence.calibrators.mass_draws import (
+from credence.calibrators.masses import (
+    HALF,
+    MassDraws,
     cluster_masses,
     draw_masses,
     gaussian_window,
@@ -34,18 +37,358 @@ from credence.calibrators.protocol import (
     Curve,
     FitOptions,
     Law,
+    Masses,
     Method,
     Need,
-    setting,
+    Record,
 )
-from credence.predictions import Floats
+from credence.confidence import Note
+from credence.predictions import Floats, Integers
+from credence.settings import setting
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCurve:
+    """A smooth curve on knots, cubic between them, held at its ends."""
+
+    score: Floats  # Knots, ascending, from the least to the greatest of the positives' scores
+    share: Floats  # Confidence at the knots
+    slope: Floats  # Its derivative there
+    bandwidth: float  # In score units; NaN where none was found
+
+    def value(self, score: Floats) -> Floats:
+        """Return the confidence at each score."""
+        return hermite(self.score, self.share, self.slope, score)
+
+    def note(self, score: Floats) -> Integers:
+        """Return whether each score is outside the range seen, as a note."""
+        if not np.isfinite(self.bandwidth):
+            return np.full(len(score), int(Note.NO_BANDWIDTH), dtype=np.int64)
+        note = np.where(score < self.score[0], int(Note.BELOW_RANGE), int(Note.NONE))
+        return np.where(score > self.score[-1], int(Note.ABOVE_RANGE), note).astype(np.int64)
+
+    def to_record(self) -> Record:
+        """Return the curve as JSON data."""
+        return {
+            "bandwidth": self.bandwidth if np.isfinite(self.bandwidth) else None,
+            "score": self.score.tolist(),
+            "share": self.share.tolist(),
+            "slope": self.slope.tolist(),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> KernelCurve:
+        """Return the curve of a record."""
+        bandwidth = record["bandwidth"]
+        return cls(
+            np.array(record["score"], dtype=float),
+            np.array(record["share"], dtype=float),
+            np.array(record["slope"], dtype=float),
+            np.nan if bandwidth is None else float(bandwidth),
+        )
+
+
+def hermite(knots: Floats, value: Floats, slope: Floats, point: Floats) -> Floats:
+    """Return the cubic Hermite interpolation, held outside, within [0, 1]."""
+    if len(knots) == 1:
+        return np.full(len(point), value[0])
+    point = np.clip(point, knots[0], knots[-1])
+    left = np.clip(np.searchsorted(knots, point, side="right") - 1, 0, len(knots) - 2)
+    step = knots[left + 1] - knots[left]
+    x = (point - knots[left]) / step
+    rise = value[left + 1] - value[left]
+    bend = step * slope[left] - rise
+    counter_bend = rise - step * slope[left + 1]
+    cubic = value[left] + x * rise + x * (1.0 - x) * (bend * (1.0 - x) + counter_bend * x)
+    return np.clip(cubic, 0.0, 1.0)
+
+
+def constant_curve(masses: Masses) -> KernelCurve:
+    """Return the class's share as a curve that no bandwidth made."""
+    return KernelCurve(masses.score[:1], np.array([masses.share]), np.zeros(1), np.nan)
+
+
+STEP = 1.1  # ratio of the bandwidths tried first
+GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+REFINEMENTS = 14  # narrows the last step of 10 % to 0.02 %
+CANCELLED = 1e-8  # of a cluster's own part: a smaller rest is summed anew
+TIE = 1e-12  # relative: losses this near are equal but for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class OwnParts:
+    """Every cluster's weight at each score, and the pairs of scores within it."""
+
+    score: Floats  # Distinct scores (or places), ascending
+    cluster: Integers  # Cluster and score of each entry
+    at: Integers
+    right: Floats  # Weight of each entry
+    wrong: Floats
+    first: Integers  # All ordered pairs of entries of one cluster
+    second: Integers
+
+    def loss(self, bandwidth: float) -> float:
+        """Return the NLL of each cluster given the curve of all others."""
+        n_places = len(self.score)
+        kernel = np.exp(-HALF * ((self.score[:, None] - self.score) / bandwidth) ** 2)
+        gap = self.score[self.at[self.first]] - self.score[self.at[self.second]]
+        near = np.exp(-HALF * (gap / bandwidth) ** 2)
+        logs = []
+        for mass in (self.right, self.wrong):
+            total = kernel @ np.bincount(self.at, weights=mass, minlength=n_places)
+            own = np.bincount(self.first, weights=near * mass[self.second])
+            rest = total[self.at] - own
+            is_sure = rest > CANCELLED * total[self.at]
+            log_rest = np.log(np.where(is_sure, rest, 1.0))
+            for entry in np.flatnonzero(~is_sure):
+                log_rest[entry] = self._log_rest(int(entry), mass, bandwidth)
+            logs.append(log_rest)
+        log_right, log_wrong = logs
+        with np.errstate(invalid="ignore"):
+            log_all = np.logaddexp(log_right, log_wrong)
+        loss = 0.0
+        for mass, log_rest in ((self.right, log_right), (self.wrong, log_wrong)):
+            held = mass > 0
+            loss += float((mass[held] * (log_all[held] - log_rest[held])).sum())
+        return loss
+
+    def _log_rest(self, entry: int, mass: Floats, bandwidth: float) -> float:
+        others = (self.cluster != self.cluster[entry]) & (mass > 0)
+        if not others.any():
+            return -np.inf
+        order = np.argsort(self.at[others], kind="stable")
+        nodes = Nodes(self.score[self.at[others]][order], mass[others][order])
+        point = self.score[self.at[entry]][None]
+        return float(local_sums(point, nodes, bandwidth).log_mass[0])
+
+
+def own_parts(sample: ClassSample) -> OwnParts:
+    """Return the weight of every cluster at each score."""
+    places = places_of(sample)
+    code = sample.cluster * len(places.score) + places.of_row
+    entries, entry = np.unique(code, return_inverse=True)
+    cluster, at = np.divmod(entries, len(places.score))
+    right = np.bincount(entry, weights=sample.weight_correct).astype(np.float64)
+    wrong = np.bincount(entry, weights=sample.weight - sample.weight_correct)
+    start = np.searchsorted(cluster, cluster, side="left")
+    size = np.searchsorted(cluster, cluster, side="right") - start
+    first = np.repeat(np.arange(len(cluster)), size)
+    within = np.arange(len(first)) - np.repeat(np.cumsum(size) - size, size)
+    second = np.repeat(start, size) + within
+    return OwnParts(places.score, cluster, at, right, wrong.astype(np.float64), first, second)
+
+
+def leave_one_out_bandwidth(sample: ClassSample) -> float | None:
+    """Return the bandwidth of least leave-one-cluster-out NLL; None if none is finite.
+
+    All bandwidths in steps of 10 % over the range of the other rules are tried,
+    then the neighbourhood of the best is narrowed by golden sections: the loss
+    can have several minima, so no descent is trusted with the whole range.
+    """
+    parts = own_parts(sample)
+    least = max(sample.resolution, SMALLEST * sample.scale)
+    n_steps = int(np.floor(np.log(GREATEST * sample.scale / least) / np.log(STEP)))
+    tried = least * STEP ** np.arange(n_steps + 1)
+    losses = np.array([parts.loss(float(bandwidth)) for bandwidth in tried])
+    if not np.isfinite(losses).any():
+        return None
+    best = float(tried[np.argmax(losses <= losses.min() * (1.0 + TIE))])
+    low, high = np.log(best / STEP), np.log(best * STEP)
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    loss_left, loss_right = parts.loss(np.exp(left)), parts.loss(np.exp(right))
+    for _ in range(REFINEMENTS):
+        if loss_left <= loss_right:
+            high, right, loss_right = right, left, loss_left
+            left = high - GOLDEN * (high - low)
+            loss_left = parts.loss(np.exp(left))
+        else:
+            low, left, loss_left = left, right, loss_right
+            right = low + GOLDEN * (high - low)
+            loss_right = parts.loss(np.exp(right))
+    found = max(float(np.exp(HALF * (low + high))), least)
+    return found if parts.loss(found) <= parts.loss(best) else best
+
+
+BAND_STEP = 1.05  # ratio of the bandwidths tried in the draws
+LATTICE_PER_BANDWIDTH = 8  # the draws' masses are binned to an eighth of a bandwidth
+POINTS_PER_BANDWIDTH = 4  # of the grid on which the draws' sign changes are counted
+SCREEN = 6  # a first look at 2⁶ + 1 points refutes most small bandwidths
+RANK_POWER = -1.0 / 3.0  # the window of ranks narrows with this power of the clusters
+LEAST_SPREAD = 1e-9  # of a window's second moment: below it no line can be laid
+MOST_EXPONENT = 600.0  # e⁶⁰⁰ outweighs all data and is still a number
+REUSE = 1.6  # a lattice serves bandwidths up to this much wider than its own
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Draws of masses, on points as fine as a bandwidth needs."""
+
+    score: Floats  # Ascending
+    draws: MassDraws  # Drawn weights at each point
+    has_right: Any  # Whether any right or wrong prediction lies at each point
+    has_wrong: Any
+    made_for: float  # The least bandwidth it serves
+
+
+def lattice_for(score: Floats, draws: MassDraws, bandwidth: float) -> Lattice:
+    """Return the draws' masses, linearly binned to an eighth of a bandwidth."""
+    reach = score[-1] - score[0]
+    n_steps = int(np.ceil(reach / bandwidth * LATTICE_PER_BANDWIDTH))
+    if 0 < n_steps < len(score) - 1:
+        step = reach / n_steps
+        at = (score - score[0]) / step
+        left = np.minimum(at.astype(np.int64), n_steps - 1)
+        fraction = at - left
+        columns = np.arange(len(score))
+        bins = sparse.csr_array(
+            (
+                np.concatenate([1.0 - fraction, fraction]),
+                (np.concatenate([left, left + 1]), np.concatenate([columns, columns])),
+            ),
+            shape=(n_steps + 1, len(score)),
+        )
+        score = score[0] + step * np.arange(n_steps + 1)
+        draws = MassDraws(np.asarray(bins @ draws.right), np.asarray(bins @ draws.wrong))
+    has_right, has_wrong = draws.right.max(axis=1) > 0, draws.wrong.max(axis=1) > 0
+    held = np.flatnonzero(has_right | has_wrong)
+    return Lattice(
+        score[held],
+        MassDraws(draws.right[held], draws.wrong[held]),
+        has_right[held],
+        has_wrong[held],
+        bandwidth,
+    )
+
+
+def local_means(point: Floats, score: Floats, mass: Floats, bandwidth: float) -> Floats:
+    """Return the kernel-weighted mean score around points, for every draw."""
+    window = gaussian_window(point, score, bandwidth)
+    return np.asarray(((window * score) @ mass) / (window @ mass))
+
+
+def count_changes(sign: Floats) -> Integers:
+    """Return the number of sign changes down each column; zeros have no sign.
+
+    Examples
+    --------
+    >>> count_changes(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])).tolist()
+    [1, 0]
+    """
+    row = np.where(sign != 0, np.arange(len(sign))[:, None], 0)
+    last = np.take_along_axis(sign, np.maximum.accumulate(row, axis=0), axis=0)
+    return np.asarray((last[1:] * last[:-1] < 0).sum(axis=0))
+
+
+def draw_bandwidths(
+    score: Floats, draws: MassDraws, scale: float, resolution: float, allowed: int
+) -> Floats:
+    """Return the bandwidth that the rule chooses in each draw; NaN where none.
+
+    The scan is geometric, and coarser than that of the curve itself: a few per
+    cent of a bandwidth are nothing beside the spread over draws.
+    """
+    n_draws = draws.right.shape[1]
+    chosen = np.full(n_draws, np.nan)
+    first = max(resolution, SMALLEST * scale)
+    n_steps = int(np.floor(np.log(GREATEST * scale / first) / np.log(BAND_STEP)))
+    lattice = lattice_for(score, draws, first)
+    undecided = np.arange(n_draws)
+    for bandwidth in first * BAND_STEP ** np.arange(n_steps + 1):
+        if bandwidth > REUSE * lattice.made_for:
+            lattice = lattice_for(score, draws, bandwidth)
+        level = grid_level(bandwidth, scale, POINTS_PER_BANDWIDTH)
+        passing = undecided
+        for look in sorted({min(SCREEN, level), level}):
+            changes = count_changes(
+                _signs(
+                    lattice,
+                    passing,
+                    grid_points(np.arange((1 << look) + 1), look, scale),
+                    bandwidth,
+                    scale,
+                )
+            )
+            passing = passing[changes <= allowed]
+            if len(passing) == 0:
+                break
+        chosen[passing] = bandwidth
+        undecided = undecided[np.isnan(chosen[undecided])]
+        if len(undecided) == 0:
+            break
+    return chosen
+
+
+def _signs(
+    lattice: Lattice, draws: Integers, point: Floats, bandwidth: float, scale: float
+) -> Floats:
+    right, wrong = lattice.has_right, lattice.has_wrong
+    mass_right = lattice.draws.right[right][:, draws]
+    mass_wrong = lattice.draws.wrong[wrong][:, draws]
+    difference = local_means(point, lattice.score[right], mass_right, bandwidth)
+    difference -= local_means(point, lattice.score[wrong], mass_wrong, bandwidth)
+    return np.where(np.abs(difference) <= NO_SIGN * scale, 0.0, np.sign(difference))
+
+
+def debiased_values(knots: Floats, score: Floats, draws: MassDraws, bandwidth: Floats) -> Floats:
+    """Return the curve of every draw at knots, less the bias of smoothing."""
+    values = np.empty((len(knots), len(bandwidth)))
+    is_none = np.isnan(bandwidth)
+    right, wrong = draws.right.sum(axis=0), draws.wrong.sum(axis=0)
+    values[:, is_none] = (right / (right + wrong))[is_none]
+    for one in np.unique(bandwidth[~is_none]):
+        those = np.flatnonzero(bandwidth == one)
+        picked = MassDraws(draws.right[:, those], draws.wrong[:, those])
+        lattice = lattice_for(score, picked, float(one))
+        total = lattice.draws.right + lattice.draws.wrong
+        inner = gaussian_window(lattice.score, lattice.score, float(one))
+        outer = gaussian_window(knots, lattice.score, float(one))
+        fitted = (inner @ lattice.draws.right) / (inner @ total)
+        once = outer @ lattice.draws.right
+        twice = outer @ (total * fitted)
+        values[:, those] = np.clip((2.0 * once - twice) / (outer @ total), 0.0, 1.0)
+    return values
+
+
+def values_at(
+    point: float, score: Floats, draws: MassDraws, bandwidth: Floats, prior_weight: float
+) -> Floats:
+    """Return the curve of every draw at one score, as it is."""
+    share = draws.right.sum(axis=0) / (draws.right + draws.wrong).sum(axis=0)
+    square = HALF * ((score - point)[:, None] / bandwidth) ** 2
+    # Relative to the nearest place, so that nothing underflows in a gap.
+    nearest = square.min(axis=0)
+    kernel = np.exp(nearest - square)
+    right = (kernel * draws.right).sum(axis=0)
+    total = (kernel * (draws.right + draws.wrong)).sum(axis=0)
+    prior = prior_weight * np.exp(np.minimum(nearest, MOST_EXPONENT))
+    return np.asarray((right + prior * share) / (total + prior))
+
+
+def ranks_of(score: Floats, total: Floats, knots: Floats) -> tuple[Floats, Floats]:
+    """Return the mid-ranks, from 0 to 1, of places and of knots."""
+    rank = (np.cumsum(total) - HALF * total) / total.sum()
+    return rank, np.interp(knots, score, rank)
+
+
+def rank_lines(point: Floats, rank: Floats, draws: MassDraws, width: float) -> Floats:
+    """Return the curve of every draw by local lines in ranks."""
+    window = gaussian_window(point, rank, width)
+    away = (rank - point[:, None]) / width
+    tilted = window * away
+    total = draws.right + draws.wrong
+    mass, first, second = window @ total, tilted @ total, (tilted * away) @ total
+    right, right_first = window @ draws.right, tilted @ draws.right
+    spread = mass * second - first**2
+    is_line = spread > LEAST_SPREAD * mass**2
+    line = (second * right - first * right_first) / np.where(is_line, spread, 1.0)
+    return np.clip(np.where(is_line, line, right / mass), 0.0, 1.0)
+
 
 CURVE_NODES_PER_BANDWIDTH = 128  # finer than for the slope: the curve holds in gaps too
 FIRST_KNOTS_PER_BANDWIDTH = 4
 TOLERANCE = 1e-7  # of the stored curve against the sums, at the points looked at
 PROBES = (0.25, 0.5, 0.75)  # where between two knots the stored curve is checked
 MOST_HALVINGS = 40
-HALF = 0.5
 OF_TWO = 1.5  # an interval that holds two sets of quantiles leaves out less than either;
 # with this share of the nominal error in each it holds its level (decision 0220)
 LEAVE_ONE_OUT = "loo"
@@ -54,34 +397,16 @@ LAW_BANDWIDTH = 0.5  # the trove law holds at any fixed bandwidth; this one is t
 
 @dataclass(frozen=True, eq=False)
 class KernelRatio:
-    """The ratio of kernel sums, by direct summation over nodes.
+    """The ratio of kernel sums, by direct summation over nodes."""
 
-    Parameters
-    ----------
-    right, wrong : Nodes
-        Where right and wrong predictions lie; either may be empty.
-    bandwidth : float
-        Of the Gaussian kernel.
-    prior_weight : float
-        Weight of the class's share.
-    share : float
-        The class's share of right predictions.
-    """
-
-    right: Nodes
+    right: Nodes  # Where right and wrong predictions lie; either may be empty
     wrong: Nodes
-    bandwidth: float
-    prior_weight: float
-    share: float
+    bandwidth: float  # Of the Gaussian kernel
+    prior_weight: float  # Weight of the class's share
+    share: float  # The class's share of right predictions
 
     def evaluate(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return the confidence and its derivative at each point.
-
-        Parameters
-        ----------
-        point : array of float
-            Scores.
-        """
+        """Return the confidence and its derivative at each point."""
         log_right, slope_right = self._part(point, self.right, self.share)
         log_wrong, slope_wrong = self._part(point, self.wrong, 1.0 - self.share)
         if log_right is None or log_wrong is None:
@@ -109,15 +434,6 @@ class KernelRatio:
 class Kernel:
     """Settings of the kernel confidence.
 
-    Parameters
-    ----------
-    bandwidth : {'mon', 'mon2', 'mon4', 'loo'} or float
-        Rule that chooses the bandwidth, or the bandwidth in score units.
-    prior_weight : float
-        Weight of the class's share in each ratio; 0 is the paper's formula.
-    reflection : bool
-        Whether mass that leaks over 0 and the scale is folded back.
-
     Notes
     -----
     Conf(S) = (Σ_TP w κ((S − S_i)/b) + a·Conf1) / (Σ w κ((S − S_i)/b) + a), Eq.
@@ -142,13 +458,7 @@ class Kernel:
     reflection: bool = setting(False, "fold mass beyond 0 and the scale back")
 
     def fit_curve(self, sample: ClassSample) -> KernelCurve:
-        """Return the ratio of kernel sums, on knots.
-
-        Parameters
-        ----------
-        sample : ClassSample
-            The proteins predicted to be in the class.
-        """
+        """Return the ratio of kernel sums, on knots."""
         masses = masses_of(sample)
         if self.is_additive:
             return self.fit_masses(masses, sample.scale, sample.resolution)
@@ -160,15 +470,7 @@ class Kernel:
         return self.bandwidth != LEAVE_ONE_OUT
 
     def fit_masses(self, masses: Masses, scale: float, resolution: float) -> KernelCurve:
-        """Return the ratio of kernel sums, on knots, from masses alone.
-
-        Parameters
-        ----------
-        masses : Masses
-            Of the class's right and wrong predictions.
-        scale, resolution : float
-            See :class:`credence.predictions.Predictions`.
-        """
+        """Return the ratio of kernel sums, on knots, from masses alone."""
         bandwidth: float | None
         if self.bandwidth in MON:
             bandwidth = None
@@ -231,15 +533,6 @@ class Kernel:
 
         A rule that counts sign changes chooses the bandwidth anew in every draw.
         Reflection is not drawn.
-
-        Parameters
-        ----------
-        sample : ClassSample
-            The positives of a class, right and wrong ones.
-        score : float
-            Where; it is held within the range of the positives' scores.
-        n_draws : int
-            Number of draws.
         """
         places = places_of(sample)
         draws = draw_masses(sample, places.of_row, len(places.score), n_draws)
@@ -266,13 +559,6 @@ def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
 
     Between two knots the stored cubic is compared with the sums at three
     points; where it is off, the stretch is halved and looked at again.
-
-    Parameters
-    ----------
-    ratio : KernelRatio
-        What to store.
-    masses : Masses
-        Its range is that of the knots.
     """
     low, high = float(masses.score[0]), float(masses.score[-1])
     step = ratio.bandwidth / FIRST_KNOTS_PER_BANDWIDTH

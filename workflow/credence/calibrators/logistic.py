@@ -9,14 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from credence.calibrators.crossfit import DEFAULT_FOLDS
-from credence.calibrators.features import (
-    canonical_order,
-    log_scores,
-    name_order,
-    predicted_rank,
-    rows_of,
-)
+from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of
 from credence.calibrators.joint import build_joint, joint_reader_of
 from credence.calibrators.newton import (
     DECREMENT_TOLERANCE,
@@ -27,9 +20,16 @@ from credence.calibrators.newton import (
     log_odds_interval,
     standard_error,
 )
-from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.vector_features import (
+    canonical_order,
+    log_scores,
+    name_order,
+    predicted_rank,
+    rows_of,
+)
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
-from credence.splits.folds import fold_of
+from credence.settings import setting
 
 # Strengths tried by cross-fitting, strongest first; 1 is a standard normal prior
 # on the coefficient of a feature of unit variance.
@@ -44,32 +44,16 @@ FLAT = 1e-9  # a feature that varies less than this (logs) tells nothing
 
 @dataclass(frozen=True, eq=False)
 class ClassLogistic:
-    """The regression of one predicted class.
+    """The regression of one predicted class."""
 
-    Parameters
-    ----------
-    mean, spread : array of float, shape (n_classes,)
-        What standardises the log scores; spread 0 where a score is flat.
-    coefficient : array of float, shape (n_classes + 1,)
-        The intercept first.
-    strength : float
-        Of the ridge.
-    weak : array of float, optional
-        Coefficients of the fit with the weak ridge that the interval is of.
-    covariance : array of float, shape (2, n_classes + 1, n_classes + 1), optional
-        Of those, as the clusters show it and as the model implies it; None
-        without intervals.
-    n_clusters : int
-        How many clusters the fit saw.
-    """
-
-    mean: Floats
+    mean: Floats  # What standardises the log scores; spread 0 where a score is flat
     spread: Floats
-    coefficient: Floats
-    strength: float
-    weak: Floats | None
+    coefficient: Floats  # The intercept first
+    strength: float  # Of the ridge
+    weak: Floats | None  # Coefficients of the fit with the weak ridge that the interval is of
+    # Of those, as the clusters show it and as the model implies it; None without intervals.
     covariance: Floats | None
-    n_clusters: int
+    n_clusters: int  # How many clusters the fit saw
 
     def design(self, logs: Floats) -> Floats:
         """Return a column of ones and the standardised log scores."""
@@ -117,17 +101,10 @@ class ClassLogistic:
 
 @dataclass(frozen=True, eq=False)
 class LogisticModel:
-    """One regression per predicted class.
+    """One regression per predicted class."""
 
-    Parameters
-    ----------
-    level : float
-        Coverage of the intervals.
-    classes : mapping of str to ClassLogistic
-        By class name; scarce classes are absent.
-    """
-
-    level: float
+    level: float  # Coverage of the intervals
+    # By class name; scarce classes are absent.
     classes: Mapping[str, ClassLogistic] = field(default_factory=dict)
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
@@ -188,17 +165,7 @@ class Logistic:
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> LogisticModel:
-        """Return one regression per active class.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Proteins predicted to be in an active class.
-        is_active : array of bool
-            One entry per class.
-        options : FitOptions
-            Level and whether intervals are wanted.
-        """
+        """Return one regression per active class."""
         names = labelled.predictions.class_names
         return LogisticModel(
             options.level,
@@ -246,21 +213,7 @@ def ridge(
     start: Floats | None = None,
     tolerance: float = DECREMENT_TOLERANCE,
 ) -> LogisticFit:
-    """Return the regression with all but the first coefficient shrunk to 0.
-
-    Parameters
-    ----------
-    design : array of float, shape (n_samples, n_features)
-        Ones in the first column.
-    target, weight : array of float, shape (n_samples,)
-        Outcomes and positive weights.
-    strength : float
-        Of the ridge.
-    start : array of float, optional
-        Where to begin.
-    tolerance : float
-        See :func:`credence.calibrators.newton.fit_logistic`.
-    """
+    """Return the regression with all but the first coefficient shrunk to 0."""
     penalty = np.full(design.shape[1], strength)
     penalty[0] = 0.0
     if start is None:
@@ -272,15 +225,7 @@ def ridge(
 
 
 def cross_fitted_strength(design: Floats, labelled: Labelled) -> float:
-    """Return the strength with the least loss on clusters left out.
-
-    Parameters
-    ----------
-    design : array of float, shape (n_samples, n_features)
-        Ones in the first column.
-    labelled : Labelled
-        The same rows, all of one predicted class.
-    """
+    """Return the strength with the least loss on clusters left out."""
     fold: Integers = fold_of(labelled.cluster, labelled.is_correct, DEFAULT_FOLDS)
     target, weight = labelled.is_correct.astype(float), labelled.weight
     losses = np.zeros(len(STRENGTHS))

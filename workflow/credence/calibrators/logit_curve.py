@@ -16,15 +16,9 @@ import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.protocol import Band, ClassSample, FitOptions, Record
-from credence.calibrators.sandwich import (
-    Terms,
-    covariances,
-    critical_value,
-    effective_clusters,
-    inverse,
-    twins_of,
-)
+from credence.calibrators.sandwich import Terms, covariances, critical_value, inverse, twins_of
 from credence.confidence import Note
+from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers
 
 STEP_DONE = 1e-13  # a step of the standardised coefficients below this is the last
@@ -48,21 +42,11 @@ class Basis(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogitCurve:
-    """A confidence whose log-odds are linear in the columns of a basis.
+    """A confidence whose log-odds are linear in the columns of a basis."""
 
-    Parameters
-    ----------
-    basis : Basis
-        The columns.
-    coefficients : array of float
-        One per column.
-    low, high : float
-        Range of the scores seen; outside it the value at its end is held.
-    """
-
-    basis: Basis
-    coefficients: Floats
-    low: float
+    basis: Basis  # The columns
+    coefficients: Floats  # One per column
+    low: float  # Range of the scores seen; outside it the value at its end is held
     high: float
 
     def value(self, score: Floats) -> Floats:
@@ -87,13 +71,6 @@ class LogitCurve:
 def range_note(score: Floats, low: float, high: float) -> Integers:
     """Return the notes of scores below or above a range.
 
-    Parameters
-    ----------
-    score : array of float
-        Scores.
-    low, high : float
-        The range, ends included.
-
     Examples
     --------
     >>> range_note(np.array([0.0, 1.0, 3.0]), 1.0, 2.0).tolist()
@@ -107,13 +84,7 @@ def range_note(score: Floats, low: float, high: float) -> Integers:
 def logit_reader(
     read_basis: Callable[[Mapping[str, Any]], Basis],
 ) -> Callable[[Mapping[str, Any]], LogitCurve]:
-    """Return the function that reads a curve's record.
-
-    Parameters
-    ----------
-    read_basis : callable
-        Turns the basis's record back.
-    """
+    """Return the function that reads a curve's record."""
 
     def read(record: Mapping[str, Any]) -> LogitCurve:
         return LogitCurve(
@@ -127,28 +98,14 @@ def logit_reader(
 
 
 def fit_logit(sample: ClassSample, basis: Basis) -> LogitCurve:
-    """Return the curve of greatest penalised likelihood.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        Right and wrong predictions of a class.
-    basis : Basis
-        The columns.
-    """
+    """Return the curve of greatest penalised likelihood."""
     score, weight, weight_correct = merged(sample)
     coefficients = firth(basis.columns(score), weight, weight_correct)
     return LogitCurve(basis, coefficients, float(score[0]), float(score[-1]))
 
 
 def merged(sample: ClassSample) -> tuple[Floats, Floats, Floats]:
-    """Return distinct scores with their weight and the weight that is right.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class.
-    """
+    """Return distinct scores with their weight and the weight that is right."""
     score, place = np.unique(sample.score, return_inverse=True)
     weight = np.asarray(np.bincount(place, weights=sample.weight), dtype=np.float64)
     weight_correct = np.bincount(place, weights=sample.weight_correct)
@@ -156,13 +113,7 @@ def merged(sample: ClassSample) -> tuple[Floats, Floats, Floats]:
 
 
 def log_likelihood(log_odds: Floats, weight: Floats, weight_correct: Floats) -> float:
-    """Return Σ w t log p + w (1 - t) log(1 - p).
-
-    Parameters
-    ----------
-    log_odds, weight, weight_correct : array of float
-        Per distinct score.
-    """
+    """Return Σ w t log p + w (1 - t) log(1 - p)."""
     # log(1 - p) = -log(1 + e^u); log p = u + log(1 - p)
     return float((weight_correct * log_odds - weight * np.logaddexp(0.0, log_odds)).sum())
 
@@ -171,13 +122,6 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
     """Return the coefficients of greatest likelihood with Jeffreys' prior.
 
     Columns that are constant, or combinations of earlier ones, get 0.
-
-    Parameters
-    ----------
-    columns : array of float, shape (n, n_columns)
-        The first of them 1.
-    weight, weight_correct : array of float, shape (n,)
-        Weight at each row, and how much of it is right.
 
     Notes
     -----
@@ -227,15 +171,7 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
 
 
 def standard(columns: Floats, weight: Floats) -> tuple[Integers, Floats, Floats]:
-    """Return which columns are independent, and their centres and spreads.
-
-    Parameters
-    ----------
-    columns : array of float, shape (n, n_columns)
-        The first of them 1.
-    weight : array of float, shape (n,)
-        Weights.
-    """
+    """Return which columns are independent, and their centres and spreads."""
     centre = weight @ columns / weight.sum()
     spread = np.sqrt(weight @ (columns - centre) ** 2 / weight.sum())
     centre[0], spread[0] = 0.0, 1.0
@@ -252,13 +188,7 @@ def standard(columns: Floats, weight: Floats) -> tuple[Integers, Floats, Floats]
 
 
 def band_knots(sample: ClassSample) -> Floats:
-    """Return knots over the range of scores, even ones and quantiles.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class.
-    """
+    """Return knots over the range of scores, even ones and quantiles."""
     even = np.linspace(sample.score.min(), sample.score.max(), N_EVEN_KNOTS)
     score, weight, _ = merged(sample)
     levels = (np.arange(N_QUANTILE_KNOTS) + 0.5) / N_QUANTILE_KNOTS
@@ -267,15 +197,6 @@ def band_knots(sample: ClassSample) -> Floats:
 
 def weighted_quantiles(score: Floats, weight: Floats, levels: Floats) -> Floats:
     """Return the least scores at which the share of weight reaches each level.
-
-    Parameters
-    ----------
-    score : array of float
-        Distinct, ascending.
-    weight : array of float
-        Their weights.
-    levels : array of float
-        In (0, 1).
 
     Examples
     --------
@@ -287,17 +208,7 @@ def weighted_quantiles(score: Floats, weight: Floats, levels: Floats) -> Floats:
 
 
 def logit_band(sample: ClassSample, curve: LogitCurve, options: FitOptions) -> Band:
-    """Return the cluster-robust interval around a curve, made on the log-odds.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        Right and wrong predictions of a class.
-    curve : LogitCurve
-        The fitted curve.
-    options : FitOptions
-        Says the level.
-    """
+    """Return the cluster-robust interval around a curve, made on the log-odds."""
     knots = band_knots(sample)
     columns = curve.basis.columns(sample.score)
     # Columns that the fit left out stay out.

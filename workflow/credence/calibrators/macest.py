@@ -8,28 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.features import log_scores, name_order, predicted_rank
 from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.vector_features import log_scores, name_order, predicted_rank
 from credence.confidence import Note
 from credence.novelty import macest
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.settings import setting
 
 
 @dataclass(frozen=True, eq=False)
 class MacestModel:
-    """MACEst on proteins and their scores, classes sorted by name.
+    """MACEst on proteins and their scores, classes sorted by name."""
 
-    Parameters
-    ----------
-    fitted : FittedMacest, optional
-        None where no protein had a place to be learnt from.
-    place_scale, score_scale : float
-        What places and log scores are multiplied by.
-    """
-
-    fitted: macest.FittedMacest | None
-    place_scale: float
+    fitted: macest.FittedMacest | None  # None where no protein had a place to be learnt from
+    place_scale: float  # What places and log scores are multiplied by
     score_scale: float
 
     @property
@@ -40,13 +33,7 @@ class MacestModel:
         return int(self.fitted.graph.points.shape[1]) - int(self.fitted.graph.n_classes)
 
     def points(self, predictions: Predictions) -> Floats:
-        """Return place and log scores of each protein side by side.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            With score vectors and places.
-        """
+        """Return place and log scores of each protein side by side."""
         assert predictions.places is not None
         return np.hstack(
             [
@@ -122,17 +109,7 @@ class Macest:
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> MacestModel:
-        """Return MACEst learnt from the proteins that have a place.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Proteins predicted to be in an active class, with places.
-        is_active : array of bool
-            One entry per class.
-        options : FitOptions
-            Not used: there is no interval.
-        """
+        """Return MACEst learnt from the proteins that have a place."""
         assert labelled.predictions.places is not None
         has_place = np.asarray(np.isfinite(labelled.predictions.places).all(axis=1))
         if not has_place.any():

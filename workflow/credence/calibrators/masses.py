@@ -13,15 +13,16 @@ what 1/(cluster size) weights demand, as they lighten the old relatives.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from credence.calibrators.binning import Masses, group_scores
+from credence.calibrators.binning import group_scores, masses_of
 from credence.calibrators.fixed_point import (
     HIGH_UNIT,
     FixedPoint,
@@ -32,7 +33,8 @@ from credence.calibrators.fixed_point import (
     from_whole,
     zeros,
 )
-from credence.calibrators.protocol import ClassSample, Record
+from credence.calibrators.protocol import ClassSample, Curve, Masses, Record
+from credence.draws import cluster_weights
 from credence.predictions import Floats, Integers
 
 SUPPORT_WINDOW = 0.05  # standard deviation of the window of `support`, in scales
@@ -43,22 +45,13 @@ COARSE = 2.0**-20  # squared masses of families are held in units so much coarse
 
 @dataclass(frozen=True, eq=False)
 class SupportSums:
-    """Sums over clusters that the effective number near a score is made of.
+    """Sums over clusters that the effective number near a score is made of."""
 
-    Parameters
-    ----------
-    lone_squares, lone_number : FixedPoint
-        Σ w² and number of the clusters of one protein, per bin of the score.
-    family_squares : FixedPoint
-        Σ (mass near)² · 2⁻²⁰ over the other clusters, per knot.
-    family_presence : FixedPoint
-        Σ (mass near)/(mass) over the other clusters, per knot.
-    """
-
+    # Σ w² and number of the clusters of one protein, per bin of the score.
     lone_squares: FixedPoint
     lone_number: FixedPoint
-    family_squares: FixedPoint
-    family_presence: FixedPoint
+    family_squares: FixedPoint  # Σ (mass near)² · 2⁻²⁰ over the other clusters, per knot
+    family_presence: FixedPoint  # Σ (mass near)/(mass) over the other clusters, per knot
 
     def __add__(self, other: SupportSums) -> SupportSums:
         """Return the sums over the clusters of both."""
@@ -77,32 +70,16 @@ def _pairs(first: SupportSums, second: SupportSums) -> list[tuple[FixedPoint, Fi
 
 @dataclass(frozen=True, eq=False)
 class ClassMasses:
-    """All that an additive method is told of one predicted class.
+    """All that an additive method is told of one predicted class."""
 
-    Parameters
-    ----------
-    score : array of float
-        Distinct scores, ascending.
-    right, wrong : FixedPoint
-        Summed weights of right and of wrong predictions there.
-    n_right, n_wrong : array of int
-        Number of right and of wrong predictions there.
-    squares : FixedPoint
-        Σ w² over all, one number: Kish's effective number needs it.
-    n_clusters : int
-        Clusters of relatives.
-    support : SupportSums
-        What is near of each cluster.
-    """
-
-    score: Floats
-    right: FixedPoint
+    score: Floats  # Distinct scores, ascending
+    right: FixedPoint  # Summed weights of right and of wrong predictions there
     wrong: FixedPoint
-    n_right: Integers
+    n_right: Integers  # Number of right and of wrong predictions there
     n_wrong: Integers
-    squares: FixedPoint
-    n_clusters: int
-    support: SupportSums
+    squares: FixedPoint  # Σ w² over all, one number: Kish's effective number needs it
+    n_clusters: int  # Clusters of relatives
+    support: SupportSums  # What is near of each cluster
 
     @cached_property
     def floats(self) -> Masses:
@@ -208,22 +185,12 @@ class ClassMasses:
 
 @dataclass(frozen=True, eq=False)
 class MassTable:
-    """The masses of all predicted classes.
+    """The masses of all predicted classes."""
 
-    Parameters
-    ----------
-    class_names : tuple of str
-        Classes in order.
-    scale, resolution : float
-        See :class:`credence.predictions.Predictions`.
-    entries : tuple of ClassMasses
-        One per class; None where it was never predicted.
-    """
-
-    class_names: tuple[str, ...]
-    scale: float
+    class_names: tuple[str, ...]  # Classes in order
+    scale: float  # See :class:`credence.predictions.Predictions`
     resolution: float
-    entries: tuple[ClassMasses | None, ...]
+    entries: tuple[ClassMasses | None, ...]  # One per class; None where it was never predicted
 
     def __add__(self, other: MassTable) -> MassTable:
         """Return the masses of both; no cluster may be in both."""
@@ -269,13 +236,7 @@ def _unpacked(record: Mapping[str, Any]) -> list[int]:
 
 
 def class_masses(sample: ClassSample) -> ClassMasses:
-    """Return the masses of a class's positives.
-
-    Parameters
-    ----------
-    sample : ClassSample
-        The positives of a class, at least one.
-    """
+    """Return the masses of a class's positives."""
     distinct, group, order = group_scores(sample.score)
     rows = np.arange(len(group)) if order is None else order
     is_correct, weight = sample.is_correct[rows], sample.weight[rows]
@@ -324,15 +285,7 @@ def _support_sums(sample: ClassSample, order: Integers, units: FixedPoint) -> Su
 
 
 def support_bins(score: Floats, scale: float) -> Integers:
-    """Return the bin of each score, for support.
-
-    Parameters
-    ----------
-    score : array of float
-        Scores.
-    scale : float
-        What a row of scores sums to.
-    """
+    """Return the bin of each score, for support."""
     return np.clip(np.rint(score / (scale / SUPPORT_BINS)), 0, SUPPORT_BINS).astype(np.int64)
 
 
@@ -352,13 +305,6 @@ def support_of(masses: ClassMasses, scale: float) -> tuple[Floats, Floats]:
 
     Near is a Gaussian window; relatives are added up before Kish's formula, so
     a family of alike proteins counts as one.
-
-    Parameters
-    ----------
-    masses : ClassMasses
-        Of the positives of a class.
-    scale : float
-        What a row of scores sums to.
     """
     window, sums = support_window(), masses.support
     bin_ = support_bins(masses.score, scale)
@@ -369,3 +315,144 @@ def support_of(masses: ClassMasses, scale: float) -> tuple[Floats, Floats]:
     number = np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
     # A lone cluster far away is not one protein near: at most what is near of each.
     return np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence)
+
+
+CurveOfMasses = TypeVar("CurveOfMasses", bound=Curve)
+
+
+class OfMasses(ABC, Generic[CurveOfMasses]):
+    """Settings of such a method; what it is, `fit_masses` says."""
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the curve is a function of the masses: it is."""
+        return True
+
+    def fit_curve(self, sample: ClassSample) -> CurveOfMasses:
+        """Return the curve of a class."""
+        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
+
+    @abstractmethod
+    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> CurveOfMasses:
+        """Return the curve of a class, from masses alone."""
+
+
+MOST_PLACES = 2_000  # more distinct scores than this share places
+MOST_UNITS = 20_000  # more clusters than this are drawn in bundles
+BLOCK = 4_000_000  # numbers held at once while clusters are gone through
+HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where rows lie on the score axis, with few places."""
+
+    of_row: Integers  # Place of each row
+    # Least score at each place, ascending: a row at or above it is in this place or a higher one.
+    lowest: Floats
+    score: Floats  # Mean score at each place
+
+
+def places_of(sample: ClassSample) -> Places:
+    """Return a place per distinct score, or at most two thousand."""
+    distinct, group, order = group_scores(sample.score)
+    if order is not None:
+        unsorted = np.empty_like(group)
+        unsorted[order] = group
+        group = unsorted
+    if len(distinct) <= MOST_PLACES:
+        return Places(group, distinct, distinct)
+    # Half of the places at even steps, half at even ranks of the rows.
+    n_half = MOST_PLACES // 2
+    even = np.searchsorted(distinct, np.linspace(distinct[0], distinct[-1], n_half))
+    at_rank = np.sort(group)[np.linspace(0, len(group) - 1, n_half).astype(np.int64)]
+    first = np.unique(np.concatenate([even, at_rank]))
+    place_of_distinct = np.searchsorted(first, np.arange(len(distinct)), side="right") - 1
+    of_row = place_of_distinct[group]
+    mean = np.bincount(of_row, weights=sample.score) / np.bincount(of_row)
+    return Places(of_row, distinct[first], mean)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterMasses:
+    """How much of each cluster's weight lies at each place."""
+
+    total: Floats  # Weight at each place, all clusters together
+    lone_squares: Floats  # Σ w² at each place over the clusters of one row
+    lone_number: Floats  # Number of such clusters at each place
+    families: Any  # Weight of every other cluster at each place
+
+    def effective_number(self, window: Floats) -> Floats:
+        """Return Kish's number (ΣW)²/ΣW² of the clusters' masses in windows."""
+        mass = window @ self.total
+        squares = window**2 @ self.lone_squares
+        for families in self._blocks(len(window)):
+            squares += ((families @ window.T) ** 2).sum(axis=0)
+        held = squares > 0
+        return np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
+
+    def presence(self, window: Floats) -> Floats:
+        """Return the sum over clusters of the share of their mass that counts."""
+        present = window @ self.lone_number
+        for families in self._blocks(len(window)):
+            present += (families @ window.T / families.sum(axis=1)[:, None]).sum(axis=0)
+        return np.asarray(present)
+
+    def _blocks(self, n_windows: int) -> Iterator[Any]:
+        step = max(BLOCK // max(n_windows, 1), 1)
+        for begin in range(0, self.families.shape[0], step):
+            yield self.families[begin : begin + step]
+
+
+def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
+    """Return the masses of clusters at places."""
+    n_places = len(places.score)
+    size = np.bincount(sample.cluster)
+    is_lone = size[sample.cluster] == 1
+    total, lone, number = (
+        np.bincount(places.of_row, weights=weight, minlength=n_places).astype(np.float64)
+        for weight in (sample.weight, np.where(is_lone, sample.weight**2, 0.0), is_lone)
+    )
+    rows = np.flatnonzero(~is_lone)
+    _, family = np.unique(sample.cluster[rows], return_inverse=True)
+    n_families = int(family.max()) + 1 if len(rows) else 0
+    families = sparse.csr_array(
+        (sample.weight[rows], (family, places.of_row[rows])), shape=(n_families, n_places)
+    )
+    return ClusterMasses(total, lone, number, families)
+
+
+@dataclass(frozen=True, eq=False)
+class MassDraws:
+    """Masses of right and wrong predictions in every draw."""
+
+    right: Floats  # Drawn weight at each place
+    wrong: Floats
+
+
+def draw_masses(sample: ClassSample, place: Integers, n_places: int, n_draws: int) -> MassDraws:
+    """Return the masses at places under the Bayesian bootstrap over clusters.
+
+    More than `MOST_UNITS` clusters are drawn in bundles, put together by their
+    keys: a bundle of independent clusters is itself one, so that the variance
+    of a share, whatever scores it is over, is the same on average.
+    """
+    unit, keys = sample.cluster, sample.cluster_key
+    if len(keys) > MOST_UNITS:
+        keys, bundle = np.unique(keys % np.uint64(MOST_UNITS), return_inverse=True)
+        unit = bundle[unit]
+    shape = (n_places, len(keys))
+    weight_right = sample.weight_correct
+    right = sparse.csr_array((weight_right, (place, unit)), shape=shape)
+    wrong = sparse.csr_array((sample.weight - weight_right, (place, unit)), shape=shape)
+    drawn = np.empty((len(keys), n_draws))
+    for draw in range(n_draws):
+        drawn[:, draw] = cluster_weights(keys, draw)
+    return MassDraws(np.asarray(right @ drawn), np.asarray(wrong @ drawn))
+
+
+def gaussian_window(point: Floats, score: Floats, width: float) -> Floats:
+    """Return Gaussian weights of scores around points, the nearest of each being 1."""
+    square = (point[:, None] - score) ** 2
+    square -= square.min(axis=1, keepdims=True)
+    return np.asarray(np.exp(square * (-HALF / width**2)))

@@ -7,20 +7,108 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
-from credence.calibrators.features import (
+from credence.calibrators.joint import build_joint, joint_reader_of
+from credence.calibrators.newton import log_odds_interval, standard_error
+from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.sandwich import jackknifed, shifts
+from credence.calibrators.vector_features import (
     canonical_order,
     log_scores,
     name_order,
     predicted_rank,
 )
-from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.matrix_spread import CHUNK, Fitted, jackknife
-from credence.calibrators.newton import log_odds_interval, standard_error
-from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
-from credence.calibrators.sandwich import effective_clusters
+from credence.draws import effective_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.settings import setting
+
+CHUNK = 4096  # rows at a time where a row needs a number per parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fit of matrix scaling, row by row."""
+
+    design: Floats  # Log scores and ones
+    p: Floats  # Probabilities
+    excess: Floats  # Probabilities less the truth
+    weight: Floats  # Positive weights
+    cluster: Integers  # Code of each row's cluster, from 0; every code occurs
+    inverse: Floats  # Inverse of the penalised curvature, entries row by row
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max()) + 1
+
+    def summed(self, factor: Floats) -> Floats:
+        """Return Σ factor ⊗ design over each cluster, shape (n_clusters, n_entries)."""
+        n_rows, n_classes = factor.shape
+        answer = np.empty((self.n_clusters, n_classes, self.design.shape[1]))
+        rows = np.arange(n_rows)
+        for class_ in range(n_classes):
+            adder = sparse.csr_array(
+                (factor[:, class_] * self.weight, (self.cluster, rows)),
+                shape=(self.n_clusters, n_rows),
+            )
+            answer[:, class_] = adder @ self.design
+        return answer.reshape(self.n_clusters, -1)
+
+    def curved(self, shift: Floats) -> Floats:
+        """Return each cluster's curvature times its own shift."""
+        apart = shift.reshape(len(shift), self.p.shape[1], -1)
+        along = np.column_stack(
+            [
+                np.einsum("nw,nw->n", self.design, apart[self.cluster, class_])
+                for class_ in range(self.p.shape[1])
+            ]
+        )
+        pulled = self.p * along
+        return self.summed(pulled - self.p * pulled.sum(axis=1, keepdims=True))
+
+    def leverage(self) -> Floats:
+        """Return how many parameters each cluster bears: tr(H⁻¹ H_g)."""
+        n_classes, width = self.p.shape[1], self.design.shape[1]
+        cells = self.inverse.reshape(n_classes, width, n_classes, width)
+        own = np.empty(len(self.p))
+        for start in range(0, len(own), CHUNK):
+            part = slice(start, start + CHUNK)
+            design, p = self.design[part], self.p[part]
+            direction = (p[:, :, None] * design[:, None, :]).reshape(len(p), -1)
+            both = np.einsum("ni,ni->n", direction @ self.inverse, direction)
+            alone = sum(
+                p[:, k] * np.einsum("nv,nv->n", design @ cells[k, :, k, :], design)
+                for k in range(n_classes)
+            )
+            own[part] = alone - both
+        return np.asarray(np.bincount(self.cluster, weights=self.weight * own), dtype=np.float64)
+
+    def curvature_of(self, rows: Integers) -> Floats:
+        """Return the curvature of some rows, without ridges."""
+        p, design = self.p[rows], self.design[rows]
+        factor = -p[:, :, None] * p[:, None, :]
+        classes = np.arange(p.shape[1])
+        factor[:, classes, classes] += p
+        factor *= self.weight[rows, None, None]
+        square = design[:, :, None] * design[:, None, :]
+        sums = factor.reshape(len(rows), -1).T @ square.reshape(len(rows), -1)
+        cells = sums.reshape(*factor.shape[1:], *square.shape[1:])
+        return np.asarray(cells.transpose(0, 2, 1, 3).reshape(self.inverse.shape))
+
+
+def jackknife(fitted: Fitted) -> Floats:
+    """Return the leave-one-cluster-out covariance of the matrix's entries."""
+    order = np.argsort(fitted.cluster, kind="stable")
+    starts = np.searchsorted(fitted.cluster[order], np.arange(fitted.n_clusters + 1))
+
+    def curvature_of(group: int) -> Floats:
+        return fitted.curvature_of(order[starts[group] : starts[group + 1]])
+
+    score = fitted.summed(fitted.excess)
+    shift = shifts(score, fitted.inverse, fitted.leverage(), fitted.curved, curvature_of)
+    return jackknifed(shift, fitted.n_clusters)
+
 
 MOST_STEPS = 100
 MOST_HALVINGS = 40
@@ -29,28 +117,15 @@ DECREMENT_TOLERANCE = 1e-13  # as a part of the weight; the last step squares it
 
 @dataclass(frozen=True, eq=False)
 class MatrixModel:
-    """The linear map from log scores to log odds, classes sorted by name.
+    """The linear map from log scores to log odds, classes sorted by name."""
 
-    Parameters
-    ----------
-    class_names : tuple of str
-        Sorted.
-    matrix : array of float, shape (n_classes, n_classes + 1)
-        The intercepts in the last column.
-    covariance : array of float, shape (2, n_entries, n_entries), optional
-        Of the matrix, row by row, as the clusters show it and as the model
-        implies it; None without intervals.
-    level : float
-        Coverage of the intervals.
-    n_clusters : array of float, shape (n_classes,)
-        Effective number of clusters of each predicted class.
-    """
-
-    class_names: tuple[str, ...]
-    matrix: Floats
+    class_names: tuple[str, ...]  # Sorted
+    matrix: Floats  # The intercepts in the last column
+    # Of the matrix, row by row, as the clusters show it and as the model implies it; None without
+    # intervals.
     covariance: Floats | None
-    level: float
-    n_clusters: Floats
+    level: float  # Coverage of the intervals
+    n_clusters: Floats  # Effective number of clusters of each predicted class
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
@@ -137,17 +212,7 @@ class Matrix:
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> MatrixModel:
-        """Return the map learnt from proteins of the active classes.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Proteins predicted to be in an active class.
-        is_active : array of bool
-            One entry per class.
-        options : FitOptions
-            Level and whether intervals are wanted.
-        """
+        """Return the map learnt from proteins of the active classes."""
         logs = log_scores(labelled.predictions)
         names = labelled.predictions.class_names
         order_of_names = name_order(names)
@@ -155,7 +220,9 @@ class Matrix:
         rank[order_of_names] = np.arange(len(names))
         true_class = rank[labelled.true_class]
         order = canonical_order(np.column_stack([logs, true_class]), labelled)
-        problem = Problem(with_ones(logs[order]), true_class[order], labelled.weight[order], self)
+        problem = ScalingProblem(
+            with_ones(logs[order]), true_class[order], labelled.weight[order], self
+        )
         matrix, inverse = minimise(problem)
         _, cluster = np.unique(labelled.cluster[order].astype(str), return_inverse=True)
         covariance = None
@@ -172,25 +239,13 @@ class Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """What is minimised.
+class ScalingProblem:
+    """What is minimised."""
 
-    Parameters
-    ----------
-    design : array of float, shape (n_samples, n_classes + 1)
-        Log scores, ones in the last column.
-    true_class : array of int, shape (n_samples,)
-        Among the sorted names.
-    weight : array of float, shape (n_samples,)
-        Positive weights.
-    settings : Matrix
-        Strengths of the ridges.
-    """
-
-    design: Floats
-    true_class: Integers
-    weight: Floats
-    settings: Matrix
+    design: Floats  # Log scores, ones in the last column
+    true_class: Integers  # Among the sorted names
+    weight: Floats  # Positive weights
+    settings: Matrix  # Strengths of the ridges
 
     @property
     def n_classes(self) -> int:
@@ -244,28 +299,15 @@ def with_ones(logs: Floats) -> Floats:
 
 
 def log_probabilities(design: Floats, matrix: Floats) -> Floats:
-    """Return log softmax of the rows mapped by the matrix.
-
-    Parameters
-    ----------
-    design : array of float, shape (n_samples, n_classes + 1)
-        Log scores and ones.
-    matrix : array of float, shape (n_classes, n_classes + 1)
-        The map.
-    """
+    """Return log softmax of the rows mapped by the matrix."""
     return np.asarray(special.log_softmax(design @ matrix.T, axis=1))
 
 
-def minimise(problem: Problem) -> tuple[Floats, Floats]:
+def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
     """Return the matrix at the minimum and the inverse of the curvature there.
 
     The inverse temperature is eliminated as a last parameter, so the inverse is
     that of the matrix's entries with the temperature's freedom included.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is minimised.
     """
     base = problem.base().ravel()
     ridge = problem.ridge().ravel()
@@ -300,39 +342,15 @@ def minimise(problem: Problem) -> tuple[Floats, Floats]:
     return matrix, lift @ full @ lift.T
 
 
-def spread(problem: Problem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
-    """Return the covariance of the matrix's entries, as clusters and the model show it.
-
-    Parameters
-    ----------
-    problem : Problem
-        What was minimised.
-    matrix : array of float
-        The minimum.
-    inverse : array of float
-        Inverse of the curvature there.
-    cluster : array of int
-        Code of each row's cluster, from 0.
-    """
+def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
+    """Return the covariance of the matrix's entries, as clusters and the model show it."""
     p, excess = problem.residual(matrix)
     fitted = Fitted(problem.design, p, excess, problem.weight, cluster, inverse)
     return np.stack([jackknife(fitted), inverse])
 
 
 def clusters_by_class(chosen: Integers, cluster: Integers, weight: Floats, n: int) -> Floats:
-    """Return the effective number of clusters of each predicted class, 1 where none.
-
-    Parameters
-    ----------
-    chosen : array of int
-        Predicted class of each row, among the sorted names.
-    cluster : array of int
-        Code of each row's cluster.
-    weight : array of float
-        Weights.
-    n : int
-        Number of classes.
-    """
+    """Return the effective number of clusters of each predicted class, 1 where none."""
     number = np.ones(n)
     for class_ in np.unique(chosen):
         own = chosen == class_

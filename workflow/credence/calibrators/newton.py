@@ -21,29 +21,14 @@ MOST_LEFT_OUT = 0.999
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """A penalised logistic regression at its minimum.
+    """A penalised logistic regression at its minimum."""
 
-    Parameters
-    ----------
-    coefficient : array of float, shape (n_features,)
-        One per column of the design.
-    hessian : array of float, shape (n_features, n_features)
-        Curvature of the penalised loss there.
-    """
-
-    coefficient: Floats
-    hessian: Floats
+    coefficient: Floats  # One per column of the design
+    hessian: Floats  # Curvature of the penalised loss there
 
 
 def log_loss(linear: Floats, target: Floats) -> Floats:
     """Return −t log p − (1−t) log(1−p) of p = logistic(linear), exactly.
-
-    Parameters
-    ----------
-    linear : array of float
-        Log odds.
-    target : array of float
-        1 where right, 0 where wrong.
 
     Examples
     --------
@@ -62,21 +47,7 @@ def fit_logistic(
     start: Floats | None = None,
     tolerance: float = DECREMENT_TOLERANCE,
 ) -> LogisticFit:
-    """Return the minimum of Σw·loss + ½ Σ penalty·(coefficient − centre)².
-
-    Parameters
-    ----------
-    design : array of float, shape (n_samples, n_features)
-        With a column of ones where an intercept is wanted.
-    target, weight : array of float, shape (n_samples,)
-        Outcomes (0, 1) and positive weights.
-    penalty, centre : array of float, shape (n_features,)
-        Strength, 0 for none, and the value shrunk towards.
-    start : array of float, optional
-        Where to begin; `centre` unless given.
-    tolerance : float
-        Newton's decrement at the last step, as a part of the weight.
-    """
+    """Return the minimum of Σw·loss + ½ Σ penalty·(coefficient − centre)²."""
     coefficient = (centre if start is None else start).copy()
     total = weight.sum()
     linear = design @ coefficient
@@ -114,19 +85,6 @@ def cluster_covariance(
 ) -> Floats:
     """Return the leave-one-cluster-out jackknife's covariance, one Newton step each.
 
-    Parameters
-    ----------
-    design : array of float, shape (n_samples, n_features)
-        The design of the fit.
-    residual : array of float, shape (n_samples,)
-        w (p − t).
-    curvature : array of float, shape (n_samples,)
-        w p (1 − p).
-    cluster : array of int, shape (n_samples,)
-        Codes of clusters, from 0.
-    fit : LogisticFit
-        The minimum.
-
     Notes
     -----
     Σ_g (H − H_g)⁻¹ s_g s_gᵀ (H − H_g)⁻¹ · (G − 1)/G, s_g and H_g the gradient
@@ -141,8 +99,8 @@ def cluster_covariance(
     order = np.argsort(cluster, kind="stable")
     starts = np.searchsorted(cluster[order], np.arange(n_clusters))
     rows, weights = design[order], curvature[order]
-    ends = np.append(starts[1:], len(order))
-    for group, (start, end) in enumerate(zip(starts, ends, strict=True)):
+    bounds = np.append(starts[1:], len(order))
+    for group, (start, end) in enumerate(zip(starts, bounds, strict=True)):
         part = rows[start:end]
         own[group] = part.T @ (part * weights[start:end, None])
     shifts = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * own, score[:, :, None])[:, :, 0]
@@ -152,15 +110,6 @@ def cluster_covariance(
 
 def standard_error(gradient: Floats, covariances: Floats) -> Floats:
     """Return the larger of several standard errors of each row's log odds.
-
-    Parameters
-    ----------
-    gradient : array of float, shape (n_samples, n_features)
-        Derivatives of each row's log odds.
-    covariances : array of float, shape (n_kinds, n_features, n_features)
-        Of the coefficients: what the clusters show, and what the model itself
-        implies. A class that can be told apart without error shows no residuals,
-        and yet its coefficients are not known exactly.
 
     Examples
     --------
@@ -177,15 +126,6 @@ def log_odds_interval(
     linear: Floats, error: Floats, level: float, n_clusters: float | Floats
 ) -> tuple[Floats, Floats]:
     """Return the ends of the confidence whose log odds have a standard error.
-
-    Parameters
-    ----------
-    linear, error : array of float
-        Log odds and their standard errors.
-    level : float
-        Coverage.
-    n_clusters : float or array of float
-        Gives Student's t its degrees of freedom, one less.
 
     Examples
     --------

@@ -19,29 +19,19 @@ from credence.calibrators.protocol import (
     Method,
     Need,
     Record,
-    setting,
 )
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.predictions import Floats
+from credence.settings import setting
 
 
 @dataclass(frozen=True)
 class Line:
-    """Columns 1 and the score, or 1 and its logit.
+    """Columns 1 and the score, or 1 and its logit."""
 
-    Parameters
-    ----------
-    scale : float
-        What a row of scores sums to.
-    is_logit : bool
-        Whether the logit is taken.
-    low, high : float
-        Least and greatest share of the scale whose logit is taken.
-    """
-
-    scale: float
-    is_logit: bool
-    low: float
+    scale: float  # What a row of scores sums to
+    is_logit: bool  # Whether the logit is taken
+    low: float  # Least and greatest share of the scale whose logit is taken
     high: float
 
     def columns(self, score: Floats) -> Floats:

@@ -9,18 +9,15 @@ that sees one predicted class at a time is a *curve method*:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from credence.confidence import Confidence
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
-
-if TYPE_CHECKING:
-    from credence.calibrators.binning import Masses
 
 Record = dict[str, Any]
 
@@ -56,51 +53,27 @@ class Law(StrEnum):
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What all methods share when they are fitted.
+    """What all methods share when they are fitted."""
 
-    Parameters
-    ----------
-    min_positives : float
-        Below this effective number of predictions of a class (Kish), its
-        confidence is the class's share with Jeffreys' prior.
-    level : float
-        Coverage of the pointwise intervals.
-    n_draws : int
-        Number of bootstrap draws over clusters; 0 fits no intervals.
-    """
-
+    # Below this effective number of predictions of a class (Kish), its confidence is the class's
+    # share with Jeffreys' prior.
     min_positives: float = 10.0
-    level: float = 0.95
-    n_draws: int = 200
+    level: float = 0.95  # Coverage of the pointwise intervals
+    n_draws: int = 200  # Number of bootstrap draws over clusters; 0 fits no intervals
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSample:
-    """The positives of one class: the proteins predicted to be in it.
+    """The positives of one class: the proteins predicted to be in it."""
 
-    Parameters
-    ----------
-    score : array of float
-        Their top scores, in the table's own scale.
-    is_correct : array of bool
-        Whether each prediction is right.
-    weight : array of float
-        Positive weights.
-    cluster : array of int
-        Code of each protein's cluster, an index into `cluster_key`.
-    cluster_key : array of uint64
-        A key per cluster that depends on its name alone, so that random draws
-        depend neither on the order of rows nor on the other clusters.
-    scale, resolution : float
-        See :class:`credence.predictions.Predictions`.
-    """
-
-    score: Floats
-    is_correct: Booleans
-    weight: Floats
-    cluster: Integers
+    score: Floats  # Their top scores, in the table's own scale
+    is_correct: Booleans  # Whether each prediction is right
+    weight: Floats  # Positive weights
+    cluster: Integers  # Code of each protein's cluster, an index into `cluster_key`
+    # A key per cluster that depends on its name alone, so that random draws depend neither on the
+    # order of rows nor on the other clusters.
     cluster_key: NDArray[np.uint64]
-    scale: float
+    scale: float  # See :class:`credence.predictions.Predictions`
     resolution: float
 
     @property
@@ -116,18 +89,10 @@ class ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """A pointwise interval around a curve, on knots.
+    """A pointwise interval around a curve, on knots."""
 
-    Parameters
-    ----------
-    score : array of float
-        Knots, ascending; outside them the ends are held.
-    lower, upper : array of float
-        Ends of the interval at the knots, linear between them.
-    """
-
-    score: Floats
-    lower: Floats
+    score: Floats  # Knots, ascending; outside them the ends are held
+    lower: Floats  # Ends of the interval at the knots, linear between them
     upper: Floats
 
 
@@ -205,13 +170,7 @@ class Placed(Protocol):
 
 
 def components_asked(fitted: object) -> int:
-    """Return how many components of a protein's place are asked for; mostly 0.
-
-    Parameters
-    ----------
-    fitted : object
-        A calibration, or a part of one.
-    """
+    """Return how many components of a protein's place are asked for; mostly 0."""
     return fitted.n_components if isinstance(fitted, Placed) else 0
 
 
@@ -225,92 +184,48 @@ class Calibrator(Protocol):
 
 @dataclass(frozen=True)
 class Method:
-    """One entry of the registry.
+    """One entry of the registry."""
 
-    Parameters
-    ----------
-    name : str
-        What users write: lower case, underscores.
-    summary : str
-        One line for `credence methods`.
-    reference : str
-        Where the method is from.
-    settings : type
-        A frozen dataclass; its fields, made by :func:`setting`, are what a
-        user may set.
-    needs : Need
-        What it asks of the predictions.
-    build : callable
-        ``build(settings, options)`` gives the calibrator.
-    read : callable
-        ``read(record)`` gives the calibration back.
-    laws : frozenset of Law
-        Beyond those that all methods promise, for the default settings.
-    conditional_laws : mapping of Law to settings
-        Laws that hold for other settings than the default, and such settings.
-    additive : bool
-        Whether the fit is a ratio of sums over proteins, so that it can be
-        updated and re-weighted exactly.
-    gives_interval : bool
-        Whether its confidences have intervals; not where nothing is fitted.
-    gives_vector : bool
-        Whether its calibration has a `probabilities` method that gives a
-        probability for every class.
-    stored_within : float
-        How far a stored confidence may be from the formula; its laws hold to
-        that.
-    """
-
-    name: str
-    summary: str
-    reference: str
+    name: str  # What users write: lower case, underscores
+    summary: str  # One line for `credence methods`
+    reference: str  # Where the method is from
+    # A frozen dataclass; its fields, made by :func:`setting`, are what a user may set.
     settings: type[Any]
-    needs: Need
+    needs: Need  # What it asks of the predictions
+    # ``build(settings, options)`` gives the calibrator.
     build: Callable[[Any, FitOptions], Calibrator]
-    read: Callable[[Mapping[str, Any]], Calibration]
+    read: Callable[[Mapping[str, Any]], Calibration]  # ``read(record)`` gives the calibration back
+    # Beyond those that all methods promise, for the default settings.
     laws: frozenset[Law] = frozenset()
+    # Laws that hold for other settings than the default, and such settings.
     conditional_laws: Mapping[Law, Any] = field(default_factory=dict)
+    # Whether the fit is a ratio of sums over proteins, so that it can be updated and re-weighted
+    # exactly.
     additive: bool = False
+    # Whether its confidences have intervals; not where nothing is fitted.
     gives_interval: bool = True
+    # Whether its calibration has a `probabilities` method that gives a probability for every
+    # class.
     gives_vector: bool = False
+    # How far a stored confidence may be from the formula; its laws hold to that.
     stored_within: float = 0.0
 
 
-@dataclass(frozen=True)
-class SettingRule:
-    """What a user may write for one setting.
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Weight of right and wrong predictions at distinct scores."""
 
-    Parameters
-    ----------
-    text : str
-        One line of help.
-    choices : tuple of str
-        Words allowed; with numbers too where `low` or `high` is given.
-    low, high : float, optional
-        Range of numbers, ends included.
-    """
+    score: Floats  # Distinct scores, ascending
+    right: Floats  # Summed weights of the right and of the wrong predictions there
+    wrong: Floats
 
-    text: str
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    high: float | None = None
+    @property
+    def total(self) -> Floats:
+        """Weight of all predictions at each score."""
+        return self.right + self.wrong
 
-
-def setting(
-    default: Any,
-    text: str,
-    choices: tuple[str, ...] = (),
-    low: float | None = None,
-    high: float | None = None,
-) -> Any:
-    """Return a dataclass field that carries its own :class:`SettingRule`."""
-    return field(default=default, metadata={"rule": SettingRule(text, choices, low, high)})
-
-
-def setting_rules(settings: type[Any]) -> dict[str, tuple[Any, SettingRule]]:
-    """Return name → (default, rule) of a method's settings, in order."""
-    found = {}
-    for entry in fields(settings):
-        assert entry.default is not MISSING, f"{settings.__name__}.{entry.name} has no default"
-        found[entry.name] = (entry.default, entry.metadata["rule"])
-    return found
+    @property
+    def share(self) -> float:
+        """Share of right predictions over all scores."""
+        right = float(self.right.sum())
+        return right / (right + float(self.wrong.sum()))

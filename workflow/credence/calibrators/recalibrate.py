@@ -22,13 +22,7 @@ from credence.predictions import Labelled
 
 
 def mass_table(labelled: Labelled) -> MassTable:
-    """Return the masses of all classes.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Predictions whose truth is known.
-    """
+    """Return the masses of all classes."""
     predictions = labelled.predictions
     return MassTable(
         predictions.class_names,
@@ -46,18 +40,7 @@ def add_trove(
     before: Labelled | None = None,
     after: Labelled | None = None,
 ) -> MassTable:
-    """Return the masses with those of a trove added, exactly.
-
-    Parameters
-    ----------
-    table : MassTable
-        Of the proteins so far.
-    trove : Labelled
-        New proteins of clusters that have no protein yet.
-    before, after : Labelled, optional
-        The proteins of all clusters that the trove joins: as they are in
-        `table`, and as they are now, new ones and new weights included.
-    """
+    """Return the masses with those of a trove added, exactly."""
     for there, now in ((table, trove), (table, after)):
         if now is not None and (
             now.predictions.class_names != there.class_names
@@ -73,15 +56,7 @@ def add_trove(
 
 
 def with_masses(calibration: ClasswiseCalibration, labelled: Labelled) -> ClasswiseCalibration:
-    """Return a calibration that keeps the masses of what it was fitted on.
-
-    Parameters
-    ----------
-    calibration : ClasswiseCalibration
-        Fitted on `labelled`.
-    labelled : Labelled
-        Predictions whose truth is known.
-    """
+    """Return a calibration that keeps the masses of what it was fitted on."""
     return replace(
         calibration,
         entries=tuple(
@@ -97,13 +72,6 @@ def fit_masses(calibrator: ClasswiseCalibrator, table: MassTable) -> ClasswiseCa
     """Return the curves that masses alone give, without intervals, masses kept.
 
     They are those of a fit to the proteins without draws, bit for bit.
-
-    Parameters
-    ----------
-    calibrator : ClasswiseCalibrator
-        Of a method that is additive with its settings.
-    table : MassTable
-        Of all proteins whose truth is known.
     """
     entries = []
     for masses in table.entries:

@@ -4,7 +4,7 @@ A method with parameters θ and log-odds u(θ) gets Var θ = H⁻¹ M H⁻¹, wi
 curvature of its loss and M the sum over clusters of the outer products of their
 scores: right whatever the relatives share and whether or not the method's form
 is true (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13). The scores are those
-that a cluster has in a fit without it: see :mod:`credence.calibrators.leave_out`.
+that a cluster has in a fit without it: see :mod:`credence.calibrators.sandwich`.
 
 Residuals that a separable or overfitted class leaves at zero would make that
 variance vanish. So the variance that the fitted probabilities themselves imply
@@ -13,56 +13,76 @@ is kept beside it, and the larger of the two holds, direction by direction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.leave_out import jackknifed, shifts
+from credence.calibrators.newton import MOST_LEFT_OUT
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Floats, Integers
+
+# A cluster that bears more of the parameters than this is left out by a solve of its
+# own; what the others take with them is a series, whose terms fall at least so fast.
+# Leverages sum to at most the number of parameters, so few clusters are heavy.
+LEAST_LEVERAGE = 0.5
+SERIES_ERROR = 1e-4  # of a shift, at most, where a series is cut
+
+
+def shifts(
+    score: Floats,
+    inverse: Floats,
+    leverage: Floats,
+    curved: Callable[[Floats], Floats],
+    curvature_of: Callable[[int], Floats],
+) -> Floats:
+    """Return (H − H_g)⁻¹ s_g for every cluster g, one per row."""
+    first = np.asarray(score @ inverse)
+    is_light = leverage <= LEAST_LEVERAGE
+    light = is_light[:, None]
+    greatest = float(leverage[is_light].max(initial=0.0))
+    n_terms = int(np.ceil(np.log(SERIES_ERROR) / np.log(greatest))) if greatest > 0 else 0
+    shift = first * light
+    for _ in range(n_terms):
+        shift = (first + MOST_LEFT_OUT * curved(shift) @ inverse) * light
+    for group in np.flatnonzero(~is_light):
+        left = np.eye(len(inverse)) - MOST_LEFT_OUT * inverse @ curvature_of(int(group))
+        shift[group] = np.linalg.solve(left, first[group])
+    return shift
+
+
+def jackknifed(shift: Floats, n_clusters: int) -> Floats:
+    """Return the covariance that the shifts show: Σ x_g x_gᵀ · (G − 1)/G.
+
+    Examples
+    --------
+    >>> jackknifed(np.array([[1.0], [-1.0]]), 2).tolist()
+    [[1.0]]
+    """
+    few = (n_clusters - 1) / n_clusters if n_clusters > 1 else 1.0
+    return np.asarray(shift.T @ shift * few)
+
 
 LEAST_EIGENVALUE = 1e-10  # of the curvature scaled to a unit diagonal; below, it is singular
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What each row contributes, at the fitted parameters.
+    """What each row contributes, at the fitted parameters."""
 
-    Parameters
-    ----------
-    gradient : sparse array, shape (n, n_parameters)
-        Derivatives of each row's log-odds.
-    first : array of float, shape (n,)
-        Weighted derivative of each row's loss in its log-odds.
-    implied : array of float, shape (n,)
-        Standard deviation of `first` under the fitted probabilities.
-    expected : array of float, shape (n,)
-        Second derivative of each row's loss under them.
-    cluster : array of int, shape (n,)
-        Code of each row's cluster.
-    twin : array of int, shape (n,)
-        Code of the rows of one cluster that share class and score: they are one
-        observation to the implied variance.
-    """
-
-    gradient: sparse.csr_array
-    first: Floats
-    implied: Floats
-    expected: Floats
-    cluster: Integers
+    gradient: sparse.csr_array  # Derivatives of each row's log-odds
+    first: Floats  # Weighted derivative of each row's loss in its log-odds
+    implied: Floats  # Standard deviation of `first` under the fitted probabilities
+    expected: Floats  # Second derivative of each row's loss under them
+    cluster: Integers  # Code of each row's cluster
+    # Code of the rows of one cluster that share class and score: they are one observation to the
+    # implied variance.
     twin: Integers
 
 
 def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
     """Return a code for rows of one cluster that share class and score.
-
-    Parameters
-    ----------
-    cluster, run : array of int
-        Codes of clusters and of predicted classes.
-    score : array of float
-        Top scores.
 
     Examples
     --------
@@ -79,17 +99,7 @@ def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
 
 
 def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
-    """Return Gram matrix of the rows, each times its factor, summed by code.
-
-    Parameters
-    ----------
-    gradient : sparse array, shape (n, n_parameters)
-        Rows.
-    factor : array of float, shape (n,)
-        Factors.
-    code : array of int, shape (n,)
-        Which rows are added up.
-    """
+    """Return Gram matrix of the rows, each times its factor, summed by code."""
     n_codes = int(code.max()) + 1
     adder = sparse.csr_array((factor, (code, np.arange(len(code)))), shape=(n_codes, len(code)))
     sums = adder @ gradient
@@ -98,11 +108,6 @@ def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats
 
 def inverse(curvature: Floats) -> Floats | None:
     """Return the inverse of a curvature, None where it is not positive definite.
-
-    Parameters
-    ----------
-    curvature : array of float, shape (n_parameters, n_parameters)
-        Symmetric.
 
     Examples
     --------
@@ -122,22 +127,7 @@ def inverse(curvature: Floats) -> Floats | None:
 
 
 def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | None:
-    """Return the robust and the implied covariance of the parameters.
-
-    Parameters
-    ----------
-    terms : Terms
-        What rows contribute.
-    curvature : array of float, shape (n_parameters, n_parameters)
-        Second derivatives of the loss.
-    expected : array of float, of the same shape
-        The same under the fitted probabilities: positive definite more often.
-
-    Returns
-    -------
-    array of float, shape (2, n_parameters, n_parameters), or None
-        None where the data leave some direction of the parameters open.
-    """
+    """Return the robust and the implied covariance of the parameters."""
     among_expected = inverse(expected)
     inverted = inverse(curvature)
     if inverted is None:
@@ -155,15 +145,7 @@ def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | N
 
 
 def moves(terms: Terms, inverse_expected: Floats) -> Floats:
-    """Return by how much each cluster moves the parameters, under the fitted curvature.
-
-    Parameters
-    ----------
-    terms : Terms
-        What rows contribute.
-    inverse_expected : array of float, shape (n_parameters, n_parameters)
-        Inverse of the curvature under the fitted probabilities.
-    """
+    """Return by how much each cluster moves the parameters, under the fitted curvature."""
     gradient, cluster = terms.gradient, terms.cluster
     n_clusters = int(cluster.max()) + 1
     adder = sparse.csr_array(
@@ -190,25 +172,6 @@ def moves(terms: Terms, inverse_expected: Floats) -> Floats:
     return shifts(np.asarray(sums.toarray()), inverse_expected, leverage, curved, curvature_of)
 
 
-def effective_clusters(cluster: Integers, weight: Floats) -> float:
-    """Return Kish's effective number over the masses of clusters.
-
-    Parameters
-    ----------
-    cluster : array of int
-        Code of each row's cluster.
-    weight : array of float
-        Weights.
-
-    Examples
-    --------
-    >>> effective_clusters(np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
-    2.0
-    """
-    mass = np.bincount(cluster, weights=weight)
-    return float(mass.sum() ** 2 / (mass**2).sum())
-
-
 def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float:
     """Return the number of alike clusters that would show a variance as well.
 
@@ -216,15 +179,6 @@ def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float
     correlation of relatives that the design effect implies. A few great families
     can make most of it: Satterthwaite's degrees of freedom are those of
     (Σ v)²/Σ v² alike ones (Bell & McCaffrey 2002).
-
-    Parameters
-    ----------
-    cluster : array of int
-        Code of each row's cluster.
-    weight : array of float
-        Weights.
-    effect : float
-        Robust variance over that of strangers.
 
     Examples
     --------
@@ -242,15 +196,6 @@ def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float
 
 def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) -> float:
     """Return the quantile of Student's t that an interval reaches out to.
-
-    Parameters
-    ----------
-    n_clusters : float
-        Effective number of clusters that the parameters rest on.
-    n_parameters : int
-        How many parameters they bear.
-    options : FitOptions
-        Says the level.
 
     Examples
     --------

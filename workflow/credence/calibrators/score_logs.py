@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
-from credence.predictions import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.predictions import Floats, Integers, Labelled, Predictions
 
 SMALLEST_SHARE = float(np.finfo(np.float64).tiny)
 GREATEST_SHARE = 1.0 - float(np.finfo(np.float64).epsneg)  # the double before 1
@@ -16,11 +21,6 @@ def share_bounds(resolution: float, scale: float) -> tuple[float, float]:
     Half a step of the table from 0 and 1; where the step is not known, the
     nearest that doubles allow.
 
-    Parameters
-    ----------
-    resolution, scale : float
-        See :class:`credence.predictions.Predictions`.
-
     Examples
     --------
     >>> share_bounds(0.01, 10.0)
@@ -31,16 +31,141 @@ def share_bounds(resolution: float, scale: float) -> tuple[float, float]:
 
 
 def log_parts(score: Floats, scale: float, low: float, high: float) -> tuple[Floats, Floats]:
-    """Return log s and log(1 - s) of each score's share s of the scale.
-
-    Parameters
-    ----------
-    score : array of float
-        Top scores.
-    scale : float
-        What a row sums to.
-    low, high : float
-        From :func:`share_bounds`.
-    """
+    """Return log s and log(1 - s) of each score's share s of the scale."""
     share = np.clip(score / scale, low, high)
     return np.asarray(np.log(share)), np.asarray(np.log1p(-share))
+
+
+BLOCK = 16_384  # rows handled at a time, so that a block stays in the cache
+SMALLEST = float(np.finfo(np.float64).tiny)  # floor of a table whose resolution is not known
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreRows:
+    """Labelled rows sorted by predicted class."""
+
+    top: Floats  # Log of the predicted class's entry over the best of the others
+    rest: Floats  # Logs of the other entries over the best of them: at most 0
+    true: Floats  # Log of the true class's entry over the best of the others
+    is_correct: Floats  # 1 where the prediction is right, else 0
+    weight: Floats  # Weights, divided by their sum, so that losses are means
+    starts: Integers  # Where the run of each class that occurs begins
+    origin: Integers  # Position of each row in the set that it was taken from
+
+    @property
+    def n_runs(self) -> int:
+        """Number of predicted classes that occur."""
+        return len(self.starts)
+
+    @cached_property
+    def run(self) -> Integers:
+        """Number of the run that each row is in."""
+        lengths = np.diff(np.append(self.starts, len(self.top)))
+        return np.repeat(np.arange(self.n_runs), lengths)
+
+    def per_run(self, values: Floats) -> Floats:
+        """Return the sum of the values in each run."""
+        return np.asarray(np.add.reduceat(values, self.starts))
+
+    def take(self, rows: slice | NDArray[np.intp]) -> ScoreRows:
+        """Return the rows chosen, in the order of this set, weights rescaled."""
+        run = self.run[rows]
+        weight = self.weight[rows]
+        return ScoreRows(
+            self.top[rows],
+            np.ascontiguousarray(self.rest[:, rows]),
+            self.true[rows],
+            self.is_correct[rows],
+            weight / weight.sum(),
+            np.flatnonzero(np.diff(run, prepend=-1)),
+            self.origin[rows],
+        )
+
+
+def log_scores(scores: Floats, resolution: float) -> Floats:
+    """Return the logs of rows divided by their sums, floored at half a step.
+
+    Examples
+    --------
+    >>> np.exp(log_scores(np.array([[9.0, 1.0, 0.0]]), 0.01)).round(6).tolist()
+    [[0.9, 0.1, 0.0005]]
+    """
+    sums = scores.sum(axis=1, keepdims=True)
+    floor = np.maximum(resolution / 2.0 / sums, SMALLEST)
+    return np.asarray(np.log(np.maximum(scores / sums, floor)))
+
+
+def split_top(logs: Floats, predicted_class: Integers) -> tuple[Floats, Floats, Floats]:
+    """Return top, rest and the best of the others, as :class:`Rows` has them."""
+    n_samples, n_classes = logs.shape
+    others = np.arange(n_classes - 1)[:, None]
+    columns = others + (others >= predicted_class)
+    rest = logs[np.arange(n_samples), columns]
+    best = rest.max(axis=0)
+    return logs[np.arange(n_samples), predicted_class] - best, rest - best, best
+
+
+def gather(labelled: Labelled) -> ScoreRows:
+    """Return the rows of a labelled set, sorted by predicted class."""
+    predictions = labelled.predictions
+    assert predictions.scores is not None
+    order = np.argsort(predictions.predicted_class, kind="stable")
+    n_samples, n_classes = predictions.scores.shape
+    top, true = np.empty(n_samples), np.empty(n_samples)
+    rest = np.empty((n_classes - 1, n_samples))
+    for start in range(0, n_samples, BLOCK):
+        block = slice(start, start + BLOCK)
+        rows = order[block]
+        logs = log_scores(predictions.scores[rows], predictions.resolution)
+        top[block], rest[:, block], best = split_top(logs, predictions.predicted_class[rows])
+        true[block] = logs[np.arange(len(rows)), labelled.true_class[rows]] - best
+    classes = predictions.predicted_class[order]
+    weight = labelled.weight[order]
+    return ScoreRows(
+        top,
+        rest,
+        true,
+        labelled.is_correct[order].astype(np.float64),
+        weight / weight.sum(),
+        np.flatnonzero(np.diff(classes, prepend=-1)),
+        order,
+    )
+
+
+def blocks_of(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
+    """Yield slices of rows with their scores, a cache full at a time."""
+    assert predictions.scores is not None
+    for start in range(0, predictions.n_samples, BLOCK):
+        block = slice(start, start + BLOCK)
+        yield block, predictions.scores[block]
+
+
+def rest_moments(
+    rest: Floats, inverse_temperature: float | Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return log Σ exp(β d), and mean and variance of d under those weights.
+
+    Examples
+    --------
+    >>> [float(part[0].round(4)) for part in rest_moments(np.log([[1.0], [0.5]]), 1.0)]
+    [0.4055, -0.231, 0.1068]
+    """
+    n_samples = rest.shape[1]
+    log_sum, mean, variance = (np.empty(n_samples) for _ in range(3))
+    for start in range(0, n_samples, BLOCK):
+        block = slice(start, start + BLOCK)
+        part = rest[:, block]
+        beta = (
+            inverse_temperature[block]
+            if isinstance(inverse_temperature, np.ndarray)
+            else inverse_temperature
+        )
+        power = np.exp(part * beta)
+        total = power.sum(axis=0)  # at least 1: the best of the others
+        log_sum[block] = np.log(total)
+        power *= part
+        first = power.sum(axis=0) / total
+        power *= part
+        mean[block] = first
+        variance[block] = np.maximum(power.sum(axis=0) / total - first**2, 0.0)
+    return log_sum, mean, variance

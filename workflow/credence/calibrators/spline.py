@@ -26,27 +26,19 @@ from credence.calibrators.protocol import (
     Method,
     Need,
     Record,
-    setting,
 )
 from credence.predictions import Floats
+from credence.settings import setting
 
 OUTER_SHARE = 0.05  # of the weight lies outside the first and last knot (Harrell 2015, p. 28)
 
 
 @dataclass(frozen=True)
 class NaturalSpline:
-    """Columns of a natural cubic spline, linear outside its knots.
+    """Columns of a natural cubic spline, linear outside its knots."""
 
-    Parameters
-    ----------
-    scale : float
-        What a row of scores sums to.
-    knots : tuple of float
-        Shares of the scale, ascending; with fewer than three the spline is a
-        straight line.
-    """
-
-    scale: float
+    scale: float  # What a row of scores sums to
+    # Shares of the scale, ascending; with fewer than three the spline is a straight line.
     knots: tuple[float, ...]
 
     def columns(self, score: Floats) -> Floats:

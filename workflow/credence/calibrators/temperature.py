@@ -9,26 +9,487 @@ per predicted class.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.protocol import FitOptions, Law, Method, Need, Record, setting
-from credence.calibrators.temperature_fit import Objective, Profile, minimise
-from credence.calibrators.temperature_rows import (
-    Rows,
+from credence.calibrators.protocol import FitOptions, Law, Method, Need, Record
+from credence.calibrators.sandwich import (
+    Terms,
+    covariances,
+    critical_value,
+    twins_of,
+    variance_clusters,
+)
+from credence.calibrators.score_logs import (
+    ScoreRows,
     blocks_of,
     gather,
     log_scores,
     rest_moments,
     split_top,
 )
-from credence.calibrators.temperature_spread import Spread, spread_by_class, spread_of_all
-from credence.predictions import Booleans, Floats, Labelled, Predictions
+from credence.draws import effective_clusters, encode_clusters
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.settings import setting
+
+LOG_T_LOW, LOG_T_HIGH = float(np.log(0.05)), float(np.log(20.0))  # METHODS section 2
+LARGEST_AWARD = 20.0  # METHODS section 2
+N_SCAN = 25  # temperatures of the scan: a factor of 1.28 apart, with T = 1 among the starts
+N_SCAN_AWARDS = 41  # awards tried where the loss is not convex in them (Brier)
+SCAN_ROWS = 8_000  # the scan that only finds the valleys looks at about so many rows
+STEP_DONE = 1e-11  # a Newton step below this is the last: its square is below rounding
+MOST_STEPS = 80
+FLAT = 1e-13  # relative differences of loss below this are rounding
+
+Slope = Callable[[Floats], tuple[Floats, Floats]]
+
+
+def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Floats:
+    """Return for each entry a point where the slope turns from - to +, or an end.
+
+    Newton's method, kept inside a bracket that shrinks with every sign seen.
+
+    Examples
+    --------
+    >>> def parabola(x): return 2 * (x - [1.0, 9.0]), np.full(2, 2.0)
+    >>> find_minima(parabola, np.zeros(2), np.zeros(2), np.full(2, 5.0)).tolist()
+    [1.0, 5.0]
+    """
+    point = np.clip(start, low, high)
+    left, right = low.copy(), high.copy()
+    for _ in range(MOST_STEPS):
+        first, second = slope(point)
+        right = np.where(first > 0, point, right)
+        left = np.where(first < 0, point, left)
+        is_convex = second > 0
+        newton = point - first / np.where(is_convex, second, 1.0)
+        middle = (left + right) / 2.0
+        target = np.where(is_convex, newton, middle)
+        # A step beyond an end tries the end itself once, then halves.
+        below = np.where((left == low) & (point > low), low, middle)
+        above = np.where((right == high) & (point < high), high, middle)
+        inside = np.where(target <= left, below, np.where(target >= right, above, target))
+        # A step too small to change the point is the last, not one to an end.
+        target = np.where((first == 0) | (target == point), point, inside)
+        moved = np.abs(target - point)
+        point = target
+        if np.all(moved <= STEP_DONE * (1.0 + np.abs(point))):
+            break
+    return point
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """Sums of one loss and its derivatives in the log-odds, per row."""
+
+    value: Floats  # The weighted loss of each row, and its derivatives
+    first: Floats
+    second: Floats
+
+
+def loss_of(measure: str, log_odds: Floats, rows: ScoreRows) -> Loss:
+    """Return the top-label loss of each row, Eq. 15-16, with its derivatives."""
+    weight = rows.weight
+    first, second = derivatives_of(measure, log_odds, rows)
+    if measure == "nll":
+        away = np.where(rows.is_correct > 0, -log_odds, log_odds)
+        value = np.maximum(away, 0.0) + np.log1p(np.exp(-np.abs(away)))
+        return Loss(weight * value, first, second)
+    residual = special.expit(log_odds) - rows.is_correct
+    return Loss(weight * residual**2, first, second)
+
+
+def derivatives_of(measure: str, log_odds: Floats, rows: ScoreRows) -> tuple[Floats, Floats]:
+    """Return first and second derivatives of each row's loss in its log-odds."""
+    right = special.expit(log_odds)
+    spread = right * (1.0 - right)
+    residual = right - rows.is_correct
+    if measure == "nll":
+        return rows.weight * residual, rows.weight * spread
+    slope = 2.0 * residual * spread
+    curvature = 2.0 * spread * (spread + residual * (1.0 - 2.0 * right))
+    return rows.weight * slope, rows.weight * curvature
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The least loss at one temperature."""
+
+    log_temperature: float  # Where
+    loss: float  # Of the profile over log T
+    slope: float
+    curvature: float
+    award: Floats  # One per run of rows: the best awards at this temperature
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is minimised: the rows, the measure, and which parameters there are."""
+
+    rows: ScoreRows  # The labelled rows
+    measure: str  # The loss
+    has_awards: bool  # Whether each class has an award, or none has
+    # Whether the loss is that of the true class's entry among all (Guo 2017).
+    is_vector: bool = False
+
+    def profile(self, log_temperature: float, award: Floats | None = None) -> Profile:
+        """Return the least loss at a temperature."""
+        if self.is_vector:
+            return vector_profile(self.rows, self.measure, log_temperature)
+        rows, beta = self.rows, float(np.exp(-log_temperature))
+        log_sum, mean, variance = rest_moments(rows.rest, beta)
+        base = beta * rows.top - log_sum
+        best = np.zeros(rows.n_runs)
+        if self.has_awards:
+            best = self._awards(base, beta, award)
+        run_award = best[rows.run]
+        loss = loss_of(self.measure, base + beta * run_award, rows)
+        tilt = -beta * (rows.top + run_award - mean)
+        bend = -tilt - beta**2 * variance
+        slope = float((loss.first * tilt).sum())
+        curvature = float((loss.second * tilt**2 + loss.first * bend).sum())
+        if self.has_awards:
+            mixed = rows.per_run(beta * (loss.second * tilt - loss.first))
+            own = rows.per_run(beta**2 * loss.second)
+            is_free = (np.abs(best) < LARGEST_AWARD) & (own > 0)
+            curvature -= float((mixed[is_free] ** 2 / own[is_free]).sum())
+        return Profile(log_temperature, float(loss.value.sum()), slope, curvature, best)
+
+    def _awards(self, base: Floats, beta: float, award: Floats | None) -> Floats:
+        rows = self.rows
+        run = rows.run
+
+        def slope(point: Floats) -> tuple[Floats, Floats]:
+            first, second = derivatives_of(self.measure, base + beta * point[run], rows)
+            return beta * rows.per_run(first), beta**2 * rows.per_run(second)
+
+        most = np.full(rows.n_runs, LARGEST_AWARD)
+        if self.measure == "nll":
+            start = np.zeros(rows.n_runs) if award is None else award
+            return find_minima(slope, start, -most, most)
+        grid = np.linspace(-LARGEST_AWARD, LARGEST_AWARD, N_SCAN_AWARDS)
+        tried = np.array([self._losses(base + beta * point) for point in grid])
+        place = tried.argmin(axis=0)
+        low = grid[np.maximum(place - 1, 0)]
+        high = grid[np.minimum(place + 1, N_SCAN_AWARDS - 1)]
+        found = find_minima(slope, grid[place], low, high)
+        is_better = self._losses(base + beta * found[run]) <= tried.min(axis=0)
+        return np.where(is_better, found, grid[place])
+
+    def _losses(self, log_odds: Floats) -> Floats:
+        return self.rows.per_run(loss_of(self.measure, log_odds, self.rows).value)
+
+
+def vector_profile(rows: ScoreRows, measure: str, log_temperature: float) -> Profile:
+    """Return the K-class loss at a temperature, with its derivatives in log T."""
+    beta = float(np.exp(-log_temperature))
+    log_sum, mean, variance = full_moments(rows, beta)
+    log_true = beta * rows.true - log_sum
+    first, second = rows.true - mean, -variance  # of log_true, in β
+    if measure == "nll":
+        value, slope, curvature = -log_true, -first, -second
+    else:
+        double_sum, double_mean, double_variance = full_moments(rows, 2.0 * beta)
+        log_square = double_sum - 2.0 * log_sum
+        tilt, bend = 2.0 * (double_mean - mean), 4.0 * double_variance - 2.0 * variance
+        square, true = np.exp(log_square), np.exp(log_true)
+        value = 1.0 + square - 2.0 * true
+        slope = square * tilt - 2.0 * true * first
+        curvature = square * (tilt**2 + bend) - 2.0 * true * (first**2 + second)
+    in_beta = float((rows.weight * slope).sum())
+    in_beta_twice = float((rows.weight * curvature).sum())
+    return Profile(
+        log_temperature,
+        float((rows.weight * value).sum()),
+        -beta * in_beta,
+        beta * in_beta + beta**2 * in_beta_twice,
+        np.zeros(rows.n_runs),
+    )
+
+
+def full_moments(rows: ScoreRows, beta: float) -> tuple[Floats, Floats, Floats]:
+    """Return log Σ exp(β d), mean and variance of d over all classes."""
+    rest_sum, rest_mean, rest_variance = rest_moments(rows.rest, beta)
+    log_sum = np.logaddexp(beta * rows.top, rest_sum)
+    share = np.exp(beta * rows.top - log_sum)
+    gap = rows.top - rest_mean
+    mean = rest_mean + share * gap
+    return log_sum, mean, (1.0 - share) * (rest_variance + share * gap**2)
+
+
+def minimise(objective: Objective, starts: Sequence[float] = (0.0,)) -> Profile:
+    """Return the least loss over temperatures from 0.05 to 20."""
+    grid = np.union1d(np.linspace(LOG_T_LOW, LOG_T_HIGH, N_SCAN), [*starts, 0.0])
+    sketch = thinned(objective)
+    profiles: list[Profile] = []
+    for place in grid:
+        known = profiles[-1].award if profiles else None
+        profiles.append(sketch.profile(float(place), known))
+    loss = np.array([profile.loss for profile in profiles])
+    tolerance = FLAT * (1.0 + np.abs(loss).max())
+    if np.ptp(loss) <= tolerance:
+        return objective.profile(0.0)  # no temperature is better than another
+    fenced = np.concatenate(([np.inf], loss, [np.inf]))
+    is_valley = (loss <= fenced[:-2]) & (loss <= fenced[2:])
+    found: list[Profile] = []
+    for place in np.flatnonzero(is_valley).tolist():
+        reach = 1 if sketch is objective else 2
+        low = float(grid[max(place - reach, 0)])
+        high = float(grid[min(place + reach, len(grid) - 1)])
+        found.append(refine(objective, profiles[place], low, high))
+    best = least(found)
+    for start in starts if sketch is not objective else ():
+        rival = objective.profile(start, best.award)
+        if rival.loss < best.loss:
+            best = least([best, refine(objective, rival, LOG_T_LOW, LOG_T_HIGH), rival])
+    return best
+
+
+def least(profiles: Sequence[Profile]) -> Profile:
+    """Return the profile of least loss; of equal ones that nearest to T = 1."""
+    floor = min(profile.loss for profile in profiles)
+    equal = [one for one in profiles if one.loss <= floor + FLAT * (1.0 + abs(floor))]
+    return min(equal, key=lambda one: abs(one.log_temperature))
+
+
+def refine(objective: Objective, start: Profile, low: float, high: float) -> Profile:
+    """Return the bottom of the valley of the profile that lies between two ends."""
+    seen = [objective.profile(start.log_temperature, start.award)]
+
+    def slope(point: Floats) -> tuple[Floats, Floats]:
+        if float(point[0]) != seen[-1].log_temperature:
+            seen.append(objective.profile(float(point[0]), seen[-1].award))
+        return np.array([seen[-1].slope]), np.array([seen[-1].curvature])
+
+    bottom = find_minima(
+        slope, np.array([start.log_temperature]), np.array([low]), np.array([high])
+    )
+    if float(bottom[0]) != seen[-1].log_temperature:
+        seen.append(objective.profile(float(bottom[0]), seen[-1].award))
+    floor = min(profile.loss for profile in seen)
+    # The last point has the flattest slope; the loss itself is blunt near its minimum.
+    if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)):
+        return seen[-1]
+    return least(seen)
+
+
+def thinned(objective: Objective) -> Objective:
+    """Return the objective on a sample of the rows, even over classes and scores.
+
+    Every class keeps about the same number of rows at most, taken at even steps
+    of the order in which rows came, and the weights make up for it.
+    """
+    rows = objective.rows
+    n_samples = len(rows.top)
+    if n_samples <= SCAN_ROWS:
+        return objective
+    bounds = np.append(rows.starts, n_samples)
+    quota = SCAN_ROWS // rows.n_runs
+    chosen, stretch = [], []
+    for start, end in itertools.pairwise(bounds):
+        step = -(-int(end - start) // quota)
+        chosen.append(np.arange(start, end, step))
+        stretch.append(np.full(len(chosen[-1]), float(end - start) / len(chosen[-1])))
+    kept = rows.take(np.concatenate(chosen))
+    weight = kept.weight * np.concatenate(stretch)
+    sample = ScoreRows(
+        kept.top,
+        kept.rest,
+        kept.true,
+        kept.is_correct,
+        weight / weight.sum(),
+        kept.starts,
+        kept.origin,
+    )
+    return Objective(sample, objective.measure, objective.has_awards, objective.is_vector)
+
+
+N_ENTRIES = 3  # variance of log T, covariance, variance of the award
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Variances of log T and of the award, per predicted class."""
+
+    # Variance of log T, covariance, variance of the award; first robust, then implied by the
+    # fitted probabilities. NaN where the data say nothing: the interval is all of [0, 1].
+    variance: Floats
+    critical: Floats  # Standard errors that the interval reaches out to
+
+    def reach(self, class_: Integers, by_log_t: Floats, by_award: Floats) -> Floats:
+        """Return half the width of the interval of each log-odds."""
+        variance = self.variance[class_]
+        squares = np.stack([by_log_t**2, 2.0 * by_log_t * by_award, by_award**2], axis=1)
+        both = np.einsum("nvp,np->nv", variance, squares)
+        widest = np.sqrt(np.maximum(both.max(axis=1), 0.0)) * self.critical[class_]
+        return np.where(np.isnan(widest), np.inf, widest)
+
+    def to_record(self) -> Record:
+        """Return the variances as JSON data; None where nothing is known."""
+        flat = self.variance.reshape(len(self.variance), -1)
+        return {
+            "variance": [
+                None if np.isnan(entry).any() else [float(one) for one in entry] for entry in flat
+            ],
+            "critical": self.critical.tolist(),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Spread:
+        """Return the variances of a record."""
+        open_entry = [np.nan] * (2 * N_ENTRIES)
+        flat = [open_entry if entry is None else entry for entry in record["variance"]]
+        variance = np.array(flat, dtype=np.float64).reshape(-1, 2, N_ENTRIES)
+        return cls(variance, np.array(record["critical"], dtype=np.float64))
+
+
+def spread_of_all(
+    objective: Objective, best: Profile, labelled: Labelled, options: FitOptions
+) -> Spread:
+    """Return the spread of parameters that were fitted together."""
+    rows = objective.rows
+    n_classes = labelled.predictions.n_classes
+    cluster, _ = encode_clusters(labelled.cluster[rows.origin])
+    matrices = parameter_covariances(objective, best, cluster, score_of(rows, labelled))
+    variance = np.full((n_classes, 2, N_ENTRIES), np.nan)
+    n_all = effective_clusters(cluster, rows.weight)
+    critical = np.full(n_classes, critical_value(n_all, 1, options))
+    present = np.unique(labelled.predictions.predicted_class)
+    bounds = np.append(rows.starts, len(rows.top))
+    if not objective.has_awards:
+        # One temperature serves every class, those too scarce to learn from as well.
+        # The great families of all classes together bear it.
+        if matrices is not None:
+            variance[:] = 0.0
+            variance[:, :, 0] = matrices[:, 0, 0]
+            robust, implied = matrices[:, 0, 0]
+            effect = float(robust / implied) if implied > 0 else np.inf
+            n_all = min(n_all, variance_clusters(cluster, rows.weight, effect))
+            critical[:] = critical_value(n_all, 1, options)
+        return Spread(variance, critical)
+    for run, class_ in enumerate(present):
+        part = slice(int(bounds[run]), int(bounds[run + 1]))
+        n_own = effective_clusters(
+            np.unique(cluster[part], return_inverse=True)[1], rows.weight[part]
+        )
+        critical[class_] = critical_value(n_own, 1, options)
+        if matrices is not None:
+            variance[class_] = block_of(matrices, run + 1)
+    return Spread(variance, critical)
+
+
+def spread_by_class(
+    objectives: Sequence[Objective],
+    minima: Sequence[Profile],
+    present: Integers,
+    labelled: Labelled,
+    options: FitOptions,
+) -> Spread:
+    """Return the spread of parameters that were fitted class by class."""
+    n_classes = labelled.predictions.n_classes
+    variance = np.full((n_classes, 2, N_ENTRIES), np.nan)
+    critical = np.full(n_classes, critical_value(1.0, 0, options))
+    for objective, best, class_ in zip(objectives, minima, present, strict=True):
+        rows = objective.rows
+        cluster, _ = encode_clusters(labelled.cluster[rows.origin])
+        matrices = parameter_covariances(objective, best, cluster, score_of(rows, labelled))
+        n_parameters = 2 if objective.has_awards else 1
+        n_own = effective_clusters(cluster, rows.weight)
+        critical[class_] = critical_value(n_own, n_parameters, options)
+        if matrices is None:
+            continue
+        if objective.has_awards:
+            variance[class_] = block_of(matrices, 1)
+        else:
+            variance[class_] = 0.0
+            variance[class_, :, 0] = matrices[:, 0, 0]
+    return Spread(variance, critical)
+
+
+def score_of(rows: ScoreRows, labelled: Labelled) -> Floats:
+    """Return the top scores in the order of the rows."""
+    top_score = labelled.predictions.top_score
+    assert top_score is not None
+    return top_score[rows.origin]
+
+
+def block_of(matrices: Floats, place: int) -> Floats:
+    """Return the three entries of log T and one award, robust and implied."""
+    return np.stack([matrices[:, 0, 0], matrices[:, 0, place], matrices[:, place, place]], axis=1)
+
+
+def parameter_covariances(
+    objective: Objective, best: Profile, cluster: Integers, score: Floats
+) -> Floats | None:
+    """Return the covariances of log T and the awards, robust and implied."""
+    rows = objective.rows
+    twin = twins_of(cluster, rows.run, score)
+    if objective.is_vector:
+        return vector_covariances(objective, best, cluster, twin)
+    beta = float(np.exp(-best.log_temperature))
+    log_sum, mean, variance = rest_moments(rows.rest, beta)
+    award = best.award[rows.run]
+    log_odds = beta * (rows.top + award) - log_sum
+    loss = loss_of(objective.measure, log_odds, rows)
+    tilt = -beta * (rows.top + award - mean)
+    bend = -tilt - beta**2 * variance
+    right = special.expit(log_odds)
+    spread = right * special.expit(-log_odds)
+    pull = 2.0 * spread if objective.measure == "brier" else np.ones(len(right))
+    expected = rows.weight * pull * spread
+    gradient = gradient_of(rows, tilt, beta if objective.has_awards else None)
+    curvature = np.asarray((gradient.T @ gradient.multiply(loss.second[:, None])).toarray())
+    curvature[0, 0] += float((loss.first * bend).sum())
+    if objective.has_awards:
+        mixed = -beta * rows.per_run(loss.first)
+        curvature[0, 1:] += mixed
+        curvature[1:, 0] += mixed
+    deviation = rows.weight * pull * np.sqrt(spread)
+    terms = Terms(gradient, loss.first, deviation, expected, cluster, twin)
+    implied = np.asarray((gradient.T @ gradient.multiply(expected[:, None])).toarray())
+    return covariances(terms, curvature, implied)
+
+
+def gradient_of(rows: ScoreRows, tilt: Floats, beta: float | None) -> sparse.csr_array:
+    """Return derivatives of each log-odds in log T and, with β, in its award."""
+    n_samples = len(tilt)
+    if beta is None:
+        return sparse.csr_array(tilt[:, None])
+    columns = np.stack([np.zeros(n_samples, dtype=np.int64), rows.run + 1], axis=1)
+    values = np.stack([tilt, np.full(n_samples, beta)], axis=1)
+    heads = 2 * np.arange(n_samples + 1)
+    return sparse.csr_array(
+        (values.ravel(), columns.ravel(), heads), shape=(n_samples, rows.n_runs + 1)
+    )
+
+
+def vector_covariances(
+    objective: Objective, best: Profile, cluster: Integers, twin: Integers
+) -> Floats | None:
+    """Return the variance of log T under the K-class loss, robust and implied."""
+    rows = objective.rows
+    beta = float(np.exp(-best.log_temperature))
+    log_sum, mean, variance = full_moments(rows, beta)
+    off = rows.true - mean
+    if objective.measure == "nll":
+        first = rows.weight * off * beta
+        implied = rows.weight * np.sqrt(variance) * beta
+    else:
+        double_sum, double_mean, _ = full_moments(rows, 2.0 * beta)
+        square, true = np.exp(double_sum - 2.0 * log_sum), np.exp(beta * rows.true - log_sum)
+        first = -beta * rows.weight * (2.0 * square * (double_mean - mean) - 2.0 * true * off)
+        implied = np.abs(first)  # no simpler form; twins then count as one, no more
+    gradient = sparse.csr_array(np.ones((len(first), 1)))
+    curvature = np.array([[best.curvature]])
+    expected = rows.weight * variance * beta**2
+    terms = Terms(gradient, first, implied, expected, cluster, twin)
+    return covariances(terms, curvature, np.array([[float(expected.sum())]]))
+
 
 REFERENCE = "Salamon et al. 2023, {}, doi 10.3390/make5030043"
 MEASURES = ("nll", "brier")
@@ -37,32 +498,17 @@ MEASURE_HELP = "The loss to minimise: negative log-likelihood or Brier's squared
 
 @dataclass(frozen=True, eq=False)
 class TemperatureModel:
-    """A temperature and an award for every predicted class.
+    """A temperature and an award for every predicted class."""
 
-    Parameters
-    ----------
-    temperature, award : array of float, shape (n_classes,)
-        T_k and A_k. A class that was too scarce to learn has the shared
-        temperature and no award; they serve the vector alone.
-    resolution : float
-        Step of the calibration table; a coarser table is floored by its own.
-    spread : Spread, optional
-        Uncertainty of the parameters; None where no intervals were asked for.
-    """
-
+    # T_k and A_k. A class that was too scarce to learn has the shared temperature and no award;
+    # they serve the vector alone.
     temperature: Floats
     award: Floats
-    resolution: float
-    spread: Spread | None
+    resolution: float  # Step of the calibration table; a coarser table is floored by its own
+    spread: Spread | None  # Uncertainty of the parameters; None where no intervals were asked for
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
-        """Return the confidence and the ends of its interval.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            With score vectors.
-        """
+        """Return the confidence and the ends of its interval."""
         value, lower, upper = (np.full(predictions.n_samples, np.nan) for _ in range(3))
         resolution = max(self.resolution, predictions.resolution)
         for block, scores in blocks_of(predictions):
@@ -84,11 +530,6 @@ class TemperatureModel:
 
         At the predicted class it is the confidence, but for classes that were
         too scarce to learn.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            With score vectors.
         """
         vector = np.empty((predictions.n_samples, predictions.n_classes))
         resolution = max(self.resolution, predictions.resolution)
@@ -120,36 +561,16 @@ class TemperatureModel:
         )
 
 
-def runs_of(rows: Rows) -> list[Rows]:
-    """Return the rows of each predicted class on their own.
-
-    Parameters
-    ----------
-    rows : Rows
-        Sorted by predicted class.
-    """
-    ends = np.append(rows.starts, len(rows.top))
-    return [rows.take(slice(int(a), int(b))) for a, b in itertools.pairwise(ends)]
+def runs_of(rows: ScoreRows) -> list[ScoreRows]:
+    """Return the rows of each predicted class on their own."""
+    bounds = np.append(rows.starts, len(rows.top))
+    return [rows.take(slice(int(a), int(b))) for a, b in itertools.pairwise(bounds)]
 
 
 def fit_shared(
     labelled: Labelled, options: FitOptions, measure: str, has_awards: bool, is_vector: bool
 ) -> TemperatureModel:
-    """Return the model with one temperature for all classes.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Rows of the classes that are not scarce.
-    options : FitOptions
-        What all methods share.
-    measure : {'nll', 'brier'}
-        The loss.
-    has_awards : bool
-        Whether classes have awards.
-    is_vector : bool
-        Whether the loss is that of the K-class likelihood.
-    """
+    """Return the model with one temperature for all classes."""
     rows = gather(labelled)
     best = shared_minimum(rows, measure, has_awards, is_vector)
     n_classes = labelled.predictions.n_classes
@@ -164,16 +585,10 @@ def fit_shared(
     return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
 
 
-def shared_minimum(rows: Rows, measure: str, has_awards: bool, is_vector: bool = False) -> Profile:
-    """Return the least loss with one temperature; awards start from none.
-
-    Parameters
-    ----------
-    rows : Rows
-        The labelled rows.
-    measure, has_awards, is_vector
-        See :func:`fit_shared`.
-    """
+def shared_minimum(
+    rows: ScoreRows, measure: str, has_awards: bool, is_vector: bool = False
+) -> Profile:
+    """Return the least loss with one temperature; awards start from none."""
     plain = minimise(Objective(rows, measure, False, is_vector))
     if not has_awards:
         return plain
@@ -183,13 +598,7 @@ def shared_minimum(rows: Rows, measure: str, has_awards: bool, is_vector: bool =
 def fit_by_class(
     labelled: Labelled, options: FitOptions, measure: str, has_awards: bool
 ) -> TemperatureModel:
-    """Return the model with a temperature for each class.
-
-    Parameters
-    ----------
-    labelled, options, measure, has_awards
-        See :func:`fit_shared`.
-    """
+    """Return the model with a temperature for each class."""
     rows = gather(labelled)
     predictions = labelled.predictions
     plain = shared_minimum(rows, measure, False).log_temperature
@@ -286,13 +695,7 @@ class ClassTemperaturesWithAwards:
 
 
 def family_member(name: str, summary: str, reference: str, settings: type[Any]) -> Method:
-    """Return the registry's entry of one member of the family.
-
-    Parameters
-    ----------
-    name, summary, reference, settings
-        See :class:`credence.calibrators.protocol.Method`.
-    """
+    """Return the registry's entry of one member of the family."""
     return Method(
         name=name,
         summary=summary,

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from credence.calibrators.draws import encode_clusters, uniform
-from credence.calibrators.features import (
-    canonical_order,
-    name_order,
-    predicted_rank,
-    rows_of,
-    tree_features,
-)
+from credence.calibrators.crossfit import fold_of
 from credence.calibrators.forest import Forest, Growth, grow
 from credence.calibrators.joint import build_joint, joint_reader_of
 from credence.calibrators.newton import (
@@ -27,9 +20,17 @@ from credence.calibrators.newton import (
     log_odds_interval,
     standard_error,
 )
-from credence.calibrators.protocol import FitOptions, Method, Need, Record, setting
+from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.vector_features import (
+    canonical_order,
+    name_order,
+    predicted_rank,
+    rows_of,
+    tree_features,
+)
+from credence.draws import encode_clusters, uniform
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
-from credence.splits.folds import fold_of
+from credence.settings import setting
 
 N_FOLDS = 3  # of whole clusters, to choose the number of trees and to recalibrate
 MOST_TREES = 60
@@ -44,31 +45,16 @@ N_RISING = 2  # top score and margin, of the columns after the log scores
 
 @dataclass(frozen=True, eq=False)
 class ClassTrees:
-    """The trees of one predicted class, and what they are worth.
+    """The trees of one predicted class, and what they are worth."""
 
-    Parameters
-    ----------
-    forest : Forest
-        Grown on all proteins of the class.
-    line : array of float, shape (2,)
-        Intercept and slope of the log odds over the forest's.
-    covariance : array of float, shape (2, 2, 2), optional
-        Of the line, as the clusters show it and as the model implies it.
-    loose : Forest, optional
-        Begins like the forest, and grows on; None without intervals.
-    bag : tuple of Forest
-        As many trees, grown on halves of the clusters; how far they are from the
-        answer, and when grown on from the loose one, are the forests' own errors.
-    n_clusters : int
-        How many clusters the fit saw.
-    """
-
-    forest: Forest
-    line: Floats
-    covariance: Floats | None
-    loose: Forest | None
+    forest: Forest  # Grown on all proteins of the class
+    line: Floats  # Intercept and slope of the log odds over the forest's
+    covariance: Floats | None  # Of the line, as the clusters show it and as the model implies it
+    loose: Forest | None  # Begins like the forest, and grows on; None without intervals
+    # As many trees, grown on halves of the clusters; how far they are from the answer, and when
+    # grown on from the loose one, are the forests' own errors.
     bag: tuple[Forest, ...]
-    n_clusters: int
+    n_clusters: int  # How many clusters the fit saw
 
     def evaluate(self, features: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end."""
@@ -120,21 +106,11 @@ class ClassTrees:
 
 @dataclass(frozen=True, eq=False)
 class TreesModel:
-    """One forest per predicted class.
+    """One forest per predicted class."""
 
-    Parameters
-    ----------
-    level : float
-        Coverage of the intervals.
-    uses_networks : bool
-        Whether the ensemble's spread was there to learn from.
-    classes : mapping of str to ClassTrees
-        By class name; scarce classes are absent.
-    """
-
-    level: float
-    uses_networks: bool
-    classes: Mapping[str, ClassTrees]
+    level: float  # Coverage of the intervals
+    uses_networks: bool  # Whether the ensemble's spread was there to learn from
+    classes: Mapping[str, ClassTrees]  # By class name; scarce classes are absent
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
@@ -198,17 +174,7 @@ class Trees:
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> TreesModel:
-        """Return one forest per active class.
-
-        Parameters
-        ----------
-        labelled : Labelled
-            Proteins predicted to be in an active class.
-        is_active : array of bool
-            One entry per class.
-        options : FitOptions
-            Level and whether intervals are wanted.
-        """
+        """Return one forest per active class."""
         names = labelled.predictions.class_names
         uses_networks = labelled.predictions.network_scores is not None
         classes = {
@@ -279,15 +245,7 @@ class Trees:
 
 
 def halves(keys: NDArray[np.uint64], draw: int) -> Booleans:
-    """Return whether each cluster is in a half; draws 2i and 2i + 1 complement.
-
-    Parameters
-    ----------
-    keys : array of uint64
-        A key per cluster.
-    draw : int
-        Number of the draw.
-    """
+    """Return whether each cluster is in a half; draws 2i and 2i + 1 complement."""
     is_in: Booleans = uniform(keys, draw // 2, "halves") < 1 / 2
     return is_in if draw % 2 == 0 else ~is_in
 
@@ -296,15 +254,6 @@ def recalibrate(raw: Floats, labelled: Labelled, cluster: Integers) -> tuple[Flo
     """Return the line from log odds claimed to log odds found, and its covariance.
 
     Its slope is not negative: log odds that say the wrong thing say nothing.
-
-    Parameters
-    ----------
-    raw : array of float, shape (n_samples,)
-        Log odds of proteins that the trees had not seen; NaN where there are none.
-    labelled : Labelled
-        The same proteins.
-    cluster : array of int, shape (n_samples,)
-        Codes of their clusters.
     """
     target, weight = labelled.is_correct.astype(float), labelled.weight
     centre = np.array([0.0, 1.0])

@@ -23,16 +23,10 @@ from credence.predictions import Floats, Integers
 
 
 @dataclass(frozen=True)
-class Share:
-    """The score over the scale, at most 1.
+class ScoreShare:
+    """The score over the scale, at most 1."""
 
-    Parameters
-    ----------
-    scale : float
-        What a row of scores sums to.
-    """
-
-    scale: float
+    scale: float  # What a row of scores sums to
 
     def value(self, score: Floats) -> Floats:
         """Return the share of each score; rounded rows can exceed the scale."""
@@ -47,7 +41,7 @@ class Share:
         return {"scale": self.scale}
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Share:
+    def from_record(cls, record: Mapping[str, Any]) -> ScoreShare:
         """Return the curve of a record."""
         return cls(float(record["scale"]))
 
@@ -64,9 +58,9 @@ class Uncalibrated:
     read as certainty (docs/decisions/0211-no-interval-for-raw-scores.md).
     """
 
-    def fit_curve(self, sample: ClassSample) -> Share:
+    def fit_curve(self, sample: ClassSample) -> ScoreShare:
         """Return the share; nothing is learnt."""
-        return Share(sample.scale)
+        return ScoreShare(sample.scale)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band | None:
         """Return None: a score that nothing was fitted to has no interval."""
@@ -80,7 +74,7 @@ METHOD = Method(
     settings=Uncalibrated,
     needs=Need.TOP_SCORE,
     build=build_classwise("uncalibrated"),
-    read=reader_of("uncalibrated", Share.from_record),
+    read=reader_of("uncalibrated", ScoreShare.from_record),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     gives_interval=False,
 )

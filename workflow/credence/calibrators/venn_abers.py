@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.isotonic_band import likelihood_ratio_band
+from credence.calibrators.isotonic import likelihood_ratio_band
 from credence.calibrators.logit_curve import merged, range_note
 from credence.calibrators.protocol import (
     Band,
@@ -27,23 +27,13 @@ from credence.predictions import Booleans, Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Bracket:
-    """Two step functions of the score: the fit if the protein were wrong, or right.
+    """Two step functions of the score: the fit if the protein were wrong, or right."""
 
-    Parameters
-    ----------
-    score : array of float
-        Distinct scores of calibration, ascending; n of them.
-    if_wrong : array of float, shape (n + 1,)
-        p0 left of the first score, then from each score up to the next.
-    if_right : array of float, shape (n + 1,)
-        p1 up to and with each score, then above the last.
-    """
+    score: Floats  # Distinct scores of calibration, ascending; n of them
+    if_wrong: Floats  # p0 left of the first score, then from each score up to the next
+    if_right: Floats  # p1 up to and with each score, then above the last
 
-    score: Floats
-    if_wrong: Floats
-    if_right: Floats
-
-    def ends(self, score: Floats) -> tuple[Floats, Floats]:
+    def bounds(self, score: Floats) -> tuple[Floats, Floats]:
         """Return p0 and p1 at each score."""
         held = np.clip(score, self.score[0], self.score[-1])
         low = self.if_wrong[np.searchsorted(self.score, held, side="right")]
@@ -52,7 +42,7 @@ class Bracket:
 
     def value(self, score: Floats) -> Floats:
         """Return p1 / (1 - p0 + p1), the value of least regret in log loss."""
-        low, high = self.ends(score)
+        low, high = self.bounds(score)
         return np.asarray(high / (1.0 - low + high))
 
     def note(self, score: Floats) -> Integers:
@@ -99,16 +89,16 @@ class VennAbers:
         """Return the two step functions of one class."""
         score, weight, weight_correct = merged(sample)
         if np.all(sample.weight == 1.0):
-            ends = package_ends(sample.score, sample.is_correct)
+            bounds = package_bounds(sample.score, sample.is_correct)
         else:
-            ends = weighted_ends(weight, weight_correct)
-        return Bracket(score, np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0))
+            bounds = weighted_bounds(weight, weight_correct)
+        return Bracket(score, np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the union of [p0, p1] with the interval of the isotonic curve."""
         assert isinstance(curve, Bracket)
         band = likelihood_ratio_band(sample, options)
-        low, high = curve.ends(band.score)
+        low, high = curve.bounds(band.score)
         # p0 and p1 are steps that rise between knots: the lower end looks one knot
         # back and the upper one ahead, so that straight lines stay outside both.
         back = np.concatenate([low[:1], low[:-1]])
@@ -116,16 +106,8 @@ class VennAbers:
         return Band(band.score, np.minimum(band.lower, back), np.maximum(band.upper, ahead))
 
 
-def package_ends(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]:
-    """Return p0 and p1 as the ``venn-abers`` package computes them.
-
-    Parameters
-    ----------
-    score : array of float
-        Top scores.
-    is_correct : array of bool
-        Whether each prediction is right.
-    """
+def package_bounds(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]:
+    """Return p0 and p1 as the ``venn-abers`` package computes them."""
     # The package silences NumPy's warnings for the whole process when imported,
     # and divides zero by zero on purpose: all of that stays inside.
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
@@ -137,18 +119,8 @@ def package_ends(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]:
     return np.asarray(if_wrong[:, 1]), np.asarray(if_right[:, 1])
 
 
-def weighted_ends(weight: Floats, weight_correct: Floats) -> tuple[Floats, Floats]:
+def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Floats]:
     """Return p0 and p1 of weighted rows; the protein itself weighs 1.
-
-    Parameters
-    ----------
-    weight, weight_correct : array of float, shape (n,)
-        Per distinct score, ascending: weight, and how much of it is right.
-
-    Returns
-    -------
-    tuple of array, each of shape (n + 1,)
-        As :class:`Bracket` has them.
 
     Examples
     --------

@@ -8,17 +8,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.calibrators.draws import encode_clusters
+from credence.draws import encode_clusters
 from credence.findings import CalibrationTest
-from credence.metrics.brownian import distance_tail, normal_tails, range_tail
 from credence.metrics.walk import (
     DISTANCE,
     RANGE,
     SPIEGELHALTER,
     Walk,
+    distance_tail,
     holm,
+    normal_tails,
     observed,
     random_signs,
+    range_tail,
     signed_walks,
     walk_of,
 )
@@ -50,21 +52,6 @@ def calibration_tests(
     """Return every test of one method, per predicted class and over all.
 
     The confidences must not come from fits that saw the proteins.
-
-    Parameters
-    ----------
-    method : str
-        Its name.
-    class_names : tuple of str
-        Names of the predicted classes.
-    block : array of int
-        Predicted class of each protein, an index into `class_names`.
-    confidence : array of float
-        Held-out; NaN is left out.
-    is_correct, weight, cluster : array
-        Per protein.
-    n_signs : int
-        Draws of random signs; 0 gives no cluster p-values and no power.
     """
     known = ~np.isnan(confidence)
     codes, keys = encode_clusters(cluster)

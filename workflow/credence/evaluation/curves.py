@@ -6,43 +6,100 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from credence.calibrators import composition
+from credence.calibrators import two_steps
+from credence.calibrators.all_methods import BY_NAME, needs_of
 from credence.calibrators.protocol import Calibration
-from credence.calibrators.registry import BY_NAME, needs_of
 from credence.confidence import Confidence
-from credence.evaluation.blocks import bin_of
-from credence.findings import ClassCount, CurveFinding, ScoreNeeded
-from credence.predictions import Floats, Labelled, Predictions
+from credence.draws import encode_clusters
+from credence.evaluation.judging import EvaluationOptions, Key, Stated
+from credence.evaluation.measures import chances
+from credence.evaluation.ratios import Estimates, Ratio, estimate, mean_of
+from credence.findings import Bins, ClassCount, CurveFinding, Reliability, ScoreNeeded
+from credence.metrics.metric import Judged, divide, sum_by
+from credence.metrics.smooth import GRID, N_CELLS, kernel_curve
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+
+
+def bin_of(values: Floats, edges: Floats) -> Integers:
+    """Return the bin of each value: left-open, the first closed; NaN gives −1.
+
+    A value beyond the last edge counts in the last bin (METHODS section 2).
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.0, 0.5, 0.51, 2.0, np.nan]), np.array([0.0, 0.5, 1.0])).tolist()
+    [0, 0, 1, 1, -1]
+    """
+    position = np.searchsorted(edges, values, side="left") - 1
+    position = np.clip(position, 0, len(edges) - 2)
+    return np.where(np.isnan(values), -1, position).astype(np.int64)
+
+
+def bin_ratios(values: Floats, edges: Floats, is_correct: Booleans, weight: Floats) -> list[Ratio]:
+    """Return the share of right predictions in each bin, as ratios."""
+    position = bin_of(values, edges)
+    right = is_correct.astype(np.float64)
+    return [
+        mean_of(right, weight, position == number, is_share=True)
+        for number in range(len(edges) - 1)
+    ]
+
+
+def bins_record(
+    values: Floats, edges: Floats, is_correct: Booleans, weight: Floats, estimates: Estimates
+) -> Bins:
+    """Return the bins of a histogram as a record of the findings."""
+    position = bin_of(values, edges)
+    kept = position >= 0
+    n_bins = len(edges) - 1
+
+    def sums(of: Floats) -> Floats:
+        return np.asarray(
+            np.bincount(position[kept], weights=of[kept], minlength=n_bins), dtype=np.float64
+        )
+
+    total = sums(weight)
+    mean = np.full(n_bins, np.nan)
+    np.divide(sums(np.where(kept, values, 0.0) * weight), total, out=mean, where=total > 0)
+    return Bins(
+        edges=tuple(edges.tolist()),
+        n=tuple(estimates.n.tolist()),
+        n_correct=tuple(int(count) for count in sums(is_correct.astype(np.float64))),
+        n_clusters=tuple(estimates.n_clusters.tolist()),
+        mean=tuple(mean.tolist()),
+        share=tuple(estimates.value.tolist()),
+        lower=tuple(estimates.lower.tolist()),
+        upper=tuple(estimates.upper.tolist()),
+    )
+
+
+def part_of(estimates: Estimates, start: int, length: int) -> Estimates:
+    """Return a run of estimates."""
+    span = slice(start, start + length)
+    return Estimates(
+        estimates.value[span],
+        estimates.lower[span],
+        estimates.upper[span],
+        estimates.n[span],
+        estimates.n_clusters[span],
+    )
+
 
 N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
 CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
 def grid_of(predictions: Predictions) -> Floats:
-    """Return evenly spaced scores from 0 to the scale, or to the best score.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        With top scores.
-    """
+    """Return evenly spaced scores from 0 to the scale, or to the best score."""
     assert predictions.top_score is not None
     return np.linspace(0.0, max(predictions.scale, float(predictions.top_score.max())), N_GRID)
 
 
 def depends_on_score_alone(record: Mapping[str, Any], class_name: str) -> bool:
-    """Return whether a calibration answers from predicted class and top score.
-
-    Parameters
-    ----------
-    record : mapping
-        From the calibration's `to_record`; a method that the registry does not
-        know is taken to look at the whole vector.
-    class_name : str
-        The predicted class.
-    """
-    known = record.get("method") in BY_NAME or record.get("method") == composition.NAME
+    """Return whether a calibration answers from predicted class and top score."""
+    known = record.get("method") in BY_NAME or record.get("method") == two_steps.NAME
     return known and not needs_of(record, class_name).is_vector
 
 
@@ -52,19 +109,7 @@ def curves_of(
     in_sample: Mapping[str, Confidence],
     edges: Floats,
 ) -> tuple[CurveFinding, ...]:
-    """Return the curve of every method and every class that was predicted.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set; its predictions have top scores.
-    calibrations : mapping of str to Calibration
-        Fitted to all of it.
-    in_sample : mapping of str to Confidence
-        Their confidences of it.
-    edges : array of float
-        Bins of scores, for methods that look at the whole vector.
-    """
+    """Return the curve of every method and every class that was predicted."""
     predictions = labelled.predictions
     grid = grid_of(predictions)
     found = []
@@ -85,17 +130,7 @@ def curves_of(
 
 
 def at_scores(predictions: Predictions, class_: int, score: Floats) -> Predictions:
-    """Return predictions of one class at given top scores.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        Gives class names, scale and resolution.
-    class_ : int
-        The predicted class.
-    score : array of float
-        The top scores.
-    """
+    """Return predictions of one class at given top scores."""
     return Predictions(
         ids=np.arange(len(score)).astype(str).astype(object),
         class_names=predictions.class_names,
@@ -114,13 +149,6 @@ def scores_needed(
 
     Only scores that calibration saw count, and a curve that dips below later
     is not sure enough before.
-
-    Parameters
-    ----------
-    curves : sequence of CurveFinding
-        Those that are functions of the score are used.
-    classes : sequence of ClassCount
-        Give the range of scores seen.
     """
     seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in classes}
     found = []
@@ -194,3 +222,90 @@ def _binned(
             np.zeros(len(filled), dtype=np.int64),
         ),
     )
+
+
+N_BINS = 10
+N_CURVE = 64  # points of the kernel curve; divides the number of cells of the grid
+N_COUNTS = 50
+LEAST = 0.5  # of a protein per point of the curve: below, the curve says nothing
+
+
+def reliability_of(
+    labelled: Labelled,
+    class_name: str | None,
+    stated: Mapping[Key, Stated],
+    options: EvaluationOptions,
+) -> tuple[Reliability, ...]:
+    """Return the reliability diagrams of one block of proteins."""
+    edges = np.linspace(0.0, 1.0, N_BINS + 1)
+    is_correct, weight = labelled.is_correct, labelled.weight
+    ratios = []
+    for entry in stated.values():
+        ratios += bin_ratios(entry.confidence, edges, is_correct, weight)
+    estimates = estimate(labelled.cluster, ratios, options.level, options.n_draws)
+    codes, keys = encode_clusters(labelled.cluster)
+    chance = chances(keys, options.n_floor)[codes] if options.n_floor > 0 else None
+    found = []
+    for number, ((method, sample), entry) in enumerate(stated.items()):
+        part = part_of(estimates, number * N_BINS, N_BINS)
+        confidence = entry.confidence
+        lower, upper = _band(confidence, weight, bin_of(confidence, edges), chance, options.level)
+        known = ~np.isnan(confidence)
+        fine = bin_of(confidence[known], np.linspace(0.0, 1.0, N_COUNTS + 1))
+        found.append(
+            Reliability(
+                method=method,
+                class_name=class_name,
+                sample=sample,
+                bins=bins_record(confidence, edges, is_correct, weight, part),
+                band_lower=tuple(lower.tolist()),
+                band_upper=tuple(upper.tolist()),
+                curve=tuple(
+                    share_curve(
+                        Judged(confidence[known], is_correct[known], weight[known])
+                    ).tolist()
+                ),
+                counts=tuple(np.bincount(fine, minlength=N_COUNTS).tolist()),
+            )
+        )
+    return tuple(found)
+
+
+def share_curve(judged: Judged) -> Floats:
+    """Return the kernel estimate of the share right, evenly spaced from 0 to 1.
+
+    It is the curve whose distance from the diagonal the kernel calibration
+    error integrates; NaN where there is next to nothing to average.
+    """
+    if judged.n_samples == 0:
+        return np.full(N_CURVE, np.nan)
+    cells = GRID.cells(judged)
+    assert cells is not None
+    sums = cells.sums(judged.weight)
+    weight, outcome = kernel_curve(sums, np.array(judged.n_effective))
+    together = N_CELLS // N_CURVE
+    weight, outcome = (part.reshape(N_CURVE, together).sum(axis=1) for part in (weight, outcome))
+    number = weight / sums[0].sum() * judged.n_effective
+    share = np.clip(divide(outcome, weight), 0.0, 1.0)
+    return np.where(number >= LEAST, share, np.nan)
+
+
+def _band(
+    confidence: Floats, weight: Floats, position: Integers, chance: Floats | None, level: float
+) -> tuple[Floats, Floats]:
+    """Return quantiles of each bin's share were the confidences true."""
+    if chance is None:
+        return np.full(N_BINS, np.nan), np.full(N_BINS, np.nan)
+    rows = np.flatnonzero(position >= 0)
+    outcome = (chance[rows] < confidence[rows, None]).astype(np.float64)
+    shape = (N_BINS, len(rows))
+    entries = (weight[rows], (position[rows], np.arange(len(rows))))
+    sums = sparse.coo_array(entries, shape=shape).tocsr() @ outcome
+    total = sum_by(position[rows], weight[rows], N_BINS)
+    share = divide(sums, total[:, None])
+    tail = (1.0 - level) / 2.0
+    filled = total > 0
+    lower, upper = np.full(N_BINS, np.nan), np.full(N_BINS, np.nan)
+    if filled.any():
+        lower[filled], upper[filled] = np.quantile(share[filled], (tail, 1.0 - tail), axis=1)
+    return lower, upper

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters, uniform
-from credence.evaluation.blocks import bin_of, bin_ratios, bins_record, part_of
-from credence.evaluation.options import EvaluationOptions
+from credence.calibrators.protocol import Calibration
+from credence.draws import encode_clusters, uniform
+from credence.evaluation.curves import bin_of, bin_ratios, bins_record, part_of
+from credence.evaluation.judging import EvaluationOptions
 from credence.evaluation.ratios import estimate, mean_of
-from credence.findings import ClassCount, Counting, Halves, ScoreHistogram
-from credence.metrics.judged import divide, sum_by
+from credence.findings import ClassCount, Counting, FittedParameter, Halves, ScoreHistogram
+from credence.metrics.metric import divide, sum_by
 from credence.predictions import Floats, Labelled
 
 N_SCORE_BINS = 20
@@ -21,13 +26,7 @@ REACH = 4.0  # bandwidths to which a Gaussian is followed
 
 
 def score_edges(labelled: Labelled) -> Floats:
-    """Return the edges of the bins of scores, from 0 to the scale or the best score.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        With top scores.
-    """
+    """Return the edges of the bins of scores, from 0 to the scale or the best score."""
     predictions = labelled.predictions
     assert predictions.top_score is not None
     end = max(predictions.scale, float(predictions.top_score.max()))
@@ -37,15 +36,7 @@ def score_edges(labelled: Labelled) -> Floats:
 def describe_classes(
     labelled: Labelled, options: EvaluationOptions
 ) -> tuple[tuple[ClassCount, ...], tuple[ScoreHistogram, ...], tuple[Halves, ...]]:
-    """Return counts, histograms of scores, and histograms of independent halves.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set.
-    options : EvaluationOptions
-        Level and draws.
-    """
+    """Return counts, histograms of scores, and histograms of independent halves."""
     predictions = labelled.predictions
     counts, histograms, halves = [], [], []
     for class_, class_name in enumerate(predictions.class_names):
@@ -68,11 +59,6 @@ def confusion_of(
 
     Rows are true classes, columns predicted ones. The confusion matrix has
     shares of each row, the reverse one shares of each column.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set.
     """
     n_classes = labelled.predictions.n_classes
     place = (labelled.true_class, labelled.predictions.predicted_class)
@@ -94,15 +80,6 @@ def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
 
     Clusters are dealt by turns in the order of their keys, so that the halves
     depend on names alone.
-
-    Parameters
-    ----------
-    positives : Labelled
-        The proteins predicted to be in the class.
-    class_name : str
-        Its name.
-    edges : array of float
-        Of the bins of scores.
     """
     score = positives.predictions.top_score
     assert score is not None
@@ -132,13 +109,7 @@ def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
 
 
 def counting_of(labelled: Labelled) -> tuple[Counting, ...]:
-    """Return the share of each class over its score, top labels against all scores.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        With score vectors; without there is nothing to compare.
-    """
+    """Return the share of each class over its score, top labels against all scores."""
     predictions = labelled.predictions
     if predictions.scores is None:
         return ()
@@ -239,3 +210,33 @@ def _counts(score: Floats, edges: Floats) -> tuple[int, ...]:
     inside = np.searchsorted(edges, score, side="left") - 1
     position = np.clip(inside, 0, len(edges) - 2)
     return tuple(np.bincount(position, minlength=len(edges) - 1).tolist())
+
+
+# Names in the records of calibrations, by what a reader may want to know of a class.
+OF_CURVES = ("bandwidth", "cutoff", "temperature", "award")
+
+
+def parameters_of(
+    calibrations: Mapping[str, Calibration], class_names: tuple[str, ...]
+) -> tuple[FittedParameter, ...]:
+    """Return the numbers that each method chose for each class, where it has such."""
+    return tuple(
+        FittedParameter(method, class_name, name, value)
+        for method, calibration in calibrations.items()
+        for number, class_name in enumerate(class_names)
+        for name, value in _found(calibration.to_record(), class_name, number).items()
+    )
+
+
+def _found(record: Mapping[str, Any], class_name: str, number: int) -> dict[str, float]:
+    classes, model = record.get("classes"), record.get("model")
+    entry = classes.get(class_name) if isinstance(classes, dict) else None
+    curve = entry.get("curve") if isinstance(entry, dict) else None
+    found = {}
+    for name in OF_CURVES:
+        value = curve.get(name) if isinstance(curve, dict) else None
+        if value is None and isinstance(model, dict) and isinstance(model.get(name), list):
+            value = model[name][number]
+        if isinstance(value, int | float) and math.isfinite(value):
+            found[name] = float(value)
+    return found

@@ -7,25 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from credence.calibrators.crossfit import fold_of
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
 from credence.evaluation.calibration_tests import calibration_tests
-from credence.evaluation.crossfit import cross_fit, vector_of
-from credence.evaluation.curves import curves_of, scores_needed
+from credence.evaluation.curves import curves_of, reliability_of, scores_needed
 from credence.evaluation.describing import (
     confusion_of,
     counting_of,
     describe_classes,
+    parameters_of,
     score_edges,
 )
-from credence.evaluation.judging import Key, Said, judge
+from credence.evaluation.held_out import cross_fit, vector_of
+from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
-from credence.evaluation.options import HELD_OUT, IN_SAMPLE, EvaluationOptions
-from credence.evaluation.parameters import parameters_of
-from credence.evaluation.reliability import reliability_of
 from credence.findings import CalibrationTest, CurveFinding, Reliability, Results
 from credence.predictions import Floats, Integers, Labelled
-from credence.splits.folds import fold_of
 
 FLOOR = "_floor"  # ending of a noise floor's name in the table of metrics
 FLOOR_ALIKE = "_floor_relatives"
@@ -33,23 +31,12 @@ FLOOR_ALIKE = "_floor_relatives"
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What judging the methods gave.
+    """What judging the methods gave."""
 
-    Parameters
-    ----------
-    results : Results
-        Everything the page and the tables show.
-    fold : array of int, shape (n_samples,)
-        The fold in which each protein was held out.
-    in_sample : mapping of str to Confidence
-        By method, from the fit to the whole set.
-    held_out : mapping of str to array of float
-        By method, from fits without the protein's fold; NaN where none.
-    """
-
-    results: Results
-    fold: Integers
-    in_sample: Mapping[str, Confidence]
+    results: Results  # Everything the page and the tables show
+    fold: Integers  # The fold in which each protein was held out
+    in_sample: Mapping[str, Confidence]  # By method, from the fit to the whole set
+    # By method, from fits without the protein's fold; NaN where none.
     held_out: Mapping[str, Floats]
 
 
@@ -59,32 +46,13 @@ def evaluate(
     options: EvaluationOptions | None = None,
     calibrations: Mapping[str, Calibration] | None = None,
     reference: str | None = None,
-    held_out: Mapping[str, Said] | None = None,
+    held_out: Mapping[str, Stated] | None = None,
 ) -> Evaluation:
     """Return what each method is worth on a calibration set.
 
     In-sample numbers are of the fit to the whole set. Held-out numbers are of
     cross-fits that leave out whole clusters, spread over the folds by predicted
     class. The two are never mixed.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set, at least one protein.
-    calibrators : mapping of str to Calibrator
-        Methods by name, in the order to be shown. They are fitted once per
-        fold, so give them ``FitOptions(n_draws=0)``: intervals are not used.
-    options : EvaluationOptions, optional
-        How to judge.
-    calibrations : mapping of str to Calibration, optional
-        The same methods, fitted to the whole set with intervals; fitted here
-        where they are not given, and then as `calibrators` say.
-    reference : str, optional
-        The method whose confidences are given out, with which the others are
-        compared; the first one unless given.
-    held_out : mapping of str to Said, optional
-        What methods say of these proteins in the same folds, where that was
-        found before; the others are cross-fitted here.
     """
     options = options or EvaluationOptions()
     if calibrations is None:
@@ -96,24 +64,18 @@ def evaluate(
     before = held_out or {}
     wanted = {name: entry for name, entry in calibrators.items() if name not in before}
     fresh, vectors = cross_fit(labelled, wanted, fold)
-    said: dict[Key, Said] = {}
+    stated: dict[Key, Stated] = {}
     for name in calibrators:
         vector = vector_of(calibrations[name], predictions)
-        said[name, IN_SAMPLE] = Said(in_sample[name].value, vector)
-        said[name, HELD_OUT] = before.get(name) or Said(fresh[name], vectors.get(name))
-    results = _results(labelled, calibrations, in_sample, said, reference, options)
-    left_out = {name: said[name, HELD_OUT].confidence for name in calibrators}
+        stated[name, IN_SAMPLE] = Stated(in_sample[name].value, vector)
+        stated[name, HELD_OUT] = before.get(name) or Stated(fresh[name], vectors.get(name))
+    results = _results(labelled, calibrations, in_sample, stated, reference, options)
+    left_out = {name: stated[name, HELD_OUT].confidence for name in calibrators}
     return Evaluation(results, fold, in_sample, left_out)
 
 
 def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
-    """Return the columns of the table `metrics`, in their order (DESIGN section 4).
-
-    Parameters
-    ----------
-    results : Results
-        From :func:`evaluate`.
-    """
+    """Return the columns of the table `metrics`, in their order (DESIGN section 4)."""
     n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in results.metrics}
     rows = [
         (
@@ -149,20 +111,20 @@ def _results(
     labelled: Labelled,
     calibrations: Mapping[str, Calibration],
     in_sample: Mapping[str, Confidence],
-    said: Mapping[Key, Said],
+    stated: Mapping[Key, Stated],
     reference: str,
     options: EvaluationOptions,
 ) -> Results:
     """Return what is found in what the methods say of the set, and in the set itself."""
     predictions = labelled.predictions
-    left_out = {name: said[name, HELD_OUT].confidence for name in in_sample}
-    judgement = judge(labelled, said, reference, options)
+    left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
+    judgement = judge(labelled, stated, reference, options)
     classes, histograms, halves = describe_classes(labelled, options)
     curves: tuple[CurveFinding, ...] = ()
     if predictions.top_score is not None:
         curves = curves_of(labelled, calibrations, in_sample, score_edges(labelled))
     confusion, given_true, given_predicted = confusion_of(labelled)
-    reliability = _reliability(labelled, said, options)
+    reliability = _reliability(labelled, stated, options)
     return Results(
         class_names=predictions.class_names,
         scale=float(predictions.scale),
@@ -198,14 +160,14 @@ def _results(
 
 
 def _reliability(
-    labelled: Labelled, said: Mapping[Key, Said], options: EvaluationOptions
+    labelled: Labelled, stated: Mapping[Key, Stated], options: EvaluationOptions
 ) -> tuple[Reliability, ...]:
     """Return the diagrams over all, then those of each class that was predicted."""
-    found = list(reliability_of(labelled, None, said, options))
+    found = list(reliability_of(labelled, None, stated, options))
     for class_, class_name in enumerate(labelled.predictions.class_names):
         rows = np.flatnonzero(labelled.predictions.predicted_class == class_)
         if len(rows) > 0:
-            own = {key: Said(entry.confidence[rows]) for key, entry in said.items()}
+            own = {key: Stated(entry.confidence[rows]) for key, entry in stated.items()}
             found += reliability_of(labelled.take(rows), class_name, own, options)
     return tuple(found)
 

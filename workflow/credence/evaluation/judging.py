@@ -4,30 +4,184 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from scipy import special
 
-from credence.calibrators.draws import encode_clusters, keys_of
-from credence.evaluation.ends import difference_interval, difference_scatter, interval_of
+from credence.calibrators.intervals import expanded_quantiles
+from credence.calibrators.protocol import FitOptions
+from credence.draws import encode_clusters, keys_of
 from credence.evaluation.measures import (
     IN_CELLS,
     Drawing,
     Measures,
+    Scatter,
+    both_relatives,
+    both_scatters,
     chances,
     floors,
     in_families,
     measure,
     placements,
 )
-from credence.evaluation.options import HELD_OUT, EvaluationOptions
 from credence.evaluation.ratios import MIN_CLUSTERS
-from credence.evaluation.scatter import both_relatives
 from credence.findings import Difference, MetricValue, NoiseFloor
-from credence.metrics import nll
-from credence.metrics.judged import Judged
-from credence.metrics.protocol import Metric
-from credence.metrics.registry import BY_NAME, METRICS
+from credence.metrics import pointwise
+from credence.metrics.all_metrics import BY_NAME, METRICS
+from credence.metrics.metric import Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled
+
+NOTHING = (float("nan"), float("nan"))
+
+
+def interval_of(
+    metric: Metric, measures: Measures, number: int, level: float, floor: float = 0.0
+) -> tuple[float, float]:
+    """Return the ends of a metric's interval; NaN where draws say nothing.
+
+    Notes
+    -----
+    Ends are quantiles of the draws, at levels widened as Student's t is, then moved
+    away from the value by a stretch; both are of :mod:`credence.evaluation.measures`.
+    Shares are stretched on the scale of logits, what cannot be negative on that of
+    logarithms.
+
+    A calibration error, or sharpness, is pushed up by chance, in the sample and in
+    each draw anew. Above, its interval has the draws' upper part, from their median
+    on, moved down twice by how far the median lies above the value: draws are as
+    much above the sample as the sample is above the truth. Below, it ends where
+    chance alone could have brought the value from: an error is a norm of gaps, so
+    that by the triangle inequality it errs by no more than the norm of the gaps' own
+    errors. The draws show them, but for bins that one cluster fills, which every
+    draw leaves as they are; the noise floor has those.
+    """
+    name = metric.name
+    value = float(measures.value[name][number])
+    drawn = measures.drawn.get(name)
+    if drawn is None or np.isnan(value):
+        return NOTHING
+    freedom = float(measures.scatter[name].freedom[number])
+    stretch = float(measures.scatter[name].stretch[number])
+    bounds = _bounds(drawn[number], freedom, level)
+    if bounds is None:
+        return NOTHING
+    low, high = bounds
+    if metric.is_share:
+        low, high = _of_share(low, high, float(measures.centre[name][number]), stretch)
+    elif name in measures.noise:
+        median = float(np.nanmedian(drawn[number]))
+        high = 2.0 * value - median + stretch * (high - median)
+        reach = _bounds(measures.noise[name][number], freedom, level)
+        furthest = max(floor, 0.0 if reach is None else stretch * reach[1])
+        low = value - stretch * (bounds[1] - value)
+        low = max(min(low, _less(value, furthest, is_square=metric.is_square)), 0.0)
+    elif metric.is_signed or value <= 0.0:
+        low, high = (value + stretch * (end - value) for end in (low, high))
+    else:
+        low, high = (value * (end / value) ** stretch for end in (low, high))
+    return min(low, value), max(high, value)
+
+
+def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatter:
+    """Return how draws of the difference are to be read, by class and over all.
+
+    From the differences of losses where the metric is their mean; else the greater
+    stretch and the lesser freedom of both methods.
+    """
+    name = metric.name
+    if name in one.losses:
+        return both_scatters(one.relatives, one.losses[name] - other.losses[name])
+    first, second = one.scatter[name], other.scatter[name]
+    return Scatter(
+        np.maximum(first.stretch, second.stretch), np.minimum(first.freedom, second.freedom)
+    )
+
+
+def difference_interval(
+    metric: Metric,
+    one: Measures,
+    other: Measures,
+    number: int,
+    level: float,
+    scatter: Scatter,
+    floors: tuple[float, float] = (0.0, 0.0),
+) -> tuple[float, float]:
+    """Return the ends of the interval of one method's metric minus another's.
+
+    Notes
+    -----
+    As :func:`interval_of`, draw by draw, with no change of scale. Of two
+    calibration errors the ends are those of both intervals, the least one less the
+    greatest other and the other way round: by how much chance pushed up the one
+    and the other is not seen in the draws of their difference.
+    """
+    name = metric.name
+    value = float(one.value[name][number] - other.value[name][number])
+    if name not in one.drawn or name not in other.drawn or np.isnan(value):
+        return NOTHING
+    drawn = one.drawn[name][number] - other.drawn[name][number]
+    bounds = _bounds(drawn, float(scatter.freedom[number]), level)
+    if bounds is None:
+        return NOTHING
+    stretch = float(scatter.stretch[number])
+    low, high = (value + stretch * (end - value) for end in bounds)
+    if metric.is_error:
+        first = interval_of(metric, one, number, level, floors[0])
+        second = interval_of(metric, other, number, level, floors[1])
+        low, high = first[0] - second[1], first[1] - second[0]
+        if np.isnan(low + high):
+            return NOTHING
+    return min(low, value), max(high, value)
+
+
+def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float] | None:
+    """Return widened quantiles, or None where the draws do not differ."""
+    known = drawn[~np.isnan(drawn)]
+    if len(known) == 0 or known.min() == known.max():
+        # As of a worst bin that holds one protein.
+        return None
+    low, high = expanded_quantiles(known[None], np.array([freedom + 1.0]), FitOptions(level=level))
+    return float(low[0]), float(high[0])
+
+
+def _of_share(low: float, high: float, centre: float, stretch: float) -> tuple[float, float]:
+    """Return the ends of a share after stretching, on the scale of logits."""
+    middle = special.logit(centre)
+    first, last = (
+        float(special.expit(middle + stretch * (special.logit(end) - middle)))
+        for end in (low, high)
+    )
+    return first, last
+
+
+def _less(value: float, reach: float, *, is_square: bool) -> float:
+    if not is_square:
+        return value - reach
+    return float(max(np.sqrt(value) - np.sqrt(reach), 0.0) ** 2)
+
+
+IN_SAMPLE = "in_sample"
+HELD_OUT = "held_out"
+
+Resampled = Literal["cluster", "row"]
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How methods are judged."""
+
+    n_folds: int = 10  # Folds of whole clusters for the held-out numbers; at least 2
+    level: float = 0.95  # Coverage of the pointwise intervals
+    n_draws: int = 200  # Draws of the bootstrap; 0 gives no intervals
+    # ``cluster``: whole clusters of relatives are drawn. ``row`` draws proteins one by one, as if
+    # there were no relatives, to show how wrong that is.
+    resample: Resampled = "cluster"
+    n_floor: int = 100  # Simulations of each noise floor; 0 gives none
+    n_signs: int = 999  # Draws of random signs in the tests; 0 gives no p-values by clusters
+    # Only metrics in cells of these families are measured; None: all.
+    families: tuple[str, ...] | None = None
+
 
 Key = tuple[str, str]  # method, sample
 Floor = tuple[str, str, str | None, str]  # method, sample, class, metric
@@ -35,32 +189,19 @@ PAIRED = ("nll", "brier", "ece")  # compared between every two methods
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
-    """What one method says of one sample.
+class Stated:
+    """What one method says of one sample."""
 
-    Parameters
-    ----------
-    confidence : array of float, shape (n_samples,)
-        NaN where it says nothing.
-    probabilities : array of float, shape (n_samples, n_classes), optional
-        Where the method gives a vector; rows are NaN where it says nothing.
-    """
-
-    confidence: Floats
+    confidence: Floats  # NaN where it says nothing
+    # Where the method gives a vector; rows are NaN where it says nothing.
     probabilities: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What judging gives.
+    """What judging gives."""
 
-    Parameters
-    ----------
-    metrics, differences, pairs, floors : tuple
-        Records of the findings.
-    """
-
-    metrics: tuple[MetricValue, ...]
+    metrics: tuple[MetricValue, ...]  # Records of the findings
     differences: tuple[Difference, ...]
     pairs: tuple[Difference, ...]
     floors: tuple[NoiseFloor, ...]
@@ -70,7 +211,7 @@ class Judgement:
 class _Outcome:
     """Measures of one method over one sample, with what they rest on."""
 
-    said: Said
+    stated: Stated
     known: Booleans
     measures: Measures
     n: Integers
@@ -78,15 +219,7 @@ class _Outcome:
 
 
 class Judge:
-    """Measures methods on one set of proteins, all under the same draws.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The proteins.
-    options : EvaluationOptions
-        Level, draws, what is resampled.
-    """
+    """Measures methods on one set of proteins, all under the same draws."""
 
     def __init__(self, labelled: Labelled, options: EvaluationOptions) -> None:
         self.labelled = labelled
@@ -113,37 +246,21 @@ class Judge:
         """Number of classes that were predicted."""
         return len(self.class_names)
 
-    def judged(self, said: Said, known: Booleans) -> Judged:
-        """Return the proteins as one method sees them.
-
-        Parameters
-        ----------
-        said : Said
-            What the method says.
-        known : array of bool
-            Which proteins are judged.
-        """
+    def judged(self, stated: Stated, known: Booleans) -> Judged:
+        """Return the proteins as one method sees them."""
         labelled = self.labelled
         score = labelled.predictions.top_score
         return Judged(
-            said.confidence[known],
+            stated.confidence[known],
             labelled.is_correct[known],
             labelled.weight[known],
             None if score is None else score[known] / labelled.predictions.scale,
-            None if said.probabilities is None else said.probabilities[known],
+            None if stated.probabilities is None else stated.probabilities[known],
             labelled.true_class[known],
         )
 
-    def measure(self, said: Said, known: Booleans) -> Measures:
-        """Return every metric of one method with its draws.
-
-        Parameters
-        ----------
-        said : Said
-            What the method says.
-        known : array of bool
-            Which proteins are judged.
-        """
+    def measure(self, stated: Stated, known: Booleans) -> Measures:
+        """Return every metric of one method with its draws."""
         if not known.any():
             nothing = np.full(self.n_classes + 1, np.nan)
             plain = [metric for metric in METRICS if not metric.needs_vector]
@@ -152,26 +269,16 @@ class Judge:
             )
             value = {metric.name: nothing for metric in plain}
             return Measures(value, {}, {}, {}, {}, {}, nobody)
-        judged, block = self.judged(said, known), self.block[known]
+        judged, block = self.judged(stated, known), self.block[known]
         placed = placements(judged, block, self.n_classes, self.in_cells)
         drawing = Drawing(self.drawing.unit[known], self.drawing.key, self.drawing.n_draws)
         return measure(judged, block, self.n_classes, placed, drawing, self.parts)
 
-    def floors(self, key: Key, said: Said, known: Booleans) -> list[NoiseFloor]:
-        """Return the noise floors of one method over one sample.
-
-        Parameters
-        ----------
-        key : (str, str)
-            Method and sample.
-        said : Said
-            What the method says.
-        known : array of bool
-            Which proteins are judged.
-        """
+    def floors(self, key: Key, stated: Stated, known: Booleans) -> list[NoiseFloor]:
+        """Return the noise floors of one method over one sample."""
         if not known.any():
             return []
-        judged, block = self.judged(said, known), self.block[known]
+        judged, block = self.judged(stated, known), self.block[known]
         placed = placements(judged, block, self.n_classes)
         found = []
         tail = (1.0 - self.options.level) / 2.0
@@ -206,19 +313,13 @@ class Judge:
         """Return the number and name of each block: over all, then each class."""
         return [(-1, None), *enumerate(self.class_names)]
 
-    def outcome(self, said: Said) -> _Outcome:
-        """Return the measures of one method with the counts they rest on.
-
-        Parameters
-        ----------
-        said : Said
-            What the method says.
-        """
-        known = ~np.isnan(said.confidence)
-        if said.probabilities is not None and np.isnan(said.probabilities[known]).any():
-            said = Said(said.confidence)  # a vector that not all have is not judged
+    def outcome(self, stated: Stated) -> _Outcome:
+        """Return the measures of one method with the counts they rest on."""
+        known = ~np.isnan(stated.confidence)
+        if stated.probabilities is not None and np.isnan(stated.probabilities[known]).any():
+            stated = Stated(stated.confidence)  # a vector that not all have is not judged
         n, n_units = self.counts(known)
-        return _Outcome(said, known, self.measure(said, known), n, n_units)
+        return _Outcome(stated, known, self.measure(stated, known), n, n_units)
 
     def rows_of(self, number: int) -> Booleans:
         """Return which proteins are of a block; −1 stands for all."""
@@ -227,13 +328,7 @@ class Judge:
         return np.equal(self.block, number)
 
     def counts(self, known: Booleans) -> tuple[Integers, Integers]:
-        """Return proteins and clusters judged of each class, then of all.
-
-        Parameters
-        ----------
-        known : array of bool
-            Which proteins are judged.
-        """
+        """Return proteins and clusters judged of each class, then of all."""
         block, unit = self.block[known], self.drawing.unit[known]
         n = np.bincount(block, minlength=self.n_classes)
         pairs = np.unique(np.stack([block, unit]), axis=1)
@@ -245,25 +340,13 @@ class Judge:
 
 
 def judge(
-    labelled: Labelled, said: Mapping[Key, Said], reference: str, options: EvaluationOptions
+    labelled: Labelled, stated: Mapping[Key, Stated], reference: str, options: EvaluationOptions
 ) -> Judgement:
-    """Return metrics, differences and noise floors of all methods.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The proteins.
-    said : mapping of (method, sample) to Said
-        In the order to be shown.
-    reference : str
-        The method that the others are compared with.
-    options : EvaluationOptions
-        Level, draws, what is resampled.
-    """
+    """Return metrics, differences and noise floors of all methods."""
     of = Judge(labelled, options)
-    outcomes = {key: of.outcome(entry) for key, entry in said.items()}
+    outcomes = {key: of.outcome(entry) for key, entry in stated.items()}
     metrics, differences, pairs = [], [], []
-    floor = [row for key, one in outcomes.items() for row in of.floors(key, one.said, one.known)]
+    floor = [row for key, one in outcomes.items() for row in of.floors(key, one.stated, one.known)]
     chance = {
         (row.method, row.sample, row.class_name, row.metric): row.upper
         for row in floor
@@ -275,7 +358,7 @@ def judge(
     main = tuple(BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
     by_block: dict[str | None, list[Difference]] = {name: [] for _, name in of.blocks()}
-    methods = list(dict.fromkeys(method for method, _ in said))
+    methods = list(dict.fromkeys(method for method, _ in stated))
     for key, outcome in outcomes.items():
         method, sample = key
         if method != reference:
@@ -314,7 +397,7 @@ def _values(
 ) -> list[MetricValue]:
     """Return the metrics of one method, sample and block."""
     rows = of.rows_of(number)
-    clipped = nll.is_clipped(outcome.said.confidence[rows & outcome.known])
+    clipped = pointwise.is_clipped(outcome.stated.confidence[rows & outcome.known])
     n_units = int(outcome.n_units[number])
     found = []
     for metric in METRICS:
@@ -358,7 +441,7 @@ def _differences(
         both = outcome.known & base.known
         n, n_units = of.counts(both)
         outcome, base = (
-            _Outcome(one.said, both, of.measure(one.said, both), n, n_units)
+            _Outcome(one.stated, both, of.measure(one.stated, both), n, n_units)
             for one in (outcome, base)
         )
     found = []

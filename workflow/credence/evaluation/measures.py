@@ -6,31 +6,289 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
-from credence.calibrators.draws import cluster_weights, uniform
-from credence.calibrators.intervals import JEFFREYS, guard_draws
-from credence.evaluation.scatter import (
-    BothRelatives,
-    Scatter,
-    both_relatives,
-    both_scatters,
-    by_weights_alone,
-)
-from credence.evaluation.sums import (
-    BlockSums,
-    Placed,
-    centred,
-    drawn_sums,
-    outcome_sums,
-    place,
-    place_losses,
-    total_sums,
-    unit_matrices,
-)
-from credence.metrics.judged import Family, Judged, divide, sum_by
-from credence.metrics.protocol import Metric
-from credence.metrics.registry import METRICS
+from credence.calibrators.intervals import JEFFREYS, LEAST_FREEDOM, guard_draws
+from credence.draws import cluster_weights, uniform
+from credence.metrics.all_metrics import METRICS
+from credence.metrics.metric import BinSums, Family, Judged, Metric, divide, loss_cells, sum_by
 from credence.predictions import Floats, Integers
+
+# Of a variance, or of a mean's square: what rounding leaves where clusters or losses are equal.
+NOTHING = 1e-18
+
+
+@dataclass(frozen=True, eq=False)
+class RelativePairs:
+    """Which proteins of a block belong together, and what they weigh."""
+
+    code: Integers  # A code for each pair of block and cluster
+    block: Integers  # Block of each code
+    n_blocks: int  # How many there are
+    weight: Floats  # Of the proteins
+    mass: Floats  # Σ w and Σ w² of each code
+    squares: Floats
+    n_members: Integers  # Proteins of each code
+
+    @property
+    def total(self) -> Floats:
+        """Σ w of each block."""
+        return sum_by(self.block, self.mass, self.n_blocks)
+
+    @property
+    def n_effective(self) -> Floats:
+        """Kish's number of clusters of each block, (Σ W)² / Σ W²; 0 of an empty one."""
+        return divide(self.total**2, sum_by(self.block, self.mass**2, self.n_blocks), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """How draws of clusters are to be read, block by block."""
+
+    stretch: Floats  # How much further off a mean can be than its draws show; 1 or more
+    freedom: Floats  # Degrees of freedom of Student's t, by which quantiles are widened
+
+
+def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats) -> RelativePairs:
+    """Return which proteins of each block belong together."""
+    n_units = int(unit.max()) + 1 if len(unit) > 0 else 1
+    pairs, code = np.unique(block * n_units + unit, return_inverse=True)
+    code = code.astype(np.int64)
+    return RelativePairs(
+        code=code,
+        block=(pairs // n_units).astype(np.int64),
+        n_blocks=n_blocks,
+        weight=weight,
+        mass=sum_by(code, weight, len(pairs)),
+        squares=sum_by(code, weight**2, len(pairs)),
+        n_members=np.bincount(code, minlength=len(pairs)).astype(np.int64),
+    )
+
+
+def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
+    """Return how much wider each block's mean scatters than draws of clusters show.
+
+    Notes
+    -----
+    With r the losses less their block's mean, D = Σ w r of a cluster and W its
+    weight, draws of clusters scatter as Σ D² does. Two other estimates of the same
+    variance are made, and the stretch is the root of the greatest over Σ D²:
+
+    - leaving out each cluster, Σ D² / (1 − W/ΣW)² [1]_;
+    - the design effect, σ² Σ w² + c (Σ W² − Σ w²), σ² the mean square of r and c
+      the mean product of a protein's r with those of its relatives, between 0 and σ²
+      [2]_; times m/(m − 1), m Kish's number of clusters.
+
+    The degrees of freedom are the geometric mean of m − 1, which asks what clusters
+    weigh, and of (Σ D²)² / Σ D⁴, which asks what the scatter came from.
+
+    References
+    ----------
+    .. [1] MacKinnon, Nielsen & Webb 2023, doi 10.1002/jae.2969.
+    .. [2] Kish 1965, Survey Sampling, section 5.4; Scott & Holt 1982,
+       Journal of the American Statistical Association 77:848–854.
+    """
+    of, n_codes = relatives, len(relatives.block)
+
+    def by_block(values: Floats) -> Floats:
+        return sum_by(of.block, values, of.n_blocks)
+
+    total = of.total
+    mean = divide(by_block(sum_by(of.code, of.weight * losses, n_codes)), total, 0.0)
+    residual = losses - mean[of.block[of.code]]
+    pull = of.weight * residual
+    summed = sum_by(of.code, pull, n_codes)
+    own_squares = sum_by(of.code, pull**2, n_codes)
+    shown = by_block(summed**2)
+    left = 1.0 - of.mass / total[of.block]
+    jackknife = by_block(divide(summed**2, left**2, 0.0))
+
+    variance = divide(by_block(sum_by(of.code, pull * residual, n_codes)), total, 0.0)
+    has_relatives = of.n_members > 1
+    pairs = np.where(has_relatives, of.mass**2 - of.squares, 0.0)
+    products = divide(of.mass * (summed**2 - own_squares), pairs, 0.0)
+    alike = divide(by_block(products), by_block(np.where(has_relatives, of.mass, 0.0)), 0.0)
+    shared = np.clip(alike, 0.0, variance)
+    number = of.n_effective
+    few = divide(number, number - 1.0, 1.0)
+    forecast = few * (variance * by_block(of.squares) + shared * by_block(pairs))
+
+    greatest = np.maximum(np.maximum(jackknife, forecast), shown)
+    known = (shown > NOTHING * greatest) & (variance > NOTHING * mean**2)
+    bearing = np.where(known, divide(shown**2, by_block(summed**4), 1.0), 1.0)
+    return Scatter(
+        stretch=np.sqrt(np.where(known, divide(greatest, shown, 1.0), 1.0)),
+        freedom=np.sqrt(np.maximum(number - 1.0, LEAST_FREEDOM) * bearing),
+    )
+
+
+BothRelatives = tuple[RelativePairs, RelativePairs]  # by predicted class, and over all
+
+
+def both_relatives(
+    block: Integers, n_classes: int, unit: Integers, weight: Floats
+) -> BothRelatives:
+    """Return which proteins belong together by predicted class, and over all."""
+    return (
+        relatives_of(block, n_classes, unit, weight),
+        relatives_of(np.zeros_like(block), 1, unit, weight),
+    )
+
+
+def both_scatters(relatives: BothRelatives, losses: Floats) -> Scatter:
+    """Return :func:`scatter_of` of each predicted class, then of all."""
+    found = [scatter_of(of, losses) for of in relatives]
+    return Scatter(
+        np.concatenate([one.stretch for one in found]),
+        np.concatenate([one.freedom for one in found]),
+    )
+
+
+def by_weights_alone(relatives: BothRelatives, stretch: Floats) -> Scatter:
+    """Return a scatter whose freedom is Kish's number of clusters less one."""
+    number = np.concatenate([of.n_effective for of in relatives])
+    return Scatter(stretch, np.maximum(number - 1.0, LEAST_FREEDOM))
+
+
+OUTCOME = 2  # the channel of cells that holds what turned out
+
+
+@dataclass(frozen=True, eq=False)
+class BinPlaces:
+    """Entries of a family of cells, classes side by side."""
+
+    row: Integers  # The protein
+    position: Integers  # The block times `n_cells`, plus the cell
+    # Blocks are the predicted classes; where cells depend on which proteins are judged together,
+    # the last block is all of them.
+    n_blocks: int
+    n_cells: int
+    values: Floats  # What is summed
+    # Whether the last block is all proteins; else their sums are those of the classes added up.
+    has_all: bool
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSums:
+    """Sums of every predicted class and of all."""
+
+    classes: Floats  # Per predicted class; no classes where the family is over all alone
+    everything: Floats  # Over all
+
+
+def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> BinPlaces | None:
+    """Return a family's entries, each class in a block of its own."""
+    if family.is_fixed:
+        cells = family.cells(judged)
+        return None if cells is None else _placed(cells, block, n_blocks)
+    parts: list[tuple[Integers, BinSums]] = []
+    for number in range(n_blocks):
+        rows = np.flatnonzero(block == number).astype(np.int64)
+        cells = family.cells(judged.take(rows)) if len(rows) > 0 else None
+        if cells is not None:
+            parts.append((rows[cells.row], _shifted(cells, number)))
+    everything = family.cells(judged)
+    if everything is None:
+        return None
+    parts.append((everything.row, _shifted(everything, n_blocks)))
+    return BinPlaces(
+        np.concatenate([row for row, _ in parts]),
+        np.concatenate([cells.cell for _, cells in parts]),
+        n_blocks + 1,
+        everything.n_cells,
+        np.concatenate([cells.values for _, cells in parts], axis=1),
+        has_all=True,
+    )
+
+
+def place_losses(
+    metrics: Sequence[Metric], judged: Judged, block: Integers, n_blocks: int
+) -> BinPlaces:
+    """Return the entries of all metrics that are means of losses."""
+    return _placed(loss_cells(tuple(metrics), judged), block, n_blocks)
+
+
+def _placed(cells: BinSums, block: Integers, n_blocks: int) -> BinPlaces:
+    position = block[cells.row] * cells.n_cells + cells.cell
+    return BinPlaces(cells.row, position, n_blocks, cells.n_cells, cells.values, has_all=False)
+
+
+def _shifted(cells: BinSums, number: int) -> BinSums:
+    cell = cells.cell + number * cells.n_cells
+    return BinSums(cells.row, cell, cells.n_cells, cells.values)
+
+
+def unit_matrices(
+    placed: BinPlaces, weight: Floats, unit: Integers, n_units: int
+) -> list[sparse.csr_array]:
+    """Return a matrix per channel that turns weights of units into sums."""
+    shape = (placed.n_blocks * placed.n_cells, n_units)
+    found = []
+    for channel in placed.values:
+        entry = weight[placed.row] * channel
+        matrix = sparse.coo_array((entry, (placed.position, unit[placed.row])), shape=shape)
+        found.append(matrix.tocsr())
+    return found
+
+
+def total_sums(placed: BinPlaces, weight: Floats) -> BlockSums:
+    """Return the sums with the proteins' own weights: one draw, nothing drawn."""
+    size = placed.n_blocks * placed.n_cells
+    sums = [
+        sum_by(placed.position, weight[placed.row] * channel, size) for channel in placed.values
+    ]
+    return blocks_of(placed, np.stack(sums)[:, :, None])
+
+
+def drawn_sums(
+    placed: BinPlaces, matrices: Sequence[sparse.csr_array], drawn: Floats
+) -> BlockSums:
+    """Return the sums under drawn weights of the units."""
+    return blocks_of(placed, np.stack([matrix @ drawn for matrix in matrices]))
+
+
+def centred(drawn: BlockSums, own: BlockSums) -> BlockSums:
+    """Return drawn sums less what the sample's means of the cells would give.
+
+    A calibration error of these sums is the distance of the draw from the
+    sample, as it is of the sample from the truth.
+    """
+    return BlockSums(
+        _centred(drawn.classes, own.classes), _centred(drawn.everything, own.everything)
+    )
+
+
+def _centred(drawn: Floats, own: Floats) -> Floats:
+    expected = drawn[0] * divide(own[1 : OUTCOME + 1], own[0], 0.0)
+    return np.concatenate([drawn[:1], drawn[1 : OUTCOME + 1] - expected])
+
+
+def outcome_sums(placed: BinPlaces, weight: Floats, own: BlockSums, outcome: Floats) -> BlockSums:
+    """Return the sums had other predictions been right."""
+    shape = (placed.n_blocks * placed.n_cells, len(weight))
+    matrix = sparse.coo_array((weight[placed.row], (placed.position, placed.row)), shape=shape)
+    simulated = blocks_of(placed, (matrix.tocsr() @ outcome)[None])
+    return BlockSums(
+        _with_outcome(own.classes, simulated.classes),
+        _with_outcome(own.everything, simulated.everything),
+    )
+
+
+def _with_outcome(own: Floats, simulated: Floats) -> Floats:
+    """Return weight and confidence as they are, with the outcomes simulated."""
+    shape = (OUTCOME, *simulated.shape[1:])
+    return np.concatenate([np.broadcast_to(own[:OUTCOME], shape), simulated])
+
+
+def blocks_of(placed: BinPlaces, sums: Floats) -> BlockSums:
+    """Return sums by class and over all."""
+    n_channels, _, n_draws = sums.shape
+    shaped = sums.reshape(n_channels, placed.n_blocks, placed.n_cells, n_draws)
+    shaped = np.ascontiguousarray(np.moveaxis(shaped, 3, 2))
+    if placed.has_all:
+        return BlockSums(shaped[:, :-1], shaped[:, -1])
+    return BlockSums(shaped, shaped.sum(axis=1))
+
 
 DRAWS_AT_ONCE = 250  # bounds memory
 LOSSES = tuple(metric for metric in METRICS if metric.losses is not None)
@@ -40,21 +298,11 @@ PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """What is drawn, the same for every method, so that methods are paired.
+    """What is drawn, the same for every method, so that methods are paired."""
 
-    Parameters
-    ----------
-    unit : array of int, shape (n_samples,)
-        What is drawn together: a code per cluster, or per protein.
-    key : array of uint64, shape (n_units,)
-        A key for each unit.
-    n_draws : int
-        Number of draws; 0: none.
-    """
-
-    unit: Integers
-    key: np.ndarray[tuple[int], np.dtype[np.uint64]]
-    n_draws: int
+    unit: Integers  # What is drawn together: a code per cluster, or per protein
+    key: np.ndarray[tuple[int], np.dtype[np.uint64]]  # A key for each unit
+    n_draws: int  # Number of draws; 0: none
 
     def parts(self) -> list[Floats]:
         """Return weights of the units, shape (n_units, part of the draws) each."""
@@ -72,51 +320,25 @@ class Drawing:
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """All metrics of one method over one sample.
+    """All metrics of one method over one sample."""
 
-    Parameters
-    ----------
-    value : mapping of str to array of float, shape (n_classes + 1,)
-        By metric: of each predicted class, then over all; NaN where not defined.
-    drawn : mapping of str to array of float, shape (n_classes + 1, n_draws)
-        The same under each draw.
-    noise : mapping of str to array of float, shape (n_classes + 1, n_draws)
-        By calibration error, and of sharpness: how far each draw lies from the sample.
-    scatter : mapping of str to Scatter
-        By metric: how its draws are to be read, by class and over all.
-    losses : mapping of str to array of float, shape (n_samples,)
-        By metric that is a mean: what it is the mean of.
-    centre : mapping of str to array of float, shape (n_classes + 1,)
-        By share: its value with half a pseudo-cluster right and half a one wrong.
-    relatives : tuple of Relatives
-        Of the proteins measured, by class and over all.
-    """
-
+    # By metric: of each predicted class, then over all; NaN where not defined.
     value: Mapping[str, Floats]
-    drawn: Mapping[str, Floats]
+    drawn: Mapping[str, Floats]  # The same under each draw
+    # By calibration error, and of sharpness: how far each draw lies from the sample.
     noise: Mapping[str, Floats]
+    # By metric: how its draws are to be read, by class and over all.
     scatter: Mapping[str, Scatter]
-    losses: Mapping[str, Floats]
+    losses: Mapping[str, Floats]  # By metric that is a mean: what it is the mean of
+    # By share: its value with half a pseudo-cluster right and half a one wrong.
     centre: Mapping[str, Floats]
-    relatives: BothRelatives
+    relatives: BothRelatives  # Of the proteins measured, by class and over all
 
 
 def finish_all(
     metric: Metric, sums: BlockSums, n_effective: Floats, *, is_centred: bool = False
 ) -> Floats:
-    """Return a metric of every class and over all, shape (n_classes + 1, n_draws).
-
-    Parameters
-    ----------
-    metric : Metric
-        With a family.
-    sums : BlockSums
-        Of that family.
-    n_effective : array of float, shape (n_classes + 1,)
-        Kish's number of proteins of each class, then of all.
-    is_centred : bool
-        Whether the sums are centred, so that noise is asked for.
-    """
+    """Return a metric of every class and over all, shape (n_classes + 1, n_draws)."""
     finish = metric.noise if is_centred and metric.noise is not None else metric.finish
     _, n_draws, _ = sums.everything.shape
     n_classes = len(n_effective) - 1
@@ -132,30 +354,14 @@ def finish_all(
 
 
 def effective_numbers(judged: Judged, block: Integers, n_classes: int) -> Floats:
-    """Return Kish's number of proteins of each predicted class, then of all.
-
-    Parameters
-    ----------
-    judged : Judged
-        All proteins.
-    block : array of int
-        Predicted class of each.
-    n_classes : int
-        How many there are.
-    """
+    """Return Kish's number of proteins of each predicted class, then of all."""
     total = sum_by(block, judged.weight, n_classes)
     squares = sum_by(block, judged.weight**2, n_classes)
     return np.append(divide(total**2, squares, 0.0), judged.n_effective)
 
 
 def in_families(names: Sequence[str] | None) -> tuple[Metric, ...]:
-    """Return the metrics in cells of the families named, or of all.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Of families; None: all.
-    """
+    """Return the metrics in cells of the families named, or of all."""
     if names is None:
         return IN_CELLS
     return tuple(one for one in IN_CELLS if one.family and one.family.name in names)
@@ -163,20 +369,8 @@ def in_families(names: Sequence[str] | None) -> tuple[Metric, ...]:
 
 def placements(
     judged: Judged, block: Integers, n_classes: int, metrics: Sequence[Metric] = IN_CELLS
-) -> dict[str, Placed]:
-    """Return where proteins count, by family, for what can be measured.
-
-    Parameters
-    ----------
-    judged : Judged
-        All proteins.
-    block : array of int
-        Predicted class of each.
-    n_classes : int
-        How many there are.
-    metrics : sequence of Metric
-        What is measured.
-    """
+) -> dict[str, BinPlaces]:
+    """Return where proteins count, by family, for what can be measured."""
     families: dict[str, tuple[Family, int]] = {}
     for metric in metrics:
         if metric.family is not None:
@@ -193,27 +387,11 @@ def measure(
     judged: Judged,
     block: Integers,
     n_classes: int,
-    placed: Mapping[str, Placed],
+    placed: Mapping[str, BinPlaces],
     drawing: Drawing,
     parts: Sequence[Floats],
 ) -> Measures:
-    """Return every metric and its draws.
-
-    Parameters
-    ----------
-    judged : Judged
-        All proteins that have a confidence.
-    block : array of int
-        Predicted class of each.
-    n_classes : int
-        How many there are.
-    placed : mapping of str to Placed
-        From :func:`placements`.
-    drawing : Drawing
-        What is drawn; `unit` is of the proteins judged.
-    parts : sequence of array of float
-        From :meth:`Drawing.parts`.
-    """
+    """Return every metric and its draws."""
     n_effective = effective_numbers(judged, block, n_classes)
     relatives = both_relatives(block, n_classes, drawing.unit, judged.weight)
     means = _measure_losses(judged, block, n_classes, relatives, drawing, parts)
@@ -303,20 +481,12 @@ def floors(
     judged: Judged,
     block: Integers,
     n_classes: int,
-    placed: Mapping[str, Placed],
+    placed: Mapping[str, BinPlaces],
     chance: Floats,
 ) -> dict[str, Floats]:
     """Return what calibrated confidences would score, shape (n_classes + 1, n_draws).
 
     Outcomes are drawn with the confidences taken for true.
-
-    Parameters
-    ----------
-    judged, block, n_classes, placed
-        As for :func:`measure`.
-    chance : array of float, shape (n_samples, n_draws)
-        Numbers in (0, 1); a prediction is right where its own is below its
-        confidence. Relatives that share their numbers are right or wrong together.
     """
     n_effective = effective_numbers(judged, block, n_classes)
     found: dict[str, Floats] = {}
@@ -355,7 +525,7 @@ def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
 
 
 def _vector_sums(
-    placed: Placed, judged: Judged, own: BlockSums, true_class: Integers
+    placed: BinPlaces, judged: Judged, own: BlockSums, true_class: Integers
 ) -> BlockSums:
     """Return the sums had the true classes been those drawn."""
     assert judged.probabilities is not None
@@ -376,13 +546,5 @@ def _vector_sums(
 
 
 def chances(key: np.ndarray[tuple[int], np.dtype[np.uint64]], n_draws: int) -> Floats:
-    """Return numbers in (0, 1) for the noise floor, shape (n_keys, n_draws).
-
-    Parameters
-    ----------
-    key : array of uint64
-        Of proteins, or of their clusters.
-    n_draws : int
-        How many of each.
-    """
+    """Return numbers in (0, 1) for the noise floor, shape (n_keys, n_draws)."""
     return np.stack([uniform(key, draw, "noise floor") for draw in range(n_draws)], axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.findings import ClassCount, Notice, Reliability
-from credence.metrics import nll
+from credence.metrics import pointwise
 from credence.predictions import Floats, Labelled
 
 # With ten bins and 95 % intervals, three or more are off by chance once in 87 times.
@@ -26,21 +26,7 @@ def notices_of(
     classes: Sequence[ClassCount],
     n_folds: int,
 ) -> tuple[Notice, ...]:
-    """Return everything that makes a number less sure than it looks.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set.
-    in_sample : mapping of str to Confidence
-        By method.
-    held_out : mapping of str to array of float
-        By method.
-    classes : sequence of ClassCount
-        Counts per class.
-    n_folds : int
-        Folds of the held-out numbers.
-    """
+    """Return everything that makes a number less sure than it looks."""
     return (
         *_about_the_set(labelled),
         *_about_classes(classes, n_folds),
@@ -50,15 +36,7 @@ def notices_of(
 
 
 def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
-    """Return a warning where there are too few draws for the quantiles asked for.
-
-    Parameters
-    ----------
-    n_draws : int
-        Draws of the bootstrap; 0: no intervals, and nothing to warn of.
-    level : float
-        Coverage of the intervals.
-    """
+    """Return a warning where there are too few draws for the quantiles asked for."""
     least = math.ceil(2.0 / (1.0 - level) * (1.0 - ROUNDING))  # one draw beyond either end
     if n_draws == 0 or n_draws >= least:
         return ()
@@ -72,17 +50,7 @@ def notices_of_draws(n_draws: int, level: float) -> tuple[Notice, ...]:
 def notices_of_reliability(
     reliability: Sequence[Reliability], method: str, level: float
 ) -> tuple[Notice, ...]:
-    """Return a warning for each class whose held-out confidences are off.
-
-    Parameters
-    ----------
-    reliability : sequence of Reliability
-        Of all methods, classes and samples.
-    method : str
-        The method whose confidences are given out.
-    level : float
-        Coverage of the intervals of the bins.
-    """
+    """Return a warning for each class whose held-out confidences are off."""
     found = []
     for entry in reliability:
         if (entry.method, entry.sample) != (method, "held_out") or entry.class_name is None:
@@ -102,13 +70,6 @@ def notices_of_reliability(
 
 def plural(count: int, singular: str, many: str = "") -> str:
     """Return a count with its noun.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-    singular, many : str
-        The noun; many is the singular with an s unless given.
 
     Examples
     --------
@@ -212,16 +173,16 @@ def _about_held_out(labelled: Labelled, held_out: Mapping[str, Floats]) -> list[
                 "numbers."
             )
             found.append(Notice("left out", text, is_warning=True))
-        clipped = nll.is_clipped(confidence[known])
+        clipped = pointwise.is_clipped(confidence[known])
         n_clipped = int(clipped.sum())
         if n_clipped == 0:
             continue
-        said_right = confidence[known][clipped] > 0.5  # each is 0 or 1
-        n_mistaken = int((said_right != labelled.is_correct[known][clipped]).sum())
+        stated_right = confidence[known][clipped] > 0.5  # each is 0 or 1
+        n_mistaken = int((stated_right != labelled.is_correct[known][clipped]).sum())
         text = (
             f"{method} gives {plural(n_clipped, 'protein')} a held-out confidence of 0 or 1, and "
             f"{n_mistaken:,} of these {'was' if n_mistaken == 1 else 'were'} mistaken. For the "
-            f"negative log-likelihood they count as {nll.CLIP:g} away from 0 or 1."
+            f"negative log-likelihood they count as {pointwise.CLIP:g} away from 0 or 1."
         )
         found.append(Notice("clipped", text, is_warning=n_mistaken > 0))
     return found

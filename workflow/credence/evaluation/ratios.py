@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from credence.calibrators.draws import cluster_weights, encode_clusters
 from credence.calibrators.intervals import expanded_quantiles, guard_draws
 from credence.calibrators.protocol import FitOptions
+from credence.draws import cluster_weights, encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Strings
 
 MIN_CLUSTERS = 5  # fewer cannot tell how much a mean varies: no interval is given
@@ -25,74 +25,35 @@ DRAWS_AT_ONCE = 50  # bounds the memory of a block of draws
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """One ratio, over some of the block's proteins.
+    """One ratio, over some of the block's proteins."""
 
-    Parameters
-    ----------
-    rows : array of int
-        Which proteins of the block it is over.
-    numerator, denominator : array of float
-        Per protein of `rows`; denominators are positive.
-    is_share : bool
-        Whether numerators are 0 or the denominator: the interval then has a
-        guard at its ends, so that 0 and 1 have a width too.
-    """
-
-    rows: Integers
-    numerator: Floats
+    rows: Integers  # Which proteins of the block it is over
+    numerator: Floats  # Per protein of `rows`; denominators are positive
     denominator: Floats
+    # Whether numerators are 0 or the denominator: the interval then has a guard at its ends, so
+    # that 0 and 1 have a width too.
     is_share: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Values of ratios with their intervals; NaN where there is none.
+    """Values of ratios with their intervals; NaN where there is none."""
 
-    Parameters
-    ----------
-    value, lower, upper : array of float
-        One per ratio.
-    n, n_clusters : array of int
-        Proteins and clusters that each is over.
-    """
-
-    value: Floats
+    value: Floats  # One per ratio
     lower: Floats
     upper: Floats
-    n: Integers
+    n: Integers  # Proteins and clusters that each is over
     n_clusters: Integers
 
 
 def mean_of(losses: Floats, weight: Floats, chosen: Booleans, *, is_share: bool = False) -> Ratio:
-    """Return the ratio that is the weighted mean of losses over chosen rows.
-
-    Parameters
-    ----------
-    losses, weight : array of float
-        Per protein of the block.
-    chosen : array of bool
-        Which proteins count.
-    is_share : bool
-        Whether every loss is 0 or 1.
-    """
+    """Return the ratio that is the weighted mean of losses over chosen rows."""
     rows = np.flatnonzero(chosen)
     return Ratio(rows, losses[rows] * weight[rows], weight[rows], is_share)
 
 
 def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: int) -> Estimates:
-    """Return the ratios of one block of proteins and their intervals.
-
-    Parameters
-    ----------
-    cluster : array of str
-        Cluster of each protein of the block.
-    ratios : sequence of Ratio
-        What to estimate.
-    level : float
-        Coverage of the pointwise intervals.
-    n_draws : int
-        Number of draws; 0 gives NaN for the ends.
-    """
+    """Return the ratios of one block of proteins and their intervals."""
     codes, keys = encode_clusters(cluster)
     numerator = _cluster_sums(codes, len(keys), ratios, [ratio.numerator for ratio in ratios])
     denominator = _cluster_sums(codes, len(keys), ratios, [ratio.denominator for ratio in ratios])

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters, uniform
 from credence.calibrators.protocol import Calibrator
-from credence.metrics.judged import Judged
-from credence.metrics.registry import BY_NAME
+from credence.draws import encode_clusters, uniform
+from credence.metrics.all_metrics import BY_NAME
+from credence.metrics.metric import Judged
 from credence.predictions import Booleans, Floats, Labelled
 
 MEASURED = ("nll", "brier", "ece")
@@ -26,33 +26,17 @@ Values = dict[tuple[str, str | None, str], tuple[float, float]]
 
 @dataclass(frozen=True)
 class TwoSets:
-    """One method and class, measured on the fitted half and on the other.
+    """One method and class, measured on the fitted half and on the other."""
 
-    Parameters
-    ----------
-    method : str
-        The method.
-    class_name : str, optional
-        The predicted class; None: all.
-    metric : str
-        Name in the registry.
-    in_sample, held_out : float
-        Medians over the draws.
-    flattery, lower, upper : float
-        Median, 5 % and 95 % quantile of held-out minus in-sample, draw by draw.
-    n_draws : int
-        Draws in which both halves could be measured.
-    """
-
-    method: str
-    class_name: str | None
-    metric: str
-    in_sample: float
+    method: str  # The method
+    class_name: str | None  # The predicted class; None: all
+    metric: str  # Name in the registry
+    in_sample: float  # Medians over the draws
     held_out: float
-    flattery: float
+    flattery: float  # Median, 5 % and 95 % quantile of held-out minus in-sample, draw by draw
     lower: float
     upper: float
-    n_draws: int
+    n_draws: int  # Draws in which both halves could be measured
 
 
 def first_half(labelled: Labelled, draw: int) -> Booleans:
@@ -60,13 +44,6 @@ def first_half(labelled: Labelled, draw: int) -> Booleans:
 
     Clusters are sorted by the class that most of them is predicted to be, within
     a class by draws keyed to their names, and take turns.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The set.
-    draw : int
-        Number of the draw, from 0.
     """
     codes, keys = encode_clusters(labelled.cluster)
     n_classes = labelled.predictions.n_classes
@@ -79,17 +56,7 @@ def first_half(labelled: Labelled, draw: int) -> Booleans:
 
 
 def measure_halves(labelled: Labelled, calibrators: Mapping[str, Calibrator], draw: int) -> Values:
-    """Return each metric on the half that was fitted and on the other.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The set.
-    calibrators : mapping of str to Calibrator
-        Methods by name; they need no intervals.
-    draw : int
-        Number of the draw.
-    """
+    """Return each metric on the half that was fitted and on the other."""
     inside = first_half(labelled, draw)
     halves = labelled.take(inside), labelled.take(~inside)
     found: Values = {}
@@ -106,13 +73,7 @@ def measure_halves(labelled: Labelled, calibrators: Mapping[str, Calibrator], dr
 
 
 def summarise_draws(draws: Sequence[Values]) -> tuple[TwoSets, ...]:
-    """Return medians over the draws, leaving out draws that could not be measured.
-
-    Parameters
-    ----------
-    draws : sequence of mapping
-        From :func:`measure_halves`, at least one.
-    """
+    """Return medians over the draws, leaving out draws that could not be measured."""
     found = []
     for (method, class_name, metric), _ in draws[0].items():
         pairs = np.array([draw[method, class_name, metric] for draw in draws])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, note_text
+from credence.draws import keys_of
 from credence.findings import Setting, UseClass, UseRow, UseSet
-from credence.predictions import Floats, Integers, Predictions
+from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
+from credence.novelty.reference import Look, Reference
+from credence.predictions import Floats, Integers, Predictions, Strings
 
 N_BINS = 20
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -25,25 +29,7 @@ def use_set_of(
     notes: Mapping[str, int],
     extremes: tuple[tuple[UseRow, ...], tuple[UseRow, ...]],
 ) -> UseSet:
-    """Return what a page shows of a use-set: distributions and extremes.
-
-    Parameters
-    ----------
-    name : str
-        Name of the use-set.
-    method : str
-        Method that gave the confidences.
-    class_names : tuple of str
-        In the classifier's order.
-    class_ : array of int
-        Predicted class of each protein; less than 0 without one.
-    value : array of float
-        Confidence of each protein; NaN without one.
-    notes : mapping of str to int
-        How many proteins have each note.
-    extremes : pair of tuple of UseRow
-        Proteins of most and of least confidence.
-    """
+    """Return what a page shows of a use-set: distributions and extremes."""
     known = ~np.isnan(value)
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
     position = np.clip(np.searchsorted(edges, value[known], side="left") - 1, 0, N_BINS - 1)
@@ -66,19 +52,7 @@ def use_set_of(
 def summarise_use_set(
     name: str, method: str, predictions: Predictions, confidence: Confidence
 ) -> UseSet:
-    """Return what a page shows of a use-set that is in memory.
-
-    Parameters
-    ----------
-    name : str
-        Name of the use-set.
-    method : str
-        Method that gave the confidences.
-    predictions : Predictions
-        The use-set.
-    confidence : Confidence
-        An entry per protein.
-    """
+    """Return what a page shows of a use-set that is in memory."""
     value = confidence.value
     order = np.flatnonzero(~np.isnan(value))
     # Ties in confidence are settled by id, so that order of rows is nothing.
@@ -133,3 +107,148 @@ def _rows(
         )
         for row in rows
     )
+
+
+MOST_ROWS = 50  # flagged proteins that a page lists
+MOST_POINTS = 400  # of one kind on a map; more hide each other
+N_NOVELTY_BINS = 30
+FARTHEST = 0.995  # of all distances; the last bin holds what is beyond it
+
+
+@dataclass
+class Sample:
+    """Points of proteins, drawn by the names of the proteins alone."""
+
+    most: int  # How many are kept
+    n: int = 0
+    _keys: Integers = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    _points: Floats = field(default_factory=lambda: np.empty((0, 2)))
+
+    def add(self, ids: Strings, points: Floats) -> None:
+        """Add proteins."""
+        self.n += len(ids)
+        keys = np.concatenate([self._keys, keys_of(ids)])
+        joined = np.concatenate([self._points, points])
+        order = np.argsort(keys, kind="stable")[: self.most]
+        self._keys, self._points = keys[order], joined[order]
+
+    def points(self) -> Points:
+        """Return what was kept, in the order of the keys."""
+        x, y = (tuple(float(f"{number:.4g}") for number in axis) for axis in self._points.T)
+        return Points(x, y, self.n)
+
+
+@dataclass
+class NovelSet:
+    """What is told of a use-set while its pieces are read."""
+
+    name: str  # The use-set
+    reference: Reference  # What is known
+    n: int = 0
+    n_repeats: int = 0
+    _others: Sample = field(default_factory=lambda: Sample(MOST_POINTS))
+    _flagged: Sample = field(default_factory=lambda: Sample(MOST_POINTS))
+    _distances: list[Floats] = field(default_factory=list)
+    _sums: Floats = field(default_factory=lambda: np.zeros((2, 2)))
+    _rows: list[NovelProtein] = field(default_factory=list)
+
+    def add(
+        self,
+        ids: Strings,
+        points: Floats,
+        look: Look,
+        predicted_class: Strings,
+        confidence: Floats,
+    ) -> None:
+        """Add proteins of the use-set."""
+        placed = np.isfinite(look.distance)
+        flagged = look.is_flagged
+        self.n += len(ids)
+        self.n_repeats += int(look.is_repeat.sum())
+        self._distances.append(look.distance[placed])
+        flat = _flat(points)
+        self._flagged.add(ids[flagged], flat[flagged])
+        self._others.add(ids[placed & ~flagged], flat[placed & ~flagged])
+        for row, chosen in enumerate((flagged, placed & ~flagged)):
+            known = confidence[chosen & np.isfinite(confidence)]
+            self._sums[row] += (known.sum(), len(known))
+        self._rows += [
+            self._protein(row, ids, look, predicted_class, confidence)
+            for row in np.flatnonzero(flagged).tolist()
+        ]
+        self._rows = sorted(self._rows, key=lambda found: (-found.distance, found.id))[:MOST_ROWS]
+
+    def _protein(
+        self,
+        row: int,
+        ids: Strings,
+        look: Look,
+        predicted_class: Strings,
+        confidence: Floats,
+    ) -> NovelProtein:
+        nearest = int(look.nearest[row])
+        return NovelProtein(
+            str(ids[row]),
+            str(predicted_class[row]),
+            float(confidence[row]),
+            float(look.novelty[row]),
+            float(look.distance[row]),
+            str(self.reference.ids[nearest]),
+            str(self.reference.class_name[nearest]),
+            float(look.training_distance[row]),
+        )
+
+    def finding(self) -> NoveltyFinding:
+        """Return what was found of all proteins added."""
+        reference = self.reference
+        known = reference.calibration_rows
+        calibration = Sample(MOST_POINTS)
+        calibration.add(reference.ids[known], _flat(reference.points[known]))
+        use = np.concatenate([np.empty(0), *self._distances])
+        own = reference.sorted_distances
+        edges = _edges(np.concatenate([use, own]))
+        sums, counts = self._sums.T
+        with np.errstate(invalid="ignore"):
+            means = sums / counts
+        return NoveltyFinding(
+            name=self.name,
+            features=reference.space.kind,
+            n_components=reference.space.n_components,
+            explained=tuple(float(share) for share in reference.space.explained[:2]),
+            flag=reference.flag,
+            n=self.n,
+            n_placed=len(use),
+            n_flagged=self._flagged.n,
+            n_repeats=self.n_repeats,
+            n_calibration=len(known),
+            n_training=0 if reference.training is None else len(reference.training),
+            confidence_flagged=float(means[0]),
+            confidence_others=float(means[1]),
+            edges=tuple(float(edge) for edge in edges),
+            calibration_counts=_counts(own, edges),
+            use_counts=_counts(use, edges),
+            flag_distance=reference.flag_distance,
+            calibration=calibration.points(),
+            others=self._others.points(),
+            flagged=self._flagged.points(),
+            rows=tuple(self._rows),
+        )
+
+
+def _flat(points: Floats) -> Floats:
+    """Return the first two coordinates; a second one of 0 where there is one axis."""
+    if points.shape[1] >= 2:
+        return points[:, :2]
+    return np.column_stack([points[:, 0], np.zeros(len(points))])
+
+
+def _edges(distances: Floats) -> Floats:
+    if len(distances) == 0:
+        return np.array([0.0, 1.0])
+    end = float(np.quantile(distances, FARTHEST))
+    return np.linspace(0.0, end if end > 0 else 1.0, N_NOVELTY_BINS + 1)
+
+
+def _counts(distances: Floats, edges: Floats) -> tuple[int, ...]:
+    inside = np.minimum(distances, edges[-1])
+    return tuple(int(number) for number in np.histogram(inside, edges)[0])

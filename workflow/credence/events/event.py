@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.features import name_order
+from credence.calibrators.vector_features import name_order
 from credence.events.rules import Rule, parse_rule
 from credence.predictions import Booleans, Integers, Labelled, Predictions
 from credence.problems import InputError, Problem, nearest
@@ -25,23 +25,12 @@ class Event:
     """A question about a protein, whether its true class is one of a set.
 
     Exactly one of the last three is given.
-
-    Parameters
-    ----------
-    name : str
-        Unique among the events of a run.
-    n_best : int
-        So many classes of the highest scores, the predicted one first.
-    classes : tuple of str
-        A fixed set.
-    rule : str
-        The classes for which this condition holds; see :mod:`credence.events.rules`.
     """
 
-    name: str
-    n_best: int = 0
-    classes: tuple[str, ...] = ()
-    rule: str = ""
+    name: str  # Unique among the events of a run
+    n_best: int = 0  # So many classes of the highest scores, the predicted one first
+    classes: tuple[str, ...] = ()  # A fixed set
+    rule: str = ""  # The classes for which this condition holds; see :mod:`credence.events.rules`
 
     @property
     def words(self) -> str:
@@ -78,11 +67,6 @@ def class_ranks(predictions: Predictions) -> Integers:
     The predicted class comes first; of equal scores the class whose name sorts
     first. Where a table has no score vectors, all but the predicted class share
     the last place.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What the classifier said.
     """
     n_samples, n_classes = predictions.n_samples, predictions.n_classes
     rows = np.arange(n_samples)
@@ -99,13 +83,6 @@ def class_ranks(predictions: Predictions) -> Integers:
 
 def membership(event: Event, predictions: Predictions) -> Booleans:
     """Return which classes the event holds for each protein, shape (n_samples, n_classes).
-
-    Parameters
-    ----------
-    event : Event
-        Of these classes.
-    predictions : Predictions
-        What the classifier said.
 
     Examples
     --------
@@ -124,28 +101,12 @@ def membership(event: Event, predictions: Predictions) -> Booleans:
 
 
 def memberships(events: Sequence[Event], predictions: Predictions) -> Booleans:
-    """Return :func:`membership` of all events, shape (n_events, n_samples, n_classes).
-
-    Parameters
-    ----------
-    events : sequence of Event
-        At least one.
-    predictions : Predictions
-        What the classifier said.
-    """
+    """Return :func:`membership` of all events, shape (n_events, n_samples, n_classes)."""
     return np.stack([membership(event, predictions) for event in events])
 
 
 def outcomes(held: Booleans, true_class: Integers) -> Booleans:
-    """Return whether each event came true, shape (…, n_samples).
-
-    Parameters
-    ----------
-    held : array of bool, shape (…, n_samples, n_classes)
-        From :func:`memberships` or :func:`membership`.
-    true_class : array of int, shape (n_samples,)
-        Index into the class names.
-    """
+    """Return whether each event came true, shape (…, n_samples)."""
     return np.asarray(held[..., np.arange(len(true_class)), true_class])
 
 
@@ -153,13 +114,6 @@ def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
     """Return proteins of which each is right where an event came true.
 
     What judges confidences of being right judges probabilities of any event so.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The proteins.
-    came_true : array of bool, shape (n_samples,)
-        Whether the event did.
     """
     of = labelled.predictions
     predictions = Predictions(
@@ -179,26 +133,7 @@ def events_of(
     class_names: Sequence[str],
     where: str,
 ) -> tuple[Event, ...]:
-    """Return the events asked for, each checked against the classes.
-
-    Parameters
-    ----------
-    standing : sequence of str
-        Names from `STANDING`.
-    groups : mapping of str to sequence of str
-        Classes by the name of their group.
-    rules : mapping of str to str
-        Conditions by name.
-    class_names : sequence of str
-        The classifier's classes.
-    where : str
-        Where the user wrote this.
-
-    Raises
-    ------
-    InputError
-        With every name that is not known or stands twice, and every broken rule.
-    """
+    """Return the events asked for, each checked against the classes."""
     problems: list[Problem] = []
     found: list[Event] = []
     known = tuple(class_names)

@@ -8,39 +8,137 @@ from typing import Any
 
 import numpy as np
 
+from credence.calibrators.score_logs import log_scores
+from credence.composition.estimators import has_vectors
+from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
 from credence.events.coherence import coherent
 from credence.events.event import Event, memberships
-from credence.events.features.protocol import Evidence, Seen
-from credence.events.features.registry import BY_NAME, table_of
-from credence.events.forecasters.protocol import Constant, Forecast
-from credence.events.forecasters.registry import BY_NAME as FORECASTERS
-from credence.events.mixture import Mixture, for_another_mix
-from credence.predictions import Booleans, Floats, Predictions
+from credence.events.features import BY_NAME, EventEvidence, Seen, table_of
+from credence.events.forecasters import BY_NAME as FORECASTERS
+from credence.events.forecasters import ConstantForecast, Forecast
+from credence.predictions import Booleans, Floats, Labelled, Predictions
 from credence.problems import refuse
+
+PRIOR_MASS = 1.0  # proteins of the overall mix, added to those of each predicted class
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """How probable each class is, roughly: it only divides what is said of an event."""
+
+    confused: Floats  # By predicted class the shares of the true ones
+    # What tells it from all scores, where the calibration set has them.
+    by_scores: BiasCorrected | None = None
+
+    def shares(self, predictions: Predictions, confidence: Floats | None) -> Floats:
+        """Return a distribution over the classes, shape (n_samples, n_classes)."""
+        if self.by_scores is not None and has_vectors(predictions):
+            return self.by_scores.probabilities(predictions)
+        rows, best = np.arange(predictions.n_samples), predictions.predicted_class
+        share = self.confused[best].copy()
+        if confidence is None:
+            return share
+        own = np.where(np.isnan(confidence), share[rows, best], confidence)
+        share[rows, best] = 0.0
+        rest = share.sum(axis=1)
+        share *= np.divide(1.0 - own, rest, out=np.zeros_like(rest), where=rest > 0)[:, None]
+        share[rows, best] = own
+        return share
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the mixture as JSON data."""
+        known = self.by_scores
+        scores = None
+        if known is not None:
+            # JSON has no −∞: a class that calibration does not hold has no bias.
+            bias = [value if np.isfinite(value) else None for value in known.bias.tolist()]
+            scores = {"slope": known.slope, "bias": bias, "share": known.share.tolist()}
+        return {"confused": self.confused.tolist(), "by_scores": scores}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Mixture:
+        """Return the mixture of a record."""
+        found = record["by_scores"]
+        by_scores = None
+        if isinstance(found, Mapping):
+            bias = np.array(found["bias"], dtype=float)
+            by_scores = BiasCorrected(
+                float(found["slope"]),
+                np.where(np.isnan(bias), -np.inf, bias),
+                np.array(found["share"], dtype=float),
+            )
+        return cls(np.array(record["confused"], dtype=float), by_scores)
+
+
+def mixture_of(labelled: Labelled) -> Mixture:
+    """Return how true classes are mixed, by prediction and by scores."""
+    of, weight = labelled.predictions, labelled.weight
+    n_classes = of.n_classes
+    place = of.predicted_class * n_classes + labelled.true_class
+    mass = np.bincount(place, weights=weight, minlength=n_classes**2)
+    mass = mass.reshape(n_classes, n_classes)
+    mass = mass + PRIOR_MASS * mass.sum(axis=0) / mass.sum()
+    confused = np.asarray(mass / mass.sum(axis=1, keepdims=True))
+    if of.scores is None or not has_vectors(of):
+        return Mixture(confused)
+    logs = log_scores(of.scores, of.resolution)
+    return Mixture(confused, fit_bias_corrected(logs, labelled.true_class, weight, n_classes))
+
+
+def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
+    """Return what would be said of events if classes were w times as frequent.
+
+    Notes
+    -----
+    Proteins of a class looking alike in both sets, P′(j | x) ∝ w_j P(j | x) [1]_,
+    P the calibration set's. Hence, E an event, P′(E | x) = aP/(aP + b(1 − P)) with
+    P = P(E | x), a the mean of w over the classes that E holds and b over the
+    others, each class counting by its share. Of an event of one class a is w of
+    that class, whatever the shares are.
+
+    References
+    ----------
+    .. [1] Saerens et al. 2002, doi 10.1162/089976602753284446
+
+    Examples
+    --------
+    >>> held = np.array([[[True, False, False]]])
+    >>> share = np.array([[0.5, 0.3, 0.2]])
+    >>> for_another_mix(held, np.array([[0.5]]), share, np.array([3.0, 1.0, 1.0])).tolist()
+    [[0.75]]
+    """
+    if (weight == weight[0]).all():
+        return stated
+    gain = _mean_weight(held, share, weight)
+    loss = _mean_weight(~held, share, weight)
+    above, below = stated * gain, (1.0 - stated) * loss
+    total = above + below
+    blank = np.full_like(total, np.nan)
+    return np.asarray(np.divide(above, total, out=blank, where=total > 0))
+
+
+def _mean_weight(held: Booleans, share: Floats, weight: Floats) -> Floats:
+    """Return the mean w over the classes held, by their shares; 1 over none."""
+    mass, moved = np.zeros(held.shape[:2]), np.zeros(held.shape[:2])
+    # Class by class, so that no sum depends on how many rows there are.
+    for class_ in range(held.shape[2]):
+        part = np.where(held[:, :, class_], share[:, class_], 0.0)
+        mass += part
+        moved += part * weight[class_]
+    return np.divide(moved, mass, out=np.ones_like(mass), where=mass > 0)
+
 
 CONSTANT = "constant"
 
 
 @dataclass(frozen=True, eq=False)
 class FittedEvent:
-    """One event and its forecast.
+    """One event and its forecast."""
 
-    Parameters
-    ----------
-    event : Event
-        What is asked.
-    forecaster : str
-        Name in the registry, or `CONSTANT`.
-    forecast : Forecast
-        What it learnt.
-    note : str
-        Why this is no forecast; empty where it is.
-    """
-
-    event: Event
-    forecaster: str
-    forecast: Forecast
-    note: str = ""
+    event: Event  # What is asked
+    forecaster: str  # Name in the registry, or `CONSTANT`
+    forecast: Forecast  # What it learnt
+    note: str = ""  # Why this is no forecast; empty where it is
 
     def to_record(self) -> dict[str, Any]:
         """Return the event as JSON data."""
@@ -55,59 +153,31 @@ class FittedEvent:
     def from_record(cls, record: Mapping[str, Any]) -> FittedEvent:
         """Return the event of a record."""
         name = record["forecaster"]
-        read = Constant.from_record if name == CONSTANT else FORECASTERS[name].read
+        read = ConstantForecast.from_record if name == CONSTANT else FORECASTERS[name].read
         event = Event.from_record(record["event"])
         return cls(event, name, read(record["forecast"]), record["note"])
 
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """The mix of classes of a use-set, and the confidences corrected for it.
+    """The mix of classes of a use-set, and the confidences corrected for it."""
 
-    Parameters
-    ----------
-    weight : array of float, shape (n_classes,)
-        How many times as frequent each class is as in the calibration set.
-    confidence : array of float, shape (n_samples,)
-        Of the predicted class, corrected; NaN where there is none.
-    """
-
-    weight: Floats
-    confidence: Floats
+    weight: Floats  # How many times as frequent each class is as in the calibration set
+    confidence: Floats  # Of the predicted class, corrected; NaN where there is none
 
 
 @dataclass(frozen=True, eq=False)
 class EventModel:
-    """All events of a run.
+    """All events of a run."""
 
-    Parameters
-    ----------
-    class_names : tuple of str
-        Classes in order.
-    features : tuple of str
-        What every forecast looks at.
-    frequency : array of float, shape (n_classes,)
-        Share of each class among the calibration proteins.
-    types : tuple of Event
-        Named groups, for the feature of that name.
-    admissible : str
-        A rule, for the feature of that name.
-    agrees : bool
-        Whether the predicted class has the published confidence.
-    events : tuple of FittedEvent
-        At least one.
-    mixture : Mixture
-        How what is said of an event divides among its classes.
-    """
-
-    class_names: tuple[str, ...]
-    features: tuple[str, ...]
-    frequency: Floats
-    types: tuple[Event, ...]
-    admissible: str
-    agrees: bool
-    events: tuple[FittedEvent, ...]
-    mixture: Mixture
+    class_names: tuple[str, ...]  # Classes in order
+    features: tuple[str, ...]  # What every forecast looks at
+    frequency: Floats  # Share of each class among the calibration proteins
+    types: tuple[Event, ...]  # Named groups, for the feature of that name
+    admissible: str  # A rule, for the feature of that name
+    agrees: bool  # Whether the predicted class has the published confidence
+    events: tuple[FittedEvent, ...]  # At least one
+    mixture: Mixture  # How what is said of an event divides among its classes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,31 +186,12 @@ class EventModel:
 
     def evidence(
         self, predictions: Predictions, columns: Mapping[str, Floats] | None = None
-    ) -> Evidence:
-        """Return what is known of some proteins, with what the model itself knows.
+    ) -> EventEvidence:
+        """Return what is known of some proteins, with what the model itself knows."""
+        return EventEvidence(predictions, columns or {}, None, self.types, self.admissible)
 
-        Parameters
-        ----------
-        predictions : Predictions
-            What the classifier said.
-        columns : mapping of str to array of float, optional
-            Further numbers of each protein.
-        """
-        return Evidence(predictions, columns or {}, None, self.types, self.admissible)
-
-    def said(self, evidence: Evidence) -> Floats:
-        """Return every forecast as it is, shape (n_events, n_samples).
-
-        Parameters
-        ----------
-        evidence : Evidence
-            Of the proteins.
-
-        Raises
-        ------
-        InputError
-            Where a feature that was learnt from cannot be had.
-        """
+    def stated(self, evidence: EventEvidence) -> Floats:
+        """Return every forecast as it is, shape (n_events, n_samples)."""
         predictions = evidence.predictions
         held = memberships([entry.event for entry in self.events], predictions)
         found = []
@@ -158,34 +209,17 @@ class EventModel:
         return np.stack(found)
 
     def probabilities(
-        self, evidence: Evidence, confidence: Floats | None, mix: Mix | None = None
+        self, evidence: EventEvidence, confidence: Floats | None, mix: Mix | None = None
     ) -> tuple[Floats, Floats]:
-        """Return probabilities that contradict neither each other nor the confidence.
-
-        Parameters
-        ----------
-        evidence : Evidence
-            Of the proteins.
-        confidence : array of float, shape (n_samples,), optional
-            The published one, NaN where there is none; used if the model agrees
-            with it.
-        mix : Mix, optional
-            Of the use-set's classes.
-
-        Returns
-        -------
-        plain, adjusted : array of float, shape (n_events, n_samples)
-            For the calibration set's mix of classes, and corrected for the other
-            one; the same where there is no other.
-        """
+        """Return probabilities that contradict neither each other nor the confidence."""
         predictions = evidence.predictions
         events = [entry.event for entry in self.events]
-        said = self.said(evidence)
-        plain = agreeing(events, predictions, said, confidence if self.agrees else None)
+        stated = self.stated(evidence)
+        plain = agreeing(events, predictions, stated, confidence if self.agrees else None)
         if mix is None:
             return plain, plain
         share = self.mixture.shares(predictions, confidence)
-        moved = for_another_mix(memberships(events, predictions), said, share, mix.weight)
+        moved = for_another_mix(memberships(events, predictions), stated, share, mix.weight)
         fixed = mix.confidence if self.agrees else None
         return plain, agreeing(events, predictions, moved, fixed)
 
@@ -218,32 +252,14 @@ class EventModel:
 
 
 def agreeing(
-    events: Sequence[Event], predictions: Predictions, said: Floats, confidence: Floats | None
+    events: Sequence[Event], predictions: Predictions, stated: Floats, confidence: Floats | None
 ) -> Floats:
-    """Return forecasts made coherent, the predicted class at its confidence if given.
-
-    Parameters
-    ----------
-    events : sequence of Event
-        What was forecast.
-    predictions : Predictions
-        Of whom.
-    said : array of float, shape (n_events, n_samples)
-        The forecasts.
-    confidence : array of float, shape (n_samples,), optional
-        Of the predicted class.
-    """
+    """Return forecasts made coherent, the predicted class at its confidence if given."""
     held = memberships(events, predictions)
-    return coherent(held, said, confidence, predicted_mask(predictions))
+    return coherent(held, stated, confidence, predicted_mask(predictions))
 
 
 def predicted_mask(predictions: Predictions) -> Booleans:
-    """Return which class is the predicted one, shape (n_samples, n_classes).
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What the classifier said.
-    """
+    """Return which class is the predicted one, shape (n_samples, n_classes)."""
     every = np.arange(predictions.n_classes)
     return np.asarray(predictions.predicted_class[:, None] == every[None, :])

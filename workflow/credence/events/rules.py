@@ -52,69 +52,32 @@ MOST_DEPTH = 50  # brackets and nots within each other
 
 @dataclass(frozen=True)
 class Operand:
-    """A number, or the name of a column.
+    """A number, or the name of a column."""
 
-    Parameters
-    ----------
-    column : str, optional
-        Its name; None for a number.
-    number : float
-        The number.
-    """
-
-    column: str | None
-    number: float = 0.0
+    column: str | None  # Its name; None for a number
+    number: float = 0.0  # The number
 
 
 @dataclass(frozen=True)
 class Node:
-    """A comparison, or others joined.
+    """A comparison, or others joined."""
 
-    Parameters
-    ----------
-    kind : str
-        A sign of `COMPARISONS`, or ``and``, ``or``, ``not``.
-    operands : tuple of Operand
-        Of a comparison, two.
-    parts : tuple of Node
-        Of the others.
-    """
-
-    kind: str
-    operands: tuple[Operand, ...] = ()
-    parts: tuple[Node, ...] = ()
+    kind: str  # A sign of `COMPARISONS`, or ``and``, ``or``, ``not``
+    operands: tuple[Operand, ...] = ()  # Of a comparison, two
+    parts: tuple[Node, ...] = ()  # Of the others
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition that was read.
+    """A condition that was read."""
 
-    Parameters
-    ----------
-    text : str
-        As the user wrote it.
-    root : Node
-        What it says.
-    columns : tuple of (str, int)
-        The columns that it names, and the character at which each stands.
-    """
-
-    text: str
-    root: Node
+    text: str  # As the user wrote it
+    root: Node  # What it says
+    # The columns that it names, and the character at which each stands.
     columns: tuple[tuple[str, int], ...]
 
     def require_columns(self, class_names: Sequence[str], where: str, name: str | None) -> None:
-        """Refuse a rule that names a column that is not there.
-
-        Parameters
-        ----------
-        class_names : sequence of str
-            The classifier's classes.
-        where : str
-            Where the rule stands.
-        name : str, optional
-            What it is called.
-        """
+        """Refuse a rule that names a column that is not there."""
         known = [*COLUMNS, *class_names]
         problems = [
             Problem(
@@ -134,13 +97,6 @@ class Rule:
         """Return whether it holds for each class of each protein.
 
         A comparison with what is not known holds for none.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            What the classifier said.
-        rank : array of int, shape (n_samples, n_classes)
-            From :func:`credence.events.event.class_ranks`.
         """
         shape = (predictions.n_samples, predictions.n_classes)
         values = {name: _column(name, predictions, rank) for name, _ in self.columns}
@@ -149,20 +105,6 @@ class Rule:
 
 def parse_rule(text: str, where: str, name: str | None = None) -> Rule:
     """Return the rule of a text.
-
-    Parameters
-    ----------
-    text : str
-        What the user wrote.
-    where : str
-        Where it stands, for messages.
-    name : str, optional
-        What the rule is called.
-
-    Raises
-    ------
-    InputError
-        With the character at which reading stopped.
 
     Examples
     --------
@@ -310,13 +252,7 @@ def _column(name: str, predictions: Predictions, rank: Integers) -> Floats:
 
 
 def row_shares(predictions: Predictions) -> Floats:
-    """Return each row of scores divided by its sum, to nine decimals.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        With score vectors.
-    """
+    """Return each row of scores divided by its sum, to nine decimals."""
     assert predictions.scores is not None
     total = predictions.scores.sum(axis=1, keepdims=True)
     share = np.divide(

@@ -5,28 +5,31 @@ values, so that they go to JSON and back unchanged; NaN is null there. They
 name no clock, host or path: the same inputs give the same records.
 """
 
-from credence.findings.chosen import (
-    ChoiceTrial,
-    ClassChoice,
-    MethodChoices,
-    SkippedCandidate,
-)
 from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import (
     Bins,
+    CalibrationTest,
+    ChoiceTrial,
+    ClassChoice,
     ClassCount,
+    Counting,
     CurveFinding,
     Difference,
     FittedParameter,
+    Halves,
+    MethodChoices,
     MetricValue,
+    NoiseFloor,
     Notice,
     Reliability,
     Results,
     ScoreHistogram,
     ScoreNeeded,
+    SetClass,
+    SetsFinding,
+    SkippedCandidate,
 )
-from credence.findings.measured import CalibrationTest, Counting, Halves, NoiseFloor
-from credence.findings.run import (
+from credence.findings.run_record import (
     SCHEMA,
     Findings,
     InputFile,
@@ -37,14 +40,7 @@ from credence.findings.run import (
     UseRow,
     UseSet,
 )
-from credence.findings.sets import SetClass, SetsFinding
-from credence.findings.shift import (
-    ShiftClass,
-    ShiftCurve,
-    ShiftFinding,
-    WhatIf,
-    WhatIfPart,
-)
+from credence.findings.use_sets import ShiftClass, ShiftCurve, ShiftFinding, WhatIf, WhatIfPart
 
 __all__ = [
     "SCHEMA",

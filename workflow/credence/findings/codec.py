@@ -13,11 +13,6 @@ Record = TypeVar("Record")
 def to_record(value: Any) -> Any:
     """Return a record, or any part of one, as JSON data; NaN as None.
 
-    Parameters
-    ----------
-    value : object
-        A record, tuple, text, number, truth value or None.
-
     Examples
     --------
     >>> to_record((1.5, float("nan")))
@@ -35,13 +30,6 @@ def to_record(value: Any) -> Any:
 
 def from_record(kind: type[Record], record: Any) -> Record:
     """Return the value of a type whose JSON data is given.
-
-    Parameters
-    ----------
-    kind : type
-        A frozen dataclass, or the type of one of its fields.
-    record : object
-        From :func:`to_record`.
 
     Examples
     --------

@@ -3,11 +3,46 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import fft
 
-from credence.metrics.grid import GRID, smoothed, transform
-from credence.metrics.judged import divide
-from credence.metrics.protocol import Metric
+from credence.metrics.binned import N_SCORE_BINS, SCORE, equal_width
+from credence.metrics.metric import (
+    BinSums,
+    Family,
+    Judged,
+    Metric,
+    divide,
+    in_cells,
+    weighted_over_classes,
+)
 from credence.predictions import Booleans, Floats
+
+N_CELLS = 256  # a step of 0.004: finer than any calibration set can tell apart
+
+
+def _grid_cells(judged: Judged) -> BinSums:
+    return in_cells(judged, equal_width(judged.confidence, N_CELLS), N_CELLS)
+
+
+def centres() -> Floats:
+    """Return the centres of the cells."""
+    return np.asarray((np.arange(N_CELLS) + 0.5) / N_CELLS)
+
+
+def transform(masses: Floats) -> Floats:
+    """Return the cosine transform of masses in cells, along the last axis."""
+    return np.asarray(fft.dct(masses, type=2, axis=-1))
+
+
+def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
+    """Return the masses in cells after smoothing."""
+    wave = np.pi * np.arange(N_CELLS)
+    damping = np.exp(-0.5 * (wave * np.asarray(bandwidth)[..., None]) ** 2)
+    return np.asarray(fft.idct(transformed * damping, type=2, axis=-1))
+
+
+GRID = Family("grid", _grid_cells)
+
 
 N_STEPS = 12  # at most; half as many are enough as a rule
 EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence
@@ -15,13 +50,6 @@ EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence
 
 def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return smECE: ∫ |smoothed (t − p)| at the bandwidth that equals it.
-
-    Parameters
-    ----------
-    sums : array of float, shape (n_channels, …, n_cells)
-        Weight, confidence and outcome summed on the grid.
-    n_effective : array of float
-        Not used.
 
     Notes
     -----
@@ -85,7 +113,7 @@ def _narrowed(
     )
 
 
-METRIC = Metric(
+SMOOTH = Metric(
     name="ece_smooth",
     title="smooth calibration error",
     summary="Calibration error without bins: what was right minus what was said, smoothed by a "
@@ -93,5 +121,90 @@ METRIC = Metric(
     reference="Błasiok & Nakkiran 2023, arXiv 2309.12236",
     family=GRID,
     finish=smooth_error,
+    is_error=True,
+)
+
+
+RULE = 1.06  # Zhang et al. 2020, after Silverman: 1.06 σ n^(−1/5)
+
+
+def bandwidth_of(weight: Floats, n_effective: Floats) -> Floats:
+    """Return 1.06 σ n^(−1/5), σ the standard deviation of the confidences."""
+    total = weight.sum(axis=-1)
+    place = centres()
+    mean = divide((weight * place).sum(axis=-1), total, 0.0)
+    spread = (weight * (place - mean[..., None]) ** 2).sum(axis=-1)
+    deviation = np.sqrt(divide(spread, total, 0.0))
+    count = np.where(np.asarray(n_effective) > 0, n_effective, 1.0)
+    return np.asarray(RULE * deviation * count ** (-1 / 5))
+
+
+def kernel_curve(sums: Floats, n_effective: Floats) -> tuple[Floats, Floats]:
+    """Return smoothed weight and smoothed outcome in the cells of the grid."""
+    bandwidth = bandwidth_of(sums[0], n_effective)
+    return smoothed(transform(sums[0]), bandwidth), smoothed(transform(sums[2]), bandwidth)
+
+
+def deviation_from_curve(sums: Floats, n_effective: Floats) -> Floats:
+    """Return ∫ |z − π(z)| f(z) dz, π the kernel curve, f the kernel density.
+
+    *Departs from the paper:* a Gaussian, reflected at 0 and 1, in place of the
+    triweight kernel.
+    """
+    weight, outcome = kernel_curve(sums, n_effective)
+    total = sums[0].sum(axis=-1)
+    return divide(np.abs(centres() * weight - outcome).sum(axis=-1), total)
+
+
+def deviation_of_outcome(sums: Floats, n_effective: Floats) -> Floats:
+    """Return ∫ |smoothed outcome|, of outcomes less the sample's share in each cell."""
+    _, outcome = kernel_curve(sums, n_effective)
+    return divide(np.abs(outcome).sum(axis=-1), sums[0].sum(axis=-1))
+
+
+KERNEL = Metric(
+    name="ece_kernel",
+    title="kernel calibration error",
+    summary="The mean distance between the confidence and a kernel estimate of the share right "
+    "there, weighted by the density of the confidences.",
+    reference="Zhang, Kailkhura & Han 2020, arXiv 2003.07329",
+    family=GRID,
+    finish=deviation_from_curve,
+    is_error=True,
+    noise=deviation_of_outcome,
+)
+
+
+def area_between(sums: Floats, n_effective: Floats) -> Floats:
+    """Return the mean over filled score bins of |mean confidence − share right|.
+
+    Each bin counts by its width, not by its proteins: it is the area between
+    the curve and the histogram, per unit of score where there are any scores.
+
+    Examples
+    --------
+    >>> sums = np.array([[2.0, 0.0, 1.0], [0.8, 0.0, 0.8], [1.0, 0.0, 1.0]])
+    >>> round(float(area_between(sums, np.array(3.0))), 3)
+    0.15
+    """
+    filled = sums[0] > 0
+    gaps = divide(np.abs(sums[1] - sums[2]), sums[0], 0.0).sum(axis=-1)
+    return divide(gaps, filled.sum(axis=-1).astype(np.float64))
+
+
+def _over_classes(sums: Floats, n_effective: Floats) -> Floats:
+    return weighted_over_classes(area_between(sums, n_effective), sums[0].sum(axis=-1))
+
+
+AREA = Metric(
+    name="area",
+    title="area between curve and histogram",
+    summary=f"The area between a class's confidence curve and its histogram of {N_SCORE_BINS} "
+    "bins of the score, per unit of score where there are proteins. Over all classes: their "
+    "mean by count.",
+    reference="Salamon et al. 2023, section 4, doi 10.3390/make5030043",
+    family=SCORE,
+    finish=area_between,
+    over_classes=_over_classes,
     is_error=True,
 )

@@ -14,9 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from credence.metrics.binning import N_BINS, equal_count, equal_width
-from credence.metrics.judged import Cells, Family, Judged, divide
-from credence.metrics.protocol import Metric
+from credence.metrics.binned import N_BINS, equal_count, equal_width
+from credence.metrics.metric import BinSums, Family, Judged, Metric, divide
 from credence.predictions import Booleans, Floats, Integers
 
 THRESHOLD = 1e-3  # METHODS section 3
@@ -24,17 +23,7 @@ NIXON = "Nixon et al. 2019, arXiv 1904.01685"
 
 
 def vector_bins(judged: Judged, *, by_count: bool, least: float) -> tuple[Booleans, Integers]:
-    """Return which entries count, and the cell of each: class times bins, plus bin.
-
-    Parameters
-    ----------
-    judged : Judged
-        With probabilities.
-    by_count : bool
-        Whether bins hold equal counts within each class, rather than have equal width.
-    least : float
-        Only greater probabilities count.
-    """
+    """Return which entries count, and the cell of each: class times bins, plus bin."""
     assert judged.probabilities is not None
     probabilities = judged.probabilities
     counted = probabilities > least
@@ -50,7 +39,7 @@ def vector_bins(judged: Judged, *, by_count: bool, least: float) -> tuple[Boolea
     return counted, cell
 
 
-def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> Cells | None:
+def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> BinSums | None:
     if judged.probabilities is None:
         return None
     assert judged.true_class is not None
@@ -64,19 +53,11 @@ def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> Cells | No
         ]
     )
     n_cells = judged.probabilities.shape[1] * N_BINS
-    return Cells(row.astype(np.int64), cell[row, class_], n_cells, values)
+    return BinSums(row.astype(np.int64), cell[row, class_], n_cells, values)
 
 
 def mean_gap_of_classes(sums: Floats, n_effective: Floats) -> Floats:
-    """Return the mean over classes of Σ_b |Σ w(p − t)| / Σ w, as ECE is for one.
-
-    Parameters
-    ----------
-    sums : array of float, shape (n_channels, …, n_classes · n_bins)
-        Weight, probability and membership summed in bins of each class.
-    n_effective : array of float
-        Not used.
-    """
+    """Return the mean over classes of Σ_b |Σ w(p − t)| / Σ w, as ECE is for one."""
     shape = (*sums.shape[:-1], -1, N_BINS)
     weight, probability, outcome = sums.reshape(shape)
     gaps = divide(np.abs(probability - outcome).sum(axis=-1), weight.sum(axis=-1))

@@ -8,14 +8,15 @@ walks of the same scatter, whatever relatives share.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
-from credence.calibrators.draws import uniform
-from credence.metrics.judged import sum_by
+from credence.draws import uniform
+from credence.metrics.metric import sum_by
 from credence.predictions import Booleans, Floats, Integers
 
 DISTANCE = "kolmogorov_smirnov"
@@ -25,30 +26,14 @@ SPIEGELHALTER = "spiegelhalter"
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """Differences between outcome and confidence, summed from the least confidence up.
+    """Differences between outcome and confidence, summed from the least confidence up."""
 
-    Parameters
-    ----------
-    difference : array of float, shape (n_samples,)
-        w(t − s) / Σ w of each protein.
-    group : array of int, shape (n_samples,)
-        Rank of its confidence among the different ones.
-    slope : array of float, shape (n_samples,)
-        1 − 2s, the weights of Spiegelhalter's statistic.
-    mass : array of float, shape (n_groups,)
-        Σ w of each group over Σ w.
-    scale : float
-        σ, of the walk's end under independence; 0: no test can be made.
-    tilt : float
-        The same of Spiegelhalter's sum.
-    """
-
-    difference: Floats
-    group: Integers
-    slope: Floats
-    mass: Floats
-    scale: float
-    tilt: float
+    difference: Floats  # w(t − s) / Σ w of each protein
+    group: Integers  # Rank of its confidence among the different ones
+    slope: Floats  # 1 − 2s, the weights of Spiegelhalter's statistic
+    mass: Floats  # Σ w of each group over Σ w
+    scale: float  # σ, of the walk's end under independence; 0: no test can be made
+    tilt: float  # The same of Spiegelhalter's sum
 
     @property
     def n_groups(self) -> int:
@@ -57,17 +42,7 @@ class Walk:
 
 
 def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
-    """Return the walk of some proteins.
-
-    Parameters
-    ----------
-    confidence : array of float
-        In [0, 1], no NaN; at least one.
-    is_correct : array of bool
-        Whether each prediction is right.
-    weight : array of float
-        Positive weights.
-    """
+    """Return the walk of some proteins."""
     values, group = np.unique(confidence, return_inverse=True)
     total = weight.sum()
     share = weight / total
@@ -87,15 +62,6 @@ def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
 def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
     """Return the three statistics of one walk, or of many side by side.
 
-    Parameters
-    ----------
-    steps : array of float, shape (n_groups, n_walks)
-        The walk's step in each group.
-    tilted : array of float, shape (n_walks,)
-        Σ w(t − s)(1 − 2s) / Σ w.
-    walk : Walk
-        Gives the scales.
-
     Notes
     -----
     Kolmogorov–Smirnov max|C|/σ; Kuiper (max C − min C)/σ, both with C_0 = 0;
@@ -114,13 +80,7 @@ def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
 
 
 def observed(walk: Walk) -> dict[str, float]:
-    """Return the three statistics of the walk itself.
-
-    Parameters
-    ----------
-    walk : Walk
-        From :func:`walk_of`.
-    """
+    """Return the three statistics of the walk itself."""
     steps = sum_by(walk.group, walk.difference, walk.n_groups)
     tilted = np.array([(walk.difference * walk.slope).sum()])
     return {name: float(v[0]) for name, v in statistics(steps[:, None], tilted, walk).items()}
@@ -128,24 +88,12 @@ def observed(walk: Walk) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class SignedWalks:
-    """Walks with random signs per cluster.
+    """Walks with random signs per cluster."""
 
-    Parameters
-    ----------
-    steps : array of float, shape (n_groups, n_draws)
-        Their steps.
-    tilted : array of float, shape (n_draws,)
-        Their Spiegelhalter sums ΣD, over the clusters' signed parts D.
-    cubes : array of float, shape (n_draws,)
-        ΣD³.
-    squares : float
-        ΣD², which no sign changes.
-    """
-
-    steps: Floats
-    tilted: Floats
-    cubes: Floats
-    squares: float
+    steps: Floats  # Their steps
+    tilted: Floats  # Their Spiegelhalter sums ΣD, over the clusters' signed parts D
+    cubes: Floats  # ΣD³
+    squares: float  # ΣD², which no sign changes
 
     def shifted(self, walk: Walk, shift: float) -> SignedWalks:
         """Return the walks had all confidences been too low by `shift`."""
@@ -160,11 +108,6 @@ class SignedWalks:
 
         Those of Kolmogorov–Smirnov and Kuiper, and Spiegelhalter's sum over its
         own scatter between clusters, with its skewness taken off.
-
-        Parameters
-        ----------
-        walk : Walk
-            That the signs were given to.
         """
         found = statistics(self.steps, self.tilted, walk)
         if walk.tilt > 0:
@@ -174,13 +117,6 @@ class SignedWalks:
 
 def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
     """Return t = ΣD/√ΣD² made symmetric: t + at²/3 + a²t³/27 + a/6, a = ΣD³/(ΣD²)^(3/2).
-
-    Parameters
-    ----------
-    sums, cubes : array of float
-        ΣD and ΣD³ over clusters.
-    squares : float
-        ΣD²; where it is 0 no cluster pulls, and 0 is returned.
 
     Notes
     -----
@@ -205,15 +141,7 @@ def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
 
 
 def random_signs(key: NDArray[np.uint64], n_draws: int) -> NDArray[np.int8]:
-    """Return +1 or −1 for each cluster and draw, shape (n_clusters, n_draws).
-
-    Parameters
-    ----------
-    key : array of uint64
-        A key per cluster.
-    n_draws : int
-        Number of draws.
-    """
+    """Return +1 or −1 for each cluster and draw, shape (n_clusters, n_draws)."""
     signs = np.empty((len(key), n_draws), dtype=np.int8)
     for draw in range(n_draws):
         signs[:, draw] = np.where(uniform(key, draw, "random signs") < 0.5, 1, -1)
@@ -221,17 +149,7 @@ def random_signs(key: NDArray[np.uint64], n_draws: int) -> NDArray[np.int8]:
 
 
 def signed_walks(walk: Walk, cluster: Integers, signs: NDArray[np.int8]) -> SignedWalks:
-    """Return the walks whose clusters have random signs (multiplier bootstrap).
-
-    Parameters
-    ----------
-    walk : Walk
-        From :func:`walk_of`.
-    cluster : array of int, shape (n_samples,)
-        Row of `signs` of each protein.
-    signs : array of int, shape (n_clusters, n_draws)
-        From :func:`random_signs`.
-    """
+    """Return the walks whose clusters have random signs (multiplier bootstrap)."""
     shape = (walk.n_groups, len(signs))
     by_group = sparse.coo_array((walk.difference, (walk.group, cluster)), shape=shape).tocsr()
     tilt = sum_by(cluster, walk.difference * walk.slope, len(signs))
@@ -242,11 +160,6 @@ def signed_walks(walk: Walk, cluster: Integers, signs: NDArray[np.int8]) -> Sign
 
 def holm(p_values: Floats) -> Floats:
     """Return p-values adjusted for how many there are; NaN stays and does not count.
-
-    Parameters
-    ----------
-    p_values : array of float
-        One per class.
 
     Examples
     --------
@@ -259,3 +172,81 @@ def holm(p_values: Floats) -> Floats:
     factor = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * factor), 1.0)
     return adjusted
+
+
+N_TERMS = 12  # far more than the smallest term that matters needs, on either side
+MEETING = 1.5  # the small-value series is used below, the tail series above
+
+
+def distance_tail(value: float) -> float:
+    """Return P(max |B| > value) for a Brownian motion B on [0, 1].
+
+    Notes
+    -----
+    1 − (4/π) Σ (−1)^k/(2k+1) exp(−(2k+1)²π²/8x²), or 4 Σ (−1)^k Q((2k+1)x) with
+    Q the normal tail ([1]_, [2]_).
+
+    References
+    ----------
+    .. [1] Darling & Siegert 1953, doi 10.1214/aoms/1177728918.
+    .. [2] Tygert 2022, arXiv 2202.00100.
+
+    Examples
+    --------
+    >>> round(distance_tail(1.0), 4), round(distance_tail(2.2414), 4)
+    (0.6292, 0.05)
+    """
+    if value <= 0.0:
+        return 1.0
+    if value < MEETING:
+        total = 0.0
+        for k in range(N_TERMS):
+            odd = 2 * k + 1
+            total += (1 - 2 * (k % 2)) / odd * math.exp(-((odd * math.pi / value) ** 2) / 8)
+        return 1.0 - 4 / math.pi * total
+    return 4 * math.fsum((1 - 2 * (k % 2)) * _upper((2 * k + 1) * value) for k in range(N_TERMS))
+
+
+def range_tail(value: float) -> float:
+    """Return P(max B − min B > value) for a Brownian motion B on [0, 1], B(0) = 0.
+
+    Notes
+    -----
+    1 − Σ (8/x² + 2/(k+½)²π²) exp(−2(k+½)²π²/x²), or 8 Σ (−1)^(k−1) k Q(kx) with
+    Q the normal tail ([1]_, [2]_).
+
+    References
+    ----------
+    .. [1] Feller 1951, doi 10.1214/aoms/1177729589.
+    .. [2] Tygert 2022, arXiv 2202.00100.
+
+    Examples
+    --------
+    >>> round(range_tail(1.0), 4), round(range_tail(2.4977), 4)
+    (0.9366, 0.05)
+    """
+    if value <= 0.0:
+        return 1.0
+    if value < 2 * MEETING:
+        total = 0.0
+        for k in range(N_TERMS):
+            half = (k + 0.5) * math.pi
+            total += (8 / value**2 + 2 / half**2) * math.exp(-2 * (half / value) ** 2)
+        return 1.0 - total
+    return 8 * math.fsum((2 * (k % 2) - 1) * k * _upper(k * value) for k in range(1, N_TERMS))
+
+
+def normal_tails(value: float) -> float:
+    """Return P(|Z| > |value|) for a standard normal Z.
+
+    Examples
+    --------
+    >>> round(normal_tails(-1.96), 3)
+    0.05
+    """
+    return 2 * _upper(abs(value))
+
+
+def _upper(value: float) -> float:
+    """Return P(Z > value) for a standard normal Z."""
+    return float(special.ndtr(-value))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,18 +11,239 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from credence.calibrators.protocol import setting
-from credence.novelty.halves import canonical_order, in_graph
-from credence.novelty.macest_search import Evidence, Judged, Tuning, search
+from credence.draws import effective_clusters, encode_clusters, uniform
 from credence.novelty.neighbours import (
     MOST_EXACT,
     Index,
+    content_keys,
     index_of,
     least_positive_distance,
     singles,
 )
 from credence.novelty.packing import packed, unpacked
 from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.settings import setting
+
+N_BINS = 15  # of equal count, in which confidence and outcome are compared
+# What the mean error term is to the mean distance term.
+BALANCES = (0.0, 0.03, 0.1, 0.3, 1.0)
+# σ/mean σ of the nearest class is rarely below a half, so sharpness 256 is certainty.
+SHARPNESSES = tuple(2.0**step for step in range(-1, 9))
+FINER = tuple(2.0 ** (step / 4.0) for step in range(-3, 4))  # of the best, tried once more
+CLIP = 1e-15  # probabilities in a logarithm, as in the metrics
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourEvidence:
+    """The neighbours of some points, class by class, nearest first."""
+
+    distance: Floats  # Positive
+    is_wrong: Booleans  # Whether the classifier was wrong about the neighbour
+
+    def terms(self, n_neighbours: int) -> tuple[Floats, Floats]:
+        """Return ε and 𝒦 of each query and class.
+
+        Examples
+        --------
+        One class, two neighbours at 1 and 2, the second one wrong: ε = 1/2 and
+        𝒦 = (1/1 + 2/2) / (1/1 + 1/2) = 4/3.
+
+        >>> found = Evidence(np.array([[[1.0, 2.0]]]), np.array([[[False, True]]]))
+        >>> error, spread = found.terms(2)
+        >>> error.item(), round(spread.item(), 6)
+        (0.5, 1.333333)
+        """
+        distance = self.distance[..., :n_neighbours]
+        inverse_rank = 1.0 / np.arange(1, n_neighbours + 1)
+        error = (self.is_wrong[..., :n_neighbours] / distance).sum(axis=-1)
+        return error, (distance * inverse_rank).sum(axis=-1) / inverse_rank.sum()
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What is learnt."""
+
+    neighbours: int  # k, the same for every class
+    alpha: float = 0.0  # Weight of the errors ε
+    beta: float = 1.0  # Weight of the distances 𝒦; positive, so that far away they alone count
+    sharpness: float = 1.0  # τ, positive
+
+    def logits(self, evidence: NeighbourEvidence) -> Floats:
+        """Return −τ σ/mean σ of each query and class that is looked at."""
+        error, spread = evidence.terms(self.neighbours)
+        return -self.sharpness * relative(self.alpha * error + self.beta * spread)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return what was learnt as JSON data."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Tuning:
+        """Return what a record holds."""
+        return cls(**record)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTuning:
+    """The predictions that tunings are judged by."""
+
+    position: Integers  # Place of the predicted class among those that are looked at
+    is_correct: Booleans  # Whether each prediction is right
+    weight: Floats  # Positive weights
+    cluster: Strings  # Name of each one's cluster
+
+
+@dataclass(frozen=True)
+class TuningTrial:
+    """A tuning and how it did."""
+
+    tuning: Tuning  # What was tried
+    error: float  # Squared calibration error of the predicted class
+    loss: float  # Mean negative log-likelihood of the outcomes
+    chance: float  # What the squared error of a calibrated forecast would be
+
+
+def relative(sigma: Floats) -> Floats:
+    """Return σ over its mean over the classes."""
+    return np.asarray(sigma / sigma.mean(axis=1, keepdims=True))
+
+
+def search(
+    evidence: NeighbourEvidence, judged: JudgedTuning, tried: Sequence[int], n_unseen: int
+) -> TuningTrial:
+    """Return the best of a fixed grid of tunings, then of a finer one around it.
+
+    Notes
+    -----
+    The error is Σ_b (w_b/w) (mean confidence − share right)² over bins of equal
+    count. A grid's least error is partly luck: a calibrated forecast has
+    Σ_b (w_b/w) p(1−p)/n_b on average, n_b counting clusters. Tunings within that
+    of the least cannot be told apart by it, and the likeliest of them is taken.
+    """
+    n_effective = effective_clusters(
+        np.unique(judged.cluster.astype(str), return_inverse=True)[1], judged.weight
+    )
+    trials = list(_grid(evidence, judged, tried, n_unseen, n_effective))
+    coarse = best(trials).tuning
+    error, spread = evidence.terms(coarse.neighbours)
+    around = (
+        Tuning(coarse.neighbours, coarse.alpha * first, 1.0, coarse.sharpness * second)
+        for first, second in itertools.product(FINER if coarse.alpha > 0 else (1.0,), FINER)
+    )
+    trials += [_trial(tuning, error, spread, judged, n_unseen, n_effective) for tuning in around]
+    return best(trials)
+
+
+def best(trials: Sequence[TuningTrial]) -> TuningTrial:
+    """Return the likeliest of those whose error is the least but for chance."""
+    least = min(trials, key=lambda trial: trial.error)
+    close = [trial for trial in trials if trial.error <= least.error + least.chance]
+    return min(close, key=lambda trial: trial.loss)
+
+
+def calibration_error(
+    confidence: Floats, is_correct: Booleans, weight: Floats, n_bins: int = N_BINS
+) -> float:
+    """Return the squared difference of confidence and outcome over bins of equal count.
+
+    Examples
+    --------
+    Two bins: (0.2, 0.4) with one of two right, (0.8, 1.0) with both right:
+    (0.3 − 0.5)²/2 + (0.9 − 1)²/2 = 0.025.
+
+    >>> outcomes = np.array([True, False, True, True])
+    >>> error = calibration_error(np.array([0.2, 0.4, 0.8, 1.0]), outcomes, np.ones(4), 2)
+    >>> round(error, 6)
+    0.025
+    """
+    order = np.argsort(confidence, kind="stable")
+    starts = np.unique(np.arange(n_bins) * len(order) // n_bins)
+    mass = np.add.reduceat(weight[order], starts)
+    gap = np.add.reduceat((weight * (confidence - is_correct))[order], starts)
+    return float((gap**2 / mass).sum() / mass.sum())
+
+
+def _grid(
+    evidence: NeighbourEvidence,
+    judged: JudgedTuning,
+    tried: Sequence[int],
+    n_unseen: int,
+    n_effective: float,
+) -> Iterator[TuningTrial]:
+    for n_neighbours in tried:
+        error, spread = evidence.terms(n_neighbours)
+        mean_error = error.mean()
+        balances = BALANCES if mean_error > 0 else BALANCES[:1]
+        for balance, sharpness in itertools.product(balances, SHARPNESSES):
+            alpha = balance * float(spread.mean() / mean_error) if balance > 0 else 0.0
+            tuning = Tuning(n_neighbours, alpha, 1.0, sharpness)
+            yield _trial(tuning, error, spread, judged, n_unseen, n_effective)
+
+
+def _trial(
+    tuning: Tuning,
+    error: Floats,
+    spread: Floats,
+    judged: JudgedTuning,
+    n_unseen: int,
+    n_effective: float,
+) -> TuningTrial:
+    sigma = relative(tuning.alpha * error + tuning.beta * spread)
+    # Taken from the least σ, nothing overflows.
+    least = sigma.min(axis=1)
+    mass = np.exp(-tuning.sharpness * (sigma - least[:, None]))
+    total = mass.sum(axis=1) + n_unseen * np.exp(-tuning.sharpness * (1.0 - least))
+    p = mass[np.arange(len(mass)), judged.position] / total
+    clipped = np.clip(p, CLIP, 1.0 - CLIP)
+    loss = -np.where(judged.is_correct, np.log(clipped), np.log1p(-clipped))
+    weight = judged.weight / judged.weight.sum()
+    n_bins = min(N_BINS, len(p))
+    chance = n_bins * float(weight @ (p * (1.0 - p))) / n_effective
+    found = calibration_error(p, judged.is_correct, judged.weight)
+    return TuningTrial(tuning, found, float(weight @ loss), chance)
+
+
+STREAM = "novelty graph"
+
+
+def canonical_order(
+    points: Floats, true_class: Integers, predicted_class: Integers, cluster: Strings
+) -> Integers:
+    """Return an order of the rows that does not depend on that of the table.
+
+    Nor does it depend on the order of the classes: rows alike in point, in being
+    right and in cluster are interchangeable unless their classes differ, which
+    no tie-break by distance within a class ever sees.
+    """
+    code, keys = encode_clusters(cluster)
+    is_wrong = true_class != predicted_class
+    return np.lexsort((keys[code], is_wrong, content_keys(points))).astype(np.int64)
+
+
+def in_graph(true_class: Integers, cluster: Strings, share: float) -> Booleans:
+    """Return which rows stand in the graph; no cluster stands on both sides.
+
+    Within each class the clusters are taken in the order of a draw that is keyed
+    to their names, and each goes where more proteins are missing. A cluster counts
+    for the class of its first row, so the rows have to come in a canonical order.
+    """
+    code, keys = encode_clusters(cluster)
+    _, first_row, size = np.unique(code, return_index=True, return_counts=True)
+    class_of_cluster = true_class[first_row]
+    draw = uniform(keys, 0, STREAM)
+    is_chosen = np.zeros(len(keys), dtype=np.bool_)
+    for class_ in np.unique(class_of_cluster):
+        own = np.flatnonzero(class_of_cluster == class_)
+        n_graph = n_other = 0
+        for position in own[np.argsort(draw[own], kind="stable")]:
+            # Before both have any, n_graph · (1 − share) = n_other · share = 0: graph first.
+            if n_graph * (1.0 - share) <= n_other * share:
+                is_chosen[position] = True
+                n_graph += size[position]
+            else:
+                n_other += size[position]
+    return np.asarray(is_chosen[code], dtype=np.bool_)
+
 
 BLOCK = 4_096  # queries at a time; each keeps n_classes × neighbours numbers
 MOST_JUDGED = 4_000  # proteins that three numbers are learnt on; more change them by little
@@ -30,18 +252,7 @@ NEIGHBOURS = (1, 2, 3, 5, 8, 12, 20, 30)  # the numbers that are tried
 
 @dataclass(frozen=True)
 class MacestSettings:
-    """Settings of MACEst.
-
-    Parameters
-    ----------
-    neighbours : int
-        Greatest number of neighbours of each class.
-    graph : float
-        Part of each class's proteins, in whole clusters, among which neighbours
-        are sought; the weights are learnt on the others.
-    least : int
-        A class with fewer proteins in the graph is not looked at.
-    """
+    """Settings of MACEst."""
 
     neighbours: int = setting(20, "Greatest number of neighbours of each class.", low=1, high=100)
     graph: float = setting(
@@ -51,31 +262,15 @@ class MacestSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
-    """The points of each class among which neighbours are sought.
+class NeighbourGraph:
+    """The points of each class among which neighbours are sought."""
 
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        In single precision, in a canonical order.
-    true_class : array of int, shape (n_points,)
-        The class of each.
-    is_wrong : array of bool, shape (n_points,)
-        Whether the classifier was wrong about it.
-    n_classes : int
-        Number of classes.
-    least : int
-        A class with fewer points is not looked at.
-    most_exact : int
-        Points of a class that are searched exactly; more, by a graph.
-    """
-
-    points: Floats
-    true_class: Integers
-    is_wrong: Booleans
-    n_classes: int
-    least: int
-    most_exact: int = MOST_EXACT
+    points: Floats  # In single precision, in a canonical order
+    true_class: Integers  # The class of each
+    is_wrong: Booleans  # Whether the classifier was wrong about it
+    n_classes: int  # Number of classes
+    least: int  # A class with fewer points is not looked at
+    most_exact: int = MOST_EXACT  # Points of a class that are searched exactly; more, by a graph
 
     @cached_property
     def is_seen(self) -> Booleans:
@@ -101,16 +296,8 @@ class Graph:
             found[int(class_)] = (index_of(self.points[own], self.most_exact), self.is_wrong[own])
         return found
 
-    def evidence(self, queries: Floats, n_neighbours: int) -> Evidence:
-        """Return the neighbours of some points in every class that is looked at.
-
-        Parameters
-        ----------
-        queries : array of float, shape (n_queries, n_dimensions)
-            In single precision.
-        n_neighbours : int
-            At most `most_neighbours`.
-        """
+    def evidence(self, queries: Floats, n_neighbours: int) -> NeighbourEvidence:
+        """Return the neighbours of some points in every class that is looked at."""
         shape = (len(queries), int(self.is_seen.sum()), n_neighbours)
         distance, is_wrong = np.empty(shape), np.empty(shape, dtype=np.bool_)
         for position, (index, wrong) in enumerate(self._by_class.values()):
@@ -118,38 +305,21 @@ class Graph:
             distance[:, position] = found.distance
             is_wrong[:, position] = wrong[found.place]
         distance[distance == 0] = self.least_distance
-        return Evidence(distance, is_wrong)
+        return NeighbourEvidence(distance, is_wrong)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedMacest:
-    """MACEst with its graph and what was learnt.
+    """MACEst with its graph and what was learnt."""
 
-    Parameters
-    ----------
-    graph : Graph
-        Among whose points neighbours are sought.
-    tuning : Tuning
-        k, α, β and τ.
-    n_fitting : int
-        Number of proteins that they were learnt on.
-    calibration_error : float, optional
-        The squared error that was minimised, on those proteins; None where
-        there were none.
-    """
-
-    graph: Graph
-    tuning: Tuning
-    n_fitting: int
+    graph: NeighbourGraph  # Among whose points neighbours are sought
+    tuning: Tuning  # k, α, β and τ
+    n_fitting: int  # Number of proteins that they were learnt on
+    # The squared error that was minimised, on those proteins; None where there were none.
     calibration_error: float | None
 
     def probabilities(self, points: Any) -> Floats:
         """Return a probability for every class; each row sums to 1.
-
-        Parameters
-        ----------
-        points : array of float, shape (n_samples, n_dimensions)
-            In the space of the fit. A row with NaN gives NaN.
 
         Notes
         -----
@@ -170,27 +340,11 @@ class FittedMacest:
         return answer
 
     def confidence(self, points: Any, predicted_class: Integers) -> Floats:
-        """Return the probability of each predicted class.
-
-        Parameters
-        ----------
-        points : array of float, shape (n_samples, n_dimensions)
-            In the space of the fit.
-        predicted_class : array of int, shape (n_samples,)
-            The classifier's.
-        """
+        """Return the probability of each predicted class."""
         return self.probabilities(points)[np.arange(len(predicted_class)), predicted_class]
 
     def disagrees(self, points: Any, predicted_class: Integers) -> Booleans:
-        """Return where MACEst's own best class is another than the classifier's.
-
-        Parameters
-        ----------
-        points : array of float, shape (n_samples, n_dimensions)
-            In the space of the fit.
-        predicted_class : array of int, shape (n_samples,)
-            The classifier's.
-        """
+        """Return where MACEst's own best class is another than the classifier's."""
         probability = self.probabilities(points)
         own = probability[np.arange(len(predicted_class)), predicted_class]
         return np.asarray(probability.max(axis=1) > own, dtype=np.bool_)
@@ -220,21 +374,6 @@ def fit(
 ) -> FittedMacest:
     """Return MACEst learnt from points whose class is known.
 
-    Parameters
-    ----------
-    points : array of float, shape (n_samples, n_dimensions)
-        Finite; held in single precision.
-    true_class, predicted_class : array of int, shape (n_samples,)
-        What is true and what the classifier said.
-    n_classes : int
-        Number of classes.
-    cluster : array of str, shape (n_samples,)
-        Name of each row's cluster.
-    settings : MacestSettings
-        How many neighbours, and how many proteins serve as such.
-    weight : array of float, optional
-        Positive weights of the proteins that the weights are learnt on.
-
     Notes
     -----
     For each class ε = Σ [neighbour's prediction wrong]/d over its k nearest and
@@ -254,7 +393,7 @@ def fit(
     is_graph = in_graph(true_class[order], cluster[order], settings.graph)
     own, others = order[is_graph], order[~is_graph]
     is_wrong = np.not_equal(true_class, predicted_class)
-    graph = Graph(values[own], true_class[own], is_wrong[own], n_classes, settings.least)
+    graph = NeighbourGraph(values[own], true_class[own], is_wrong[own], n_classes, settings.least)
     # A prediction in a class that is not looked at tells nothing of the tuning.
     # Their canonical order is as good as random, so the first ones are a fair sample.
     others = others[graph.is_seen[predicted_class[others]]][:MOST_JUDGED]
@@ -262,7 +401,7 @@ def fit(
     if len(others) == 0:
         return FittedMacest(graph, Tuning(max(1, graph.most_neighbours)), 0, None)
     place = np.cumsum(graph.is_seen) - 1
-    judged = Judged(
+    judged = JudgedTuning(
         place[predicted_class[others]],
         ~is_wrong[others],
         np.ones(len(others)) if weight is None else weight[others],
@@ -275,14 +414,8 @@ def fit(
 
 
 def read(record: Mapping[str, Any]) -> FittedMacest:
-    """Return the fit of a record that :meth:`FittedMacest.to_record` wrote.
-
-    Parameters
-    ----------
-    record : mapping
-        JSON data.
-    """
-    graph = Graph(
+    """Return the fit of a record that :meth:`FittedMacest.to_record` wrote."""
+    graph = NeighbourGraph(
         unpacked(record["points"]).astype(np.float64),
         unpacked(record["true_class"]).astype(np.int64),
         unpacked(record["is_wrong"]),

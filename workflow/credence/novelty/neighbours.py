@@ -37,19 +37,11 @@ EXTRA = "usearch"
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """The nearest points of each query, nearest first.
+class FoundNeighbours:
+    """The nearest points of each query, nearest first."""
 
-    Parameters
-    ----------
-    distance : array of float, shape (n_queries, n_neighbours)
-        Euclidean.
-    place : array of int, shape (n_queries, n_neighbours)
-        Their places in the index.
-    """
-
-    distance: Floats
-    place: Integers
+    distance: Floats  # Euclidean
+    place: Integers  # Their places in the index
 
 
 class Index(Protocol):
@@ -60,22 +52,16 @@ class Index(Protocol):
         """Number of points."""
         ...
 
-    def nearest(self, queries: Floats, n_neighbours: int) -> Found:
+    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
         """Return the `n_neighbours` nearest points of each query."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ExactIndex:
-    """Every distance is looked at; equal ones go to the earlier point.
+    """Every distance is looked at; equal ones go to the earlier point."""
 
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        Of single precision, see :func:`singles`.
-    """
-
-    points: Floats
+    points: Floats  # Of single precision, see :func:`singles`
 
     @property
     def n_points(self) -> int:
@@ -95,21 +81,13 @@ class ExactIndex:
     def _greatest_norm(self) -> float:
         return float(((self.points - self._centre) ** 2).sum(axis=1).max())
 
-    def nearest(self, queries: Floats, n_neighbours: int) -> Found:
-        """Return the nearest points of each query.
-
-        Parameters
-        ----------
-        queries : array of float, shape (n_queries, n_dimensions)
-            Of single precision.
-        n_neighbours : int
-            At most the number of points.
-        """
+    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
+        """Return the nearest points of each query."""
         return joined(
             (self._block(block, n_neighbours) for block in blocks(queries)), n_neighbours
         )
 
-    def _block(self, queries: Floats, n_neighbours: int) -> Found:
+    def _block(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
         n_candidates = min(n_neighbours + SPARE, self.n_points)
         shifted = queries - self._centre
         rough, place = self._search.kneighbors(shifted, n_candidates)
@@ -133,14 +111,9 @@ class ApproximateIndex:
     The graph is built and asked on one thread, in the order of the points, so
     the same points always give the same answer (on processors of one kind: the
     library chooses its sums by what the processor can).
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        Of single precision.
     """
 
-    points: Floats
+    points: Floats  # Of single precision
 
     @property
     def n_points(self) -> int:
@@ -161,19 +134,11 @@ class ApproximateIndex:
         graph.add(keys, self.points.astype(np.float32), threads=1)
         return graph
 
-    def nearest(self, queries: Floats, n_neighbours: int) -> Found:
-        """Return nearly the nearest points of each query.
-
-        Parameters
-        ----------
-        queries : array of float, shape (n_queries, n_dimensions)
-            Of single precision.
-        n_neighbours : int
-            At most the number of points.
-        """
+    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
+        """Return nearly the nearest points of each query."""
         n_candidates = min(n_neighbours + SPARE, self.n_points)
 
-        def answer(block: Floats) -> Found:
+        def answer(block: Floats) -> FoundNeighbours:
             matches = self._graph.search(block.astype(np.float32), n_candidates, threads=1)
             place = np.asarray(matches.keys).reshape(len(block), -1).astype(np.int64)
             return in_order(distances_to(block, self.points, place), place, n_neighbours)
@@ -182,52 +147,24 @@ class ApproximateIndex:
 
 
 def index_of(points: Floats, most_exact: int = MOST_EXACT) -> Index:
-    """Return an index of the points: exact, or approximate where they are many.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        Of single precision; their order decides between equal distances.
-    most_exact : int
-        Greatest number of points that is searched exactly.
-    """
+    """Return an index of the points: exact, or approximate where they are many."""
     return ExactIndex(points) if len(points) <= most_exact else ApproximateIndex(points)
 
 
 def singles(points: Any) -> Floats:
-    """Return points as they come back from a file: single precision, no minus zero.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        Any numbers.
-    """
+    """Return points as they come back from a file: single precision, no minus zero."""
     values = np.asarray(points, dtype=np.float32) + np.float32(0.0)
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def content_keys(points: Floats) -> NDArray[np.uint64]:
-    """Return a key for each point that depends on its coordinates alone.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        From :func:`singles`.
-    """
+    """Return a key for each point that depends on its coordinates alone."""
     keys = pd.util.hash_pandas_object(pd.DataFrame(points), index=False)
     return np.asarray(keys, dtype=np.uint64)
 
 
 def least_positive_distance(points: Floats, most_exact: int = MOST_EXACT) -> float:
-    """Return the least distance between two points that differ; 1 where all are one.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        Of single precision.
-    most_exact : int
-        See :func:`index_of`.
-    """
+    """Return the least distance between two points that differ; 1 where all are one."""
     unique = np.unique(points, axis=0)
     if len(unique) < 2:
         return 1.0
@@ -236,17 +173,7 @@ def least_positive_distance(points: Floats, most_exact: int = MOST_EXACT) -> flo
 
 
 def distances_to(queries: Floats, points: Floats, place: Integers) -> Floats:
-    """Return the distance of each query to the points that are named for it.
-
-    Parameters
-    ----------
-    queries : array of float, shape (n_queries, n_dimensions)
-        Of single precision.
-    points : array of float, shape (n_points, n_dimensions)
-        Of single precision.
-    place : array of int, shape (n_queries, n_candidates)
-        Rows of `points`.
-    """
+    """Return the distance of each query to the points that are named for it."""
     distance = np.empty(place.shape)
     step = max(1, ELEMENTS // max(1, place.shape[1] * queries.shape[1]))
     for start in range(0, len(queries), step):
@@ -256,51 +183,29 @@ def distances_to(queries: Floats, points: Floats, place: Integers) -> Floats:
     return np.sqrt(distance)
 
 
-def in_order(distance: Floats, place: Integers, n_neighbours: int) -> Found:
-    """Return the nearest of some candidates; equal distances by place.
-
-    Parameters
-    ----------
-    distance : array of float, shape (n_queries, n_candidates)
-        To each candidate.
-    place : array of int, shape (n_queries, n_candidates)
-        Their places in the index.
-    n_neighbours : int
-        How many are kept.
-    """
+def in_order(distance: Floats, place: Integers, n_neighbours: int) -> FoundNeighbours:
+    """Return the nearest of some candidates; equal distances by place."""
     order = np.lexsort((place, distance), axis=1)[:, :n_neighbours]
-    return Found(
+    return FoundNeighbours(
         np.take_along_axis(distance, order, axis=1),
         np.take_along_axis(place, order, axis=1).astype(np.int64),
     )
 
 
 def blocks(queries: Floats) -> Iterator[Floats]:
-    """Yield the queries in blocks.
-
-    Parameters
-    ----------
-    queries : array of float, shape (n_queries, n_dimensions)
-        Points.
-    """
+    """Yield the queries in blocks."""
     for start in range(0, len(queries), BLOCK):
         yield queries[start : start + BLOCK]
 
 
-def joined(parts: Iterator[Found], n_neighbours: int) -> Found:
-    """Return the answers of all blocks as one.
-
-    Parameters
-    ----------
-    parts : iterator of Found
-        In the order of the queries.
-    n_neighbours : int
-        Of each query.
-    """
+def joined(parts: Iterator[FoundNeighbours], n_neighbours: int) -> FoundNeighbours:
+    """Return the answers of all blocks as one."""
     found = list(parts)
     if not found:
-        return Found(np.empty((0, n_neighbours)), np.empty((0, n_neighbours), dtype=np.int64))
-    return Found(
+        return FoundNeighbours(
+            np.empty((0, n_neighbours)), np.empty((0, n_neighbours), dtype=np.int64)
+        )
+    return FoundNeighbours(
         np.concatenate([part.distance for part in found]),
         np.concatenate([part.place for part in found]),
     )

@@ -13,15 +13,7 @@ KINDS = {"float32": "<f4", "int32": "<i4", "bool": "|b1"}
 
 
 def packed(values: Any, kind: str) -> dict[str, Any]:
-    """Return an array as JSON data.
-
-    Parameters
-    ----------
-    values : array
-        Numbers that `kind` can hold.
-    kind : str
-        ``float32``, ``int32`` or ``bool``.
-    """
+    """Return an array as JSON data."""
     array = np.ascontiguousarray(values, dtype=KINDS[kind])
     return {
         "kind": kind,
@@ -31,12 +23,6 @@ def packed(values: Any, kind: str) -> dict[str, Any]:
 
 
 def unpacked(record: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the array of a record that :func:`packed` wrote.
-
-    Parameters
-    ----------
-    record : mapping
-        Kind, shape and bytes.
-    """
+    """Return the array of a record that :func:`packed` wrote."""
     raw = base64.b64decode(record["base64"], validate=True)
     return np.frombuffer(raw, dtype=KINDS[record["kind"]]).reshape(record["shape"]).copy()

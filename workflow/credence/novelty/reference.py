@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters
+from credence.draws import encode_clusters
 from credence.novelty import space as spaces
 from credence.novelty.neighbours import Index, index_of, singles
 from credence.novelty.packing import packed, unpacked
@@ -21,64 +21,32 @@ FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked thro
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """How far some proteins are from those that are known.
+    """How far some proteins are from those that are known."""
 
-    Parameters
-    ----------
-    novelty : array of float
-        Part of the calibration proteins that are nearer to the other families of
-        the calibration set than this one is to the set; NaN where not known.
-    distance : array of float
-        To the nearest calibration protein.
-    nearest : array of int
-        Which one; -1 where not known.
-    training_distance : array of float
-        To the nearest training protein; NaN without any.
-    is_flagged : array of bool
-        Whether the novelty is above the level of the flag.
-    is_repeat : array of bool
-        Whether a calibration protein is at distance 0.
-    """
-
+    # Part of the calibration proteins that are nearer to the other families of the calibration set
+    # than this one is to the set; NaN where not known.
     novelty: Floats
-    distance: Floats
-    nearest: Integers
-    training_distance: Floats
-    is_flagged: Booleans
-    is_repeat: Booleans
+    distance: Floats  # To the nearest calibration protein
+    nearest: Integers  # Which one; -1 where not known
+    training_distance: Floats  # To the nearest training protein; NaN without any
+    is_flagged: Booleans  # Whether the novelty is above the level of the flag
+    is_repeat: Booleans  # Whether a calibration protein is at distance 0
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The proteins that are known, in a space.
+    """The proteins that are known, in a space."""
 
-    Parameters
-    ----------
-    space : Space
-        In which all points lie.
-    ids, class_name : array of str
-        The proteins that have a place, and their true classes.
-    points : array of float, shape (n_proteins, n_components)
-        Their places.
-    is_calibration : array of bool
-        Whether each calibrates; the others only have a place.
-    own_distance : array of float
-        Of those that calibrate, the distance to the nearest one of another
-        cluster; NaN where there is no other.
-    training : array of float, shape (n_training, n_components), optional
-        Places of what the classifier was trained on.
-    flag : float
-        Novelty above which a protein is flagged.
-    """
-
-    space: Space
-    ids: Strings
+    space: Space  # In which all points lie
+    ids: Strings  # The proteins that have a place, and their true classes
     class_name: Strings
-    points: Floats
-    is_calibration: Booleans
+    points: Floats  # Their places
+    is_calibration: Booleans  # Whether each calibrates; the others only have a place
+    # Of those that calibrate, the distance to the nearest one of another cluster; NaN where there
+    # is no other.
     own_distance: Floats
-    training: Floats | None
-    flag: float
+    training: Floats | None  # Places of what the classifier was trained on
+    flag: float  # Novelty above which a protein is flagged
 
     @cached_property
     def calibration_rows(self) -> Integers:
@@ -112,11 +80,6 @@ class Reference:
     def known_distance(self, ids: Strings) -> Floats:
         """Return the distance of calibration proteins to the nearest of another cluster.
 
-        Parameters
-        ----------
-        ids : array of str
-            Names; of a protein that does not calibrate it is NaN.
-
         Notes
         -----
         A relative in its own cluster would tell of a calibration protein what is
@@ -132,13 +95,7 @@ class Reference:
         return {id_: row for row, id_ in enumerate(self.ids)}
 
     def places(self, ids: Strings) -> Floats:
-        """Return the places of proteins that are known by name; NaN of the others.
-
-        Parameters
-        ----------
-        ids : array of str
-            Names.
-        """
+        """Return the places of proteins that are known by name; NaN of the others."""
         answer = np.full((len(ids), self.space.n_components), np.nan)
         rows = np.array([self._row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
         answer[rows >= 0] = self.points[rows[rows >= 0]]
@@ -146,11 +103,6 @@ class Reference:
 
     def look(self, points: Any) -> Look:
         """Return how far points are from what is known.
-
-        Parameters
-        ----------
-        points : array of float, shape (n_proteins, n_components)
-            In the space; a row of NaN is not known.
 
         Notes
         -----
@@ -190,13 +142,7 @@ class Reference:
 
 
 def read(record: Mapping[str, Any]) -> Reference:
-    """Return the reference of a record that :meth:`Reference.to_record` wrote.
-
-    Parameters
-    ----------
-    record : mapping
-        JSON data.
-    """
+    """Return the reference of a record that :meth:`Reference.to_record` wrote."""
     training = record["training"]
     return Reference(
         spaces.read(record["space"]),
@@ -214,27 +160,12 @@ def distance_to_nearest(reference: Reference, points: Any) -> Floats:
     """Return the distance of points to the nearest calibration protein.
 
     For a protein that calibrates itself, see :meth:`Reference.known_distance`.
-
-    Parameters
-    ----------
-    reference : Reference
-        What is known.
-    points : array of float, shape (n_proteins, n_components)
-        In its space; a row of NaN gives NaN.
     """
     return reference.look(points).distance
 
 
 def distance_to_other_clusters(points: Floats, cluster: Strings) -> Floats:
-    """Return the distance of each point to the nearest one of another cluster.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_points, n_dimensions)
-        In single precision.
-    cluster : array of str, shape (n_points,)
-        Name of each one's cluster; where there is one alone, NaN.
-    """
+    """Return the distance of each point to the nearest one of another cluster."""
     answer = np.full(len(points), np.nan)
     code, keys = encode_clusters(cluster)
     if len(keys) < 2:
@@ -265,23 +196,7 @@ def build(
     training: Any,
     flag: float,
 ) -> Reference:
-    """Return what is known, from proteins and their places.
-
-    Parameters
-    ----------
-    space : Space
-        In which all points lie.
-    ids, class_name, cluster : array of str
-        The proteins, their true classes and their clusters.
-    points : array of float, shape (n_proteins, n_components)
-        Their places; those without one are left out.
-    is_calibration : array of bool
-        Whether each calibrates.
-    training : array of float, shape (n_training, n_components), optional
-        Places of training proteins; those without one are left out.
-    flag : float
-        Novelty above which a protein is flagged.
-    """
+    """Return what is known, from proteins and their places."""
     kept = np.flatnonzero(np.isfinite(points).all(axis=1))
     kept = kept[np.argsort(ids[kept].astype(str), kind="stable")]
     placed = singles(points[kept])

@@ -2,18 +2,241 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+from Bio.Data import IUPACData
+from Bio.SeqUtils import IsoelectricPoint, ProtParamData
 from numpy.typing import NDArray
 from scipy import sparse
 
-from credence.novelty.composition import WIDTHS, Composition, composition
 from credence.novelty.neighbours import singles
 from credence.novelty.packing import packed, unpacked
-from credence.predictions import Floats, Strings
+from credence.predictions import Booleans, Floats, Integers, Strings
+
+CHEMISTRY = (
+    *("log length", "mean residue weight", "aromaticity", "isoelectric point"),
+    *("instability index", "hydropathy", "extinction reduced", "extinction cystines"),
+)
+AROMATIC = "FWY"
+# Molar extinction at 280 nm, 1/(M cm): Gill & von Hippel 1989 (doi 10.1016/0003-2697(89)90602-7).
+TRYPTOPHAN, TYROSINE, CYSTINE = 5_500.0, 1_490.0, 125.0
+INSTABILITY_SCALE = 10.0  # Guruprasad et al. 1990 (doi 10.1093/protein/4.2.155)
+# Biopython looks for the isoelectric point between these, to 0.0001.
+LEAST_PH, GREATEST_PH, HALVINGS = 4.05, 12.0, 17
+CHEMISTRY_AT_ONCE = 4_096
+
+
+def chemistry(sequences: Strings, residues: str) -> Floats:
+    """Return length and chemistry of each protein, columns as in `CHEMISTRY`.
+
+    NaN, but for the length, where a protein has none of the twenty residues.
+
+    Notes
+    -----
+    Each is what Biopython's ``ProteinAnalysis`` gives for the protein without
+    the letters that are no residues: mean residue weight is the molecular weight
+    over the length, extinction is per residue, length the logarithm of the number
+    of all letters.
+    """
+    answer = np.full((len(sequences), len(CHEMISTRY)), np.nan)
+    for start in range(0, len(sequences), CHEMISTRY_AT_ONCE):
+        rows = slice(start, start + CHEMISTRY_AT_ONCE)
+        answer[rows] = _chemistry(sequences[rows], residues)
+    return answer
+
+
+def _chemistry(sequences: Strings, residues: str) -> Floats:
+    other = "".join(sorted(set("".join(sequences)) - set(residues)))
+    drop = str.maketrans("", "", other)
+    kept = [sequence.translate(drop) for sequence in sequences]
+    count = np.array([[sequence.count(letter) for letter in residues] for sequence in kept])
+    count = count.reshape(len(kept), len(residues)).astype(np.float64)
+    n = count.sum(axis=1)
+    column = {letter: count[:, place] for place, letter in enumerate(residues)}
+    weights, hydropathy = _tables(residues)
+    reduced = TRYPTOPHAN * column["W"] + TYROSINE * column["Y"]
+    cystines = reduced + CYSTINE * (column["C"] // 2)
+    # Each bond between two residues gives off a water.
+    weight = count @ weights - (n - 1) * _water()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.column_stack(
+            [
+                np.log(np.array([len(sequence) for sequence in sequences], dtype=np.float64)),
+                weight / n,
+                sum(column[letter] for letter in AROMATIC) / n,
+                _isoelectric_point(kept, column),
+                INSTABILITY_SCALE * np.array([_instability(sequence) for sequence in kept]) / n,
+                (count @ hydropathy) / n,
+                reduced / n,
+                cystines / n,
+            ]
+        )
+    found[n == 0, 1:] = np.nan
+    return found
+
+
+@cache
+def _tables(residues: str) -> tuple[Floats, Floats]:
+    weights = np.array([IUPACData.protein_weights[letter] for letter in residues])
+    return weights, np.array([ProtParamData.kd[letter] for letter in residues])
+
+
+def _water() -> float:
+    return float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
+
+
+@cache
+def _pairs() -> dict[str, float]:
+    table = ProtParamData.DIWV
+    return {first + second: table[first][second] for first in table for second in table[first]}
+
+
+def _instability(sequence: str) -> float:
+    pairs = _pairs()
+    return sum(map(pairs.__getitem__, map("".join, itertools.pairwise(sequence))))
+
+
+def _isoelectric_point(kept: list[str], column: dict[str, Floats]) -> Floats:
+    first = [sequence[:1] for sequence in kept]
+    last = [sequence[-1:] for sequence in kept]
+    start, end = IsoelectricPoint.pKnterminal, IsoelectricPoint.pKcterminal
+    default_start = IsoelectricPoint.positive_pKs["Nterm"]
+    default_end = IsoelectricPoint.negative_pKs["Cterm"]
+    n_terminus = np.array([start.get(letter, default_start) for letter in first])
+    c_terminus = np.array([end.get(letter, default_end) for letter in last])
+    low = np.full(len(kept), LEAST_PH)
+    high = np.full(len(kept), GREATEST_PH)
+    for _ in range(HALVINGS):
+        ph = (low + high) / 2.0
+        charge = 1.0 / (10.0 ** (ph - n_terminus) + 1.0) - 1.0 / (10.0 ** (c_terminus - ph) + 1.0)
+        for letter, pk in IsoelectricPoint.positive_pKs.items():
+            if letter in column:
+                charge += column[letter] / (10.0 ** (ph - pk) + 1.0)
+        for letter, pk in IsoelectricPoint.negative_pKs.items():
+            if letter in column:
+                charge -= column[letter] / (10.0 ** (pk - ph) + 1.0)
+        low, high = np.where(charge > 0, ph, low), np.where(charge > 0, high, ph)
+    return np.asarray((low + high) / 2.0)
+
+
+RESIDUES = "ACDEFGHIKLMNPQRSTVWY"
+SIDE_CHAINS = ("AILMV", "NQST", "GP", "C", "HKR", "DE", "FWY")
+LEAST_RESIDUES = 10  # of the twenty; in fewer, words say nothing about composition
+PROTEINS_AT_ONCE = 2_000
+NO_LETTER = 255
+
+
+@dataclass(frozen=True)
+class WordFeatures:
+    """One kind of word."""
+
+    name: str  # What it is called
+    groups: tuple[str, ...]  # Residues that are one letter
+    length: int  # Letters of a word
+
+    @property
+    def n_words(self) -> int:
+        """Number of different words."""
+        return int(len(self.groups) ** self.length)
+
+    def letters(self) -> NDArray[np.uint8]:
+        """Return the letter of each byte, `NO_LETTER` where it is no residue."""
+        table = np.full(256, NO_LETTER, dtype=np.uint8)
+        for letter, group in enumerate(self.groups):
+            for residue in group:
+                table[ord(residue)] = letter
+        return table
+
+
+KINDS = (
+    WordFeatures("words of four side-chain groups", SIDE_CHAINS, 4),
+    WordFeatures("words of two residues", tuple(RESIDUES), 2),
+    WordFeatures("words of three residues", tuple(RESIDUES), 3),
+)
+WIDTHS = (*(kind.n_words for kind in KINDS), len(CHEMISTRY))
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceComposition:
+    """What some proteins are made of."""
+
+    # Square roots of the shares of each kind's words: rows of length 1, or empty where a protein
+    # has no such word.
+    words: tuple[sparse.csr_array, ...]
+    chemistry: Floats  # See :mod:`credence.novelty.chemistry`
+    has_features: Booleans  # Whether a protein has residues enough to be told by
+
+
+def composition(sequences: Strings) -> SequenceComposition:
+    """Return what some proteins are made of.
+
+    Notes
+    -----
+    The square root of a share has a variance that hardly depends on the share,
+    so that rare words weigh as much as common ones but no more; the distance
+    between two such rows is Hellinger's.
+    """
+    raw, protein = as_bytes(sequences)
+    words = tuple(_shares(kind, raw, protein, len(sequences)) for kind in KINDS)
+    letters = KINDS[1].letters()[raw]
+    n_residues = np.bincount(protein[letters != NO_LETTER], minlength=len(sequences))
+    return SequenceComposition(words, chemistry(sequences, RESIDUES), n_residues >= LEAST_RESIDUES)
+
+
+def as_bytes(sequences: Strings) -> tuple[NDArray[np.uint8], Integers]:
+    """Return all letters one after the other, and the protein of each."""
+    raw = np.frombuffer("".join(sequences).encode("ascii", "replace"), dtype=np.uint8)
+    lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
+    return raw, np.repeat(np.arange(len(sequences)), lengths)
+
+
+def word_codes(
+    kind: WordFeatures, raw: NDArray[np.uint8], protein: Integers
+) -> tuple[Integers, Integers]:
+    """Return code and protein of every word that is counted."""
+    letters = kind.letters()[raw]
+    n_starts = max(0, len(raw) - kind.length + 1)
+    code = np.zeros(n_starts, dtype=np.int64)
+    is_word = np.ones(n_starts, dtype=np.bool_)
+    for place in range(kind.length):
+        here = slice(place, place + n_starts)
+        code = code * len(kind.groups) + letters[here]
+        is_word &= (letters[here] != NO_LETTER) & (protein[here] == protein[:n_starts])
+    return code[is_word], protein[:n_starts][is_word]
+
+
+def _shares(
+    kind: WordFeatures, raw: NDArray[np.uint8], protein: Integers, n_proteins: int
+) -> sparse.csr_array:
+    starts = np.searchsorted(
+        protein, np.arange(0, n_proteins + PROTEINS_AT_ONCE, PROTEINS_AT_ONCE)
+    )
+    parts = []
+    for block, start in enumerate(starts[:-1]):
+        letters = slice(start, starts[block + 1])
+        first = block * PROTEINS_AT_ONCE
+        n_rows = min(PROTEINS_AT_ONCE, n_proteins - first)
+        if n_rows > 0:
+            codes, rows = word_codes(kind, raw[letters], protein[letters] - first)
+            parts.append(_root_shares(codes, rows, (n_rows, kind.n_words)))
+    if not parts:
+        return sparse.csr_array((0, kind.n_words), dtype=np.float32)
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+
+def _root_shares(codes: Integers, rows: Integers, shape: tuple[int, int]) -> sparse.csr_array:
+    place, count = np.unique(rows * shape[1] + codes, return_counts=True)
+    row = place // shape[1]
+    total = np.bincount(row, weights=count, minlength=shape[0])
+    share = np.sqrt(count / total[row]).astype(np.float32)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
+    return sparse.csr_array((share, (place % shape[1]).astype(np.int32), bounds), shape=shape)
+
 
 MOST_FITTED = 20_000  # proteins that the axes are learnt from; more turn them by little
 # Of the randomised search for the axes: Halko, Martinsson & Tropp 2011, section 4.5
@@ -27,27 +250,13 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Axes along which proteins differ most, and where their origin is.
+    """Axes along which proteins differ most, and where their origin is."""
 
-    Parameters
-    ----------
-    kind : str
-        ``composition``, or ``vectors`` that a user brings.
-    scale : array of float, shape (n_features,)
-        What each feature is multiplied by.
-    axes : array of float, shape (n_features, n_components)
-        Of scaled features.
-    origin : array of float, shape (n_components,)
-        Where the proteins that were fitted are on average.
-    explained : array of float, shape (n_components,)
-        Share of the variance along each axis.
-    """
-
-    kind: str
-    scale: Floats
-    axes: Floats
-    origin: Floats
-    explained: Floats
+    kind: str  # ``composition``, or ``vectors`` that a user brings
+    scale: Floats  # What each feature is multiplied by
+    axes: Floats  # Of scaled features
+    origin: Floats  # Where the proteins that were fitted are on average
+    explained: Floats  # Share of the variance along each axis
 
     @property
     def n_components(self) -> int:
@@ -60,26 +269,16 @@ class Space:
         return len(self.scale)
 
     def place(self, features: Any) -> Floats:
-        """Return the points of features, in single precision.
-
-        Parameters
-        ----------
-        features : array or sparse array of float, shape (n_proteins, n_features)
-            Before scaling.
-        """
+        """Return the points of features, in single precision."""
         return singles(features @ (self.axes * self.scale[:, None]) - self.origin)
 
     def of_sequences(self, sequences: Strings) -> Floats:
-        """Return the points of proteins; NaN where one is too short to be told.
-
-        Parameters
-        ----------
-        sequences : array of str
-            Residues in one-letter code, capitals.
-        """
+        """Return the points of proteins; NaN where one is too short to be told."""
         found = composition(sequences)
         points = np.full((len(sequences), self.n_components), np.nan)
-        points[found.is_told] = self.place(features_of(found)[np.flatnonzero(found.is_told)])
+        points[found.has_features] = self.place(
+            features_of(found)[np.flatnonzero(found.has_features)]
+        )
         return points
 
     def to_record(self) -> dict[str, Any]:
@@ -94,38 +293,19 @@ class Space:
 
 
 def read(record: Mapping[str, Any]) -> Space:
-    """Return the space of a record that :meth:`Space.to_record` wrote.
-
-    Parameters
-    ----------
-    record : mapping
-        JSON data.
-    """
+    """Return the space of a record that :meth:`Space.to_record` wrote."""
     names = ("scale", "axes", "origin", "explained")
     return Space(record["kind"], *(unpacked(record[name]).astype(np.float64) for name in names))
 
 
-def features_of(found: Composition) -> sparse.csr_array:
-    """Return words and chemistry side by side.
-
-    Parameters
-    ----------
-    found : Composition
-        What proteins are made of.
-    """
+def features_of(found: SequenceComposition) -> sparse.csr_array:
+    """Return words and chemistry side by side."""
     chemistry = sparse.csr_array(np.nan_to_num(found.chemistry).astype(np.float32))
     return sparse.csr_array(sparse.hstack([*found.words, chemistry], format="csr"))
 
 
 def fit_composition(sequences: Strings, n_components: int) -> Space:
     """Return the space of proteins, from what they are made of.
-
-    Parameters
-    ----------
-    sequences : array of str
-        Where fewer than two are told there is no axis.
-    n_components : int
-        Greatest number of axes.
 
     Notes
     -----
@@ -138,7 +318,7 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
     """
     order = np.array(sorted(range(len(sequences)), key=sequences.__getitem__), dtype=np.int64)
     found = composition(sequences[spread(order, MOST_FITTED)])
-    features = features_of(found)[np.flatnonzero(found.is_told)]
+    features = features_of(found)[np.flatnonzero(found.has_features)]
     if features.shape[0] < 2:
         width = sum(WIDTHS)
         return Space(
@@ -149,13 +329,6 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
 
 def fit_vectors(vectors: Floats, n_components: int) -> Space:
     """Return the space of vectors that a user brings.
-
-    Parameters
-    ----------
-    vectors : array of float, shape (n_proteins, n_features)
-        Finite.
-    n_components : int
-        Greatest number of axes.
 
     Notes
     -----
@@ -169,13 +342,6 @@ def fit_vectors(vectors: Floats, n_components: int) -> Space:
 
 def spread(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return at most so many of some rows, evenly spread over them.
-
-    Parameters
-    ----------
-    order : array of int
-        Rows.
-    most : int
-        How many are kept.
 
     Examples
     --------
@@ -191,13 +357,6 @@ def block_scale(features: sparse.csr_array, widths: tuple[int, ...]) -> Floats:
     """Return what makes the total variance of every block of features 1.
 
     Within chemistry, the last block, every column has the same variance.
-
-    Parameters
-    ----------
-    features : sparse array, shape (n_proteins, n_features)
-        Blocks side by side.
-    widths : tuple of int
-        Features of each block.
     """
     mean = np.asarray(features.mean(axis=0)).ravel()
     square = np.asarray(features.multiply(features).mean(axis=0)).ravel()
@@ -232,15 +391,7 @@ def _fit(kind: str, features: Any, scale: Floats, n_components: int) -> Space:
 
 
 def principal_axes(features: Any, n_components: int) -> tuple[Floats, Floats, float]:
-    """Return the axes of greatest variance, that variance, and the total.
-
-    Parameters
-    ----------
-    features : array or sparse array, shape (n_proteins, n_features)
-        Not centred.
-    n_components : int
-        Greatest number of axes.
-    """
+    """Return the axes of greatest variance, that variance, and the total."""
     n, width = features.shape
     mean = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
     n_kept = min(n_components, n - 1, width)

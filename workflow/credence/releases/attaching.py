@@ -1,6 +1,6 @@
 """A trove beside the set that it joins: what becomes of every protein of it.
 
-Rules are asked in the order of :data:`credence.releases.outcomes.OUTCOMES`, all
+Rules are asked in the order of :data:`credence.releases.attaching.OUTCOMES`, all
 of them of the trove alone: what the set holds is read and never changed. A
 protein that is not added leaves no trace in the set, so the same trove attached
 again adds nothing and says the same.
@@ -9,19 +9,244 @@ again adds nothing and says the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
-from credence.releases import outcomes
-from credence.releases.outcomes import Attachment, KnownSet, NewSet, TrainingSet
-from credence.releases.packing import pack_beside
-from credence.releases.searching import Search
-from credence.sequences.proteins import Proteins
-from credence.sequences.relatives import Pairs
-from credence.splits.attach import Attached, attach
-from credence.splits.pack import CALIBRATION, NO_GROUP, SET_ASIDE
+from credence.predictions import UNKNOWN_CLASS, Booleans, Floats, Integers, Strings
+from credence.proteins import Proteins
+from credence.relatives.across import relatives_by_label
+from credence.relatives.attach import Attached, attach
+from credence.relatives.graph import Finder, draw_graph
+from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE
+from credence.relatives.pairs import Pairs, Thresholds, joined, no_pairs
+
+ONLY_GROUP = "1"  # where no old protein has a group
+
+
+def pack_beside(
+    old_group: Strings, old_class: Integers, new_cluster: Strings, new_class: Integers
+) -> Strings:
+    """Return a group for each new protein: whole clusters, classes spread evenly.
+
+    Clusters come largest first, then by name; each goes where its classes are
+    least represented so far, by the rule of :func:`credence.calibrators.crossfit.fill`.
+
+    Examples
+    --------
+    >>> names = np.array(["1", "1", "2"], dtype=object)
+    >>> new = np.array(["x", "x", "y"], dtype=object)
+    >>> pack_beside(names, np.array([0, 0, 0]), new, np.array([0, 0, 0])).tolist()
+    ['2', '2', '1']
+    """
+    groups, held = np.unique(old_group.astype(str), return_inverse=True)
+    if len(groups) == 0:
+        groups = np.array([ONLY_GROUP])
+    names, codes = np.unique(new_cluster.astype(str), return_inverse=True)
+    n_classes = 1 + max([0, *old_class.tolist(), *new_class.tolist()])
+    filled = np.zeros((len(groups), n_classes))
+    np.add.at(filled, (held, old_class), 1.0)
+    brought = np.zeros((len(names), n_classes))
+    np.add.at(brought, (codes, new_class), 1.0)
+    weight = 1.0 / np.maximum(filled.sum(axis=0) + brought.sum(axis=0), 1.0)
+    home = np.zeros(len(names), dtype=np.int64)
+    for cluster in np.lexsort((np.arange(len(names)), -brought.sum(axis=1))).tolist():
+        crowding = filled @ (brought[cluster] * weight)
+        home[cluster] = int(np.lexsort((filled.sum(axis=1), crowding))[0])
+        filled[home[cluster]] += brought[cluster]
+    found = np.empty(len(codes), dtype=object)
+    found[:] = groups[home[codes]].tolist()
+    return found
+
+
+UNSCORED = "unscored"
+UNLABELLED = "unlabelled"
+ID_TAKEN = "id_taken"
+EXACT_REPEAT = "exact_repeat"
+LABEL_CONFLICT = "label_conflict"
+REPEAT_WITHIN = "repeat_within"
+CONFLICT_WITHIN = "conflict_within"
+TRAINING_RELATIVE = "training_relative"
+TEST_RELATIVE = "test_relative"
+BRIDGES_GROUPS = "bridges_groups"
+ADDED = "added"
+
+# In the order in which they are asked: the first that holds is the outcome.
+OUTCOMES: dict[str, str] = {
+    UNSCORED: "the tool gave no scores",
+    UNLABELLED: "it has no true class",
+    ID_TAKEN: "another protein has this id",
+    EXACT_REPEAT: "the set has this sequence already, with the same label",
+    LABEL_CONFLICT: "the set has this sequence with another label, which stays",
+    REPEAT_WITHIN: "the trove has this sequence twice; the first by id stands for it",
+    CONFLICT_WITHIN: "the trove has this sequence with two labels; none is taken",
+    TRAINING_RELATIVE: "the classifier may have learnt from a relative",
+    TEST_RELATIVE: "a relative is in the test group, which stays as it is",
+    BRIDGES_GROUPS: "it connects groups that must stay apart",
+    ADDED: "it calibrates from now on",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSet:
+    """The set so far: proteins that stay as they are."""
+
+    ids: Strings  # Names; residues, '' for all where sequences are not known
+    sequences: Strings
+    class_: Integers  # True classes
+    cluster: Strings  # As in the table of groups
+    group: Strings
+    role: Strings
+
+    @property
+    def n_proteins(self) -> int:
+        """Number of proteins."""
+        return len(self.ids)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """What the classifier learnt from."""
+
+    ids: Strings  # Names and residues; '' likewise
+    sequences: Strings
+
+
+@dataclass(frozen=True, eq=False)
+class NewSet:
+    """The scored proteins of a trove."""
+
+    ids: Strings  # Names, unique, and residues; '' likewise
+    sequences: Strings
+    class_: Integers  # True classes; `credence.predictions.UNKNOWN_CLASS` where there is none
+
+    @property
+    def n_proteins(self) -> int:
+        """Number of proteins."""
+        return len(self.ids)
+
+
+@dataclass(frozen=True, eq=False)
+class Attachment:
+    """What became of each protein of a trove, in its order."""
+
+    outcome: Strings  # One of `OUTCOMES`
+    cluster: Strings  # Of those that are added; '' for the others
+    group: Strings
+    relative: Strings  # The protein that decided it; '' where there is none
+    relative_class: Integers  # The true class of that one; `UNKNOWN_CLASS` where it is not known
+    identity: Floats  # Likeness to that one; NaN where not known
+    coverage: Floats
+    reason: Strings  # The outcome in words
+
+    @property
+    def is_added(self) -> Booleans:
+        """Whether each protein joins the set."""
+        return np.asarray(self.outcome == ADDED, dtype=np.bool_)
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of proteins of each outcome, zeros too."""
+        found = self.outcome.tolist()
+        return {name: found.count(name) for name in OUTCOMES}
+
+
+class Search(Protocol):
+    """What finds the relatives of new proteins; likeness is 0 where not known."""
+
+    def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
+        """Return for each new protein one relative under each label."""
+        ...
+
+    def among_new(self, new: Proteins) -> Pairs:
+        """Return enough pairs to connect all new proteins that belong together."""
+        ...
+
+
+@dataclass(frozen=True)
+class SequenceSearch:
+    """Relatives as METHODS section 4 defines them."""
+
+    finder: Finder  # What finds alike sequences
+    thresholds: Thresholds  # Of relatives
+    threads: int = 1  # Alignments at a time
+
+    def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
+        """Return one relative under each label (see :class:`Search`)."""
+        return relatives_by_label(new, old, label, self.finder, self.thresholds, self.threads)
+
+    def among_new(self, new: Proteins) -> Pairs:
+        """Return the graph that clusters are made of (see :class:`Search`)."""
+        graph = draw_graph(new, self.finder, self.thresholds)
+        code = graph.distinct.code
+        _, row = np.unique(code, return_index=True)
+        first = row[code]
+        copies = np.flatnonzero(first != np.arange(len(code)))
+        ones = np.ones(len(copies))
+        same = Pairs(first[copies].astype(np.int64), copies, ones, ones, ones)
+        return joined([_at_rows(graph.pairs, row.astype(np.int64)), same])
+
+
+def _at_rows(pairs: Pairs, row: Integers) -> Pairs:
+    return Pairs(
+        row[pairs.first],
+        row[pairs.second],
+        pairs.identity,
+        pairs.coverage,
+        pairs.coverage_longer,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TableSearch:
+    """Relatives are those whom a table gives one cluster."""
+
+    old: Mapping[str, str]  # Id → cluster: of the set and of training, and of the trove
+    new: Mapping[str, str]
+
+    def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
+        """Return one relative under each label, the first by id (see :class:`Search`)."""
+        homes: dict[str, dict[str, int]] = {}
+        for row in np.argsort(old.ids.astype(str), kind="stable").tolist():
+            cluster = self.old[old.ids[row]]
+            homes.setdefault(cluster, {}).setdefault(str(label[row]), row)
+        return _unknown_likeness(
+            [
+                (row, other)
+                for row, id_ in enumerate(new.ids)
+                for _, other in sorted(homes.get(self.new[id_], {}).items())
+            ]
+        )
+
+    def among_new(self, new: Proteins) -> Pairs:
+        """Return each protein with the first of its cluster (see :class:`Search`)."""
+        first: dict[str, int] = {}
+        links = []
+        for row, id_ in enumerate(new.ids):
+            head = first.setdefault(self.new[id_], row)
+            if head != row:
+                links.append((head, row))
+        return _unknown_likeness(links)
+
+
+@dataclass(frozen=True)
+class NoSearch:
+    """Relatives are not known."""
+
+    def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
+        """Return no pairs."""
+        return no_pairs()
+
+    def among_new(self, new: Proteins) -> Pairs:
+        """Return no pairs."""
+        return no_pairs()
+
+
+def _unknown_likeness(links: list[tuple[int, int]]) -> Pairs:
+    bounds = np.array(links, dtype=np.int64).reshape(-1, 2)
+    zeros = np.zeros(len(bounds))
+    return Pairs(bounds[:, 0], bounds[:, 1], zeros, zeros, zeros)
+
 
 NEW_MARK = "+"  # behind the name of a new cluster that an old one bears
 
@@ -33,21 +258,7 @@ def attach_trove(
     search: Search,
     class_names: tuple[str, ...],
 ) -> Attachment:
-    """Return what becomes of each protein of a trove, whatever their order.
-
-    Parameters
-    ----------
-    known : KnownSet
-        The set so far, without training proteins.
-    training : TrainingSet
-        What the classifier learnt from.
-    new : NewSet
-        The trove.
-    search : Search
-        What finds relatives.
-    class_names : tuple of str
-        For the reasons.
-    """
+    """Return what becomes of each protein of a trove, whatever their order."""
     draft = _Draft(known, training, new, class_names)
     draft.judge_labels()
     draft.judge_ids()
@@ -107,7 +318,7 @@ class _Draft:
         """Set aside what has no true class."""
         for row in self.open_rows().tolist():
             if self.new.class_[row] == UNKNOWN_CLASS:
-                self.say(row, outcomes.UNLABELLED, "it has no true class")
+                self.say(row, UNLABELLED, "it has no true class")
 
     def judge_ids(self) -> None:
         """Set aside ids that stand for another sequence already."""
@@ -117,10 +328,10 @@ class _Draft:
             id_ = self.new.ids[row]
             old = known.get(id_)
             if old is not None and self.known_key[old] != self.key[row]:
-                self.say(row, outcomes.ID_TAKEN, "the set has this id for another sequence")
+                self.say(row, ID_TAKEN, "the set has this id for another sequence")
                 self.point_at_known(row, old, 0.0, 0.0)
             elif old is None and id_ in learnt and learnt[id_] != self.key[row]:
-                self.say(row, outcomes.ID_TAKEN, "training has this id for another sequence")
+                self.say(row, ID_TAKEN, "training has this id for another sequence")
                 self.point_at(row, str(id_), 0.0, 0.0)
 
     def judge_repeats(self) -> None:
@@ -137,11 +348,11 @@ class _Draft:
             self.point_at_known(row, old, 1.0, 1.0)
             name = repr(str(self.known.ids[old]))
             if alike:
-                self.say(row, outcomes.EXACT_REPEAT, f"same sequence as {name}")
+                self.say(row, EXACT_REPEAT, f"same sequence as {name}")
             else:
                 was, says = self.names[self.known.class_[old]], self.names[self.new.class_[row]]
                 reason = f"same sequence as {name}, which is {was!r} and stays so, not {says!r}"
-                self.say(row, outcomes.LABEL_CONFLICT, reason)
+                self.say(row, LABEL_CONFLICT, reason)
 
     def judge_repeats_within(self) -> None:
         """Keep one of the trove's own repeats, or none where their labels differ."""
@@ -152,12 +363,12 @@ class _Draft:
             classes = {int(self.new.class_[row]) for row in rows}
             if len(classes) == 1:
                 for row in rows[1:]:
-                    self._twin(row, rows[0], outcomes.REPEAT_WITHIN, "")
+                    self._twin(row, rows[0], REPEAT_WITHIN, "")
                 continue
             for row in rows:
                 other = next(at for at in rows if self.new.class_[at] != self.new.class_[row])
                 label = self.names[self.new.class_[other]]
-                self._twin(row, other, outcomes.CONFLICT_WITHIN, f", which is {label!r} there")
+                self._twin(row, other, CONFLICT_WITHIN, f", which is {label!r} there")
 
     def _twin(self, row: int, other: int, outcome: str, more: str) -> None:
         name = str(self.new.ids[other])
@@ -180,7 +391,7 @@ class _Draft:
             identity = float(found.identity[at])
             self.say(
                 row,
-                outcomes.TRAINING_RELATIVE,
+                TRAINING_RELATIVE,
                 f"relative of training protein {name!r}{_likeness(identity)}",
             )
             self.point_at(row, name, identity, float(found.coverage[at]))
@@ -202,12 +413,12 @@ class _Draft:
         for at in range(found.n_pairs):
             row, old = int(found.first[at]), int(found.second[at])
             identity = float(found.identity[at])
-            if self.outcome[row] != outcomes.TEST_RELATIVE or group[old] in closed:
+            if self.outcome[row] != TEST_RELATIVE or group[old] in closed:
                 self.point_at_known(row, old, identity, float(found.coverage[at]))
             if group[old] in closed:
                 name, where = str(known.ids[old]), f"the {closed[group[old]]} group"
                 reason = f"relative of protein {name!r} of {where}{_likeness(identity)}"
-                self.say(row, outcomes.TEST_RELATIVE, reason)
+                self.say(row, TEST_RELATIVE, reason)
         rows = self.open_rows()
         self._settle(rows, self._attached(rows, found, group, search), group, closed)
 
@@ -230,7 +441,7 @@ class _Draft:
     ) -> None:
         stays = placed.reason == ""
         for row, reason in zip(rows[~stays].tolist(), placed.reason[~stays], strict=True):
-            self.say(row, outcomes.BRIDGES_GROUPS, str(reason))
+            self.say(row, BRIDGES_GROUPS, str(reason))
         added = rows[stays]
         is_free = placed.group[stays] == NO_GROUP
         cluster = _renamed(placed.cluster[stays], is_free, set(self.known.cluster))
@@ -247,7 +458,7 @@ class _Draft:
         self.cluster[added], self.group[added] = cluster, joined_group
         for row, name, founds in zip(added.tolist(), cluster, is_free.tolist(), strict=True):
             verb = "founds" if founds else "joins"
-            self.say(row, outcomes.ADDED, f"{verb} cluster {str(name)!r}")
+            self.say(row, ADDED, f"{verb} cluster {str(name)!r}")
 
     def finished(self) -> Attachment:
         """Return the verdicts."""

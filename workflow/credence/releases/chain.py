@@ -28,87 +28,44 @@ FILE = "release.json"
 
 @dataclass(frozen=True)
 class ReleaseCounts:
-    """What a release holds.
+    """What a release holds."""
 
-    Parameters
-    ----------
-    n_proteins, n_calibration, n_clusters, n_set_aside : int
-        Proteins in all, those that calibrate and their clusters, and those of
-        the base that are set aside.
-    by_class : dict of str to int
-        True class → proteins that calibrate.
-    """
-
+    # Proteins in all, those that calibrate and their clusters, and those of the base that are set
+    # aside.
     n_proteins: int
     n_calibration: int
     n_clusters: int
     n_set_aside: int
-    by_class: dict[str, int]
+    by_class: dict[str, int]  # True class → proteins that calibrate
 
 
 @dataclass(frozen=True)
 class Release:
-    """One release.
+    """One release."""
 
-    Parameters
-    ----------
-    name : str
-        Of the trove; `BASE` for release 0.
-    number : int
-        Its place in the chain.
-    date : str, optional
-        As the configuration states it.
-    parent : str, optional
-        Digest of the release before.
-    set : str
-        Digest of the samples and groups, from :func:`set_digest`.
-    inputs : tuple of InputFile
-        Files that were read for it; those of earlier releases stand there.
-    counts : ReleaseCounts
-        What it holds.
-    attach : dict, optional
-        Outcome → proteins of the trove.
-    calibrations : dict
-        File name without ending → SHA-256.
-    digest : str
-        Of the release, from :func:`digest_of`.
-    credence_version : str
-        Version that derived it.
-    """
-
-    name: str
-    number: int
-    date: str | None
-    parent: str | None
-    set: str
+    name: str  # Of the trove; `BASE` for release 0
+    number: int  # Its place in the chain
+    date: str | None  # As the configuration states it
+    parent: str | None  # Digest of the release before
+    set: str  # Digest of the samples and groups, from :func:`set_digest`
+    # Files that were read for it; those of earlier releases stand there.
     inputs: tuple[InputFile, ...]
-    counts: ReleaseCounts
-    attach: dict[str, int] | None = None
+    counts: ReleaseCounts  # What it holds
+    attach: dict[str, int] | None = None  # Outcome → proteins of the trove
+    # File name without ending → SHA-256.
     calibrations: dict[str, str] = field(default_factory=dict)
-    digest: str = ""
-    credence_version: str = __version__
+    digest: str = ""  # Of the release, from :func:`digest_of`
+    credence_version: str = __version__  # Version that derived it
     schema: str = SCHEMA
 
 
 def set_digest(samples: Path, groups: Path) -> str:
-    """Return the digest of what a calibration is fitted on.
-
-    Parameters
-    ----------
-    samples, groups : Path
-        The two tables of a release.
-    """
+    """Return the digest of what a calibration is fitted on."""
     return _sha256([sha256_of(samples), sha256_of(groups)])
 
 
 def digest_of(release: Release) -> str:
-    """Return the digest of a release: of all but counts, calibrations and version.
-
-    Parameters
-    ----------
-    release : Release
-        Its own digest is not read.
-    """
+    """Return the digest of a release: of all but counts, calibrations and version."""
     files = [[entry.role, entry.name, entry.sha256] for entry in release.inputs]
     return _sha256([release.name, release.date, release.parent, release.set, files])
 
@@ -119,26 +76,12 @@ def _sha256(content: Sequence[object]) -> str:
 
 
 def write_release(path: Path, release: Release) -> None:
-    """Write a release with its digest, as JSON.
-
-    Parameters
-    ----------
-    path : Path
-        Where it is to be.
-    release : Release
-        What it is.
-    """
+    """Write a release with its digest, as JSON."""
     write_json(path, plain(asdict(replace(release, digest=digest_of(release)))))
 
 
 def read_release(path: Path) -> Release:
-    """Return a release, or refuse what is none.
-
-    Parameters
-    ----------
-    path : Path
-        Its folder, or the file in it.
-    """
+    """Return a release, or refuse what is none."""
     path = Path(path)
     path = path / FILE if path.is_dir() else path
     record = read_json(path, REMEDY)
@@ -167,13 +110,5 @@ def folder_name(number: int, name: str) -> str:
 
 
 def counts_by_class(class_names: Sequence[str], codes: Sequence[int]) -> Mapping[str, int]:
-    """Return how many of each class there are, zeros too.
-
-    Parameters
-    ----------
-    class_names : sequence of str
-        In the classifier's order.
-    codes : sequence of int
-        A class per protein.
-    """
+    """Return how many of each class there are, zeros too."""
     return {name: list(codes).count(code) for code, name in enumerate(class_names)}

@@ -2,49 +2,424 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from credence.calibrators.protocol import Calibrator, FitOptions
+from credence.calibrators.crossfit import fold_of
+from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
 from credence.confidence import Confidence
-from credence.evaluation.crossfit import cross_fit
-from credence.findings.drift import Drift
-from credence.findings.releases import MetricChange, Moved, Step
-from credence.metrics.brier import METRIC as BRIER
-from credence.metrics.nll import METRIC as NLL
+from credence.evaluation.curves import N_GRID, at_scores, depends_on_score_alone
+from credence.evaluation.describing import parameters_of
+from credence.evaluation.held_out import cross_fit
+from credence.findings.releases import (
+    Change,
+    ClassChange,
+    Drift,
+    MetricChange,
+    Moved,
+    ParameterChange,
+    ReleaseState,
+    ReleaseStep,
+)
+from credence.metrics.pointwise import BRIER, NLL
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
-from credence.releases.class_changes import class_changes
 from credence.releases.drift import OldSet, drawn_means, drift_of
-from credence.releases.reweighting import ThreeSets, three_sets
-from credence.releases.sentences import step_sentences
-from credence.releases.sides import Comparison, Side
-from credence.splits.folds import fold_of
+from credence.releases.reweighting import ThreeSets, change_of, draws_at, share_change, three_sets
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseData:
+    """One of the two releases."""
+
+    state: ReleaseState  # What is said of it
+    calibration: Calibration  # Of the method that is compared, with intervals
+    counts: Mapping[str, Mapping[str, int]]  # Class name → counts of the calibration's record
+    # What it was fitted on; None where a calibration alone is at hand.
+    labelled: Labelled | None = None
+    test: Labelled | None = None  # Proteins that judge every release and fit none
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What two sides have in common, and how they are compared."""
+
+    method: str  # Its specification
+    calibrator: Calibrator  # The method, to be fitted without intervals
+    class_names: tuple[str, ...]  # Of both
+    scale: float  # Likewise
+    resolution: float
+    options: FitOptions = field(default_factory=FitOptions)  # Level and draws of the intervals
+    n_signs: int = 999  # Draws for the p-values of the drift watch
+
+
+STILL = 0.005  # a confidence that moves by less than half a point stays
+FINE = 0.03  # a change smaller than this is told in tenths of a point
+CHOSEN = ("bandwidth", "cutoff")
+NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is not told
+
+
+def with_sentence(entry: ClassChange, scale: float) -> ClassChange:
+    """Return a class with its sentence."""
+    return replace(entry, sentence=_sentence(entry, scale))
+
+
+def _sentence(entry: ClassChange, scale: float) -> str:
+    name = entry.class_name
+    n_before, n_after = entry.n_predicted
+    if n_before == 0 and n_after == 0:
+        return f"{name} was never predicted."
+    if n_before == 0:
+        return (
+            f"{name} was never predicted before; now {entry.n_correct[1]:,} of {n_after:,} "
+            "predictions are right."
+        )
+    if not entry.is_touched:
+        return f"{name}: nothing was added, nothing changed."
+    if entry.change is None:
+        return (
+            f"{name}: {n_before:,} predictions before, {n_after:,} now; right were "
+            f"{entry.n_correct[0]:,}, now {entry.n_correct[1]:,}."
+        )
+    at = f"{name}, mean of its predictions"
+    if not math.isnan(entry.score):
+        decimals = max(0, 2 - math.floor(math.log10(scale)))
+        at = f"{name} at score {entry.score:.{decimals}f}"
+    change = entry.change
+    if abs(change.total) < STILL:
+        return f"{at}: confidence stayed at {_share(change.after)}{_hidden(change)}."
+    decimals = _decimals(change)
+    verb = "rose" if change.total > 0 else "fell"
+    return (
+        f"{at}: confidence {verb} from {change.before:.{decimals}f} to "
+        f"{change.after:.{decimals}f}. {_parts(change, decimals)}{_chosen_anew(entry)}"
+    )
+
+
+def _chosen_anew(entry: ClassChange) -> str:
+    """Return that the curve is smoothed otherwise now, where it is."""
+    for parameter in entry.parameters:
+        first, second = parameter.before, parameter.after
+        is_known = parameter.name in CHOSEN and min(first, second) > 0
+        if is_known and max(first, second) > NOTABLE * min(first, second):
+            return (
+                f" The {parameter.name} went from {first:.3g} to {second:.3g}; what that does "
+                "counts as evidence."
+            )
+    return ""
+
+
+def _decimals(change: Change) -> int:
+    """Return 2, or 3 where two do not show the change or an end is near 0 or 1."""
+    bounds = (change.before, change.after)
+    is_fine = abs(change.total) < FINE or max(bounds) > 0.985 or min(bounds) < 0.015
+    return 3 if is_fine else 2
+
+
+def _parts(change: Change, decimals: int) -> str:
+    """Return what a change is made of; the points are those of the rounded numbers."""
+    total = round(change.after, decimals) - round(change.before, decimals)
+    composition = round(change.composition, decimals)
+    evidence = total - composition
+
+    def points(value: float) -> str:
+        return _points(abs(value), decimals)
+
+    on_evidence = _range(
+        change.evidence_lower, change.evidence_upper, change.evidence < 0, decimals
+    )
+    on_composition = _range(
+        change.composition_lower, change.composition_upper, change.composition < 0, decimals
+    )
+    end = _chance(change)
+    if abs(composition) < STILL <= abs(evidence):
+        return f"All {points(total)} are new evidence{on_evidence}{end}"
+    if abs(evidence) < STILL <= abs(composition):
+        return (
+            f"All {points(total)} are re-weighting: the classes are mixed in other shares, and "
+            f"at the old shares it would be {change.fixed:.{decimals}f}."
+        )
+    if evidence * composition >= 0:
+        return (
+            f"Of the {points(total)}, {_number(abs(composition), decimals)}{on_composition} are "
+            f"re-weighting and {_number(abs(evidence), decimals)}{on_evidence} new evidence{end}"
+        )
+    first, second = _verb(evidence), _verb(composition)
+    return (
+        f"New evidence {first} it by {points(evidence)}{on_evidence}, re-weighting {second} it "
+        f"by {points(composition)}{on_composition}{end}"
+    )
+
+
+def _verb(value: float) -> str:
+    return "raised" if value > 0 else "lowered"
+
+
+def _hidden(change: Change) -> str:
+    """Return that two parts cancel, where they do."""
+    if min(abs(change.evidence), abs(change.composition)) < STILL:
+        return ""
+    return (
+        f": new evidence {_verb(change.evidence)} it by {_points(abs(change.evidence), 3)}, "
+        f"re-weighting {_verb(change.composition)} it by {_points(abs(change.composition), 3)}"
+    )
+
+
+def _chance(change: Change) -> str:
+    if change.evidence_lower <= 0.0 <= change.evidence_upper:
+        return ". What is new evidence may be chance: its interval holds 0."
+    return "."
+
+
+def _range(lower: float, upper: float, is_down: bool, decimals: int) -> str:
+    """Return an interval in points, signed as the part is told."""
+    if math.isnan(lower):
+        return ""
+    if is_down:
+        lower, upper = -upper, -lower
+    bounds = (_number(end, decimals).replace("-", "−") for end in (lower, upper))
+    return f" ({' to '.join(bounds)})"
+
+
+def _points(value: float, decimals: int) -> str:
+    number = _number(value, decimals)
+    return f"{number} point" if number == "1" else f"{number} points"
+
+
+def _number(value: float, decimals: int) -> str:
+    text = f"{100 * value:.{decimals - 2}f}"
+    return "0" if float(text) == 0 else text
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}" if value > 0.985 or value < 0.0095 else f"{value:.2f}"
+
+
+def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
+    """Return what a reader has to know of a step."""
+    touched = [entry for entry in step.classes if entry.is_touched]
+    n_added = step.newer.n_calibration - step.older.n_calibration
+    parts = []
+    if n_added:
+        parts.append(
+            f"{step.newer.name} {'adds' if n_added > 0 else 'takes away'} {abs(n_added):,} "
+            f"proteins to calibrate with: {step.older.n_calibration:,} before, "
+            f"{step.newer.n_calibration:,} now."
+        )
+    elif not touched:
+        parts.append(f"{step.newer.name} changes nothing: no protein was added.")
+    if step.n_lightened:
+        parts.append(
+            f"{step.n_lightened:,} old proteins weigh less than before: each family counts one, "
+            "and relatives joined theirs."
+        )
+    if step.n_compared:
+        parts.append(
+            f"Of {step.n_compared:,} proteins, {step.n_moved:,} have a confidence that moved by "
+            "half a point or more."
+        )
+    moved = [entry for entry in touched if entry.change is not None]
+    if moved:
+        biggest = max(moved, key=lambda entry: abs(entry.change.total) if entry.change else 0.0)
+        if biggest.change is not None and abs(biggest.change.total) >= STILL:
+            parts.append(f"Most changed: {biggest.sentence}")
+    return tuple(parts)
+
+
+N_BINS = 50  # of the scores' histograms
+ROUNDING = 1e-12  # confidences nearer than this are the same
+NONE = float("nan")
+
+
+def class_changes(
+    older: ReleaseData, newer: ReleaseData, how: Comparison, sets: ThreeSets | None
+) -> tuple[ClassChange, ...]:
+    """Return what changed for each predicted class."""
+    samples: list[tuple[ClassSample | None, ...]] = [(None, None, None)] * len(how.class_names)
+    fixed: Calibration | None = None
+    if sets is not None:
+        samples = sets.samples()
+        if sets.fixed.n_samples:
+            fixed = how.calibrator.fit(sets.fixed)
+    found = []
+    for class_, name in enumerate(how.class_names):
+        entry = _drawn(class_, name, older, newer, how, fixed)
+        entry = _counted(entry, class_, older, newer, samples[class_])
+        entry = replace(entry, is_moved=_is_moved(class_, entry, older, newer))
+        if sets is not None and entry.is_touched:
+            entry = _explained(class_, entry, samples[class_], older, newer, how, fixed)
+        found.append(with_sentence(entry, float(how.scale)))
+    return tuple(found)
+
+
+def _drawn(
+    class_: int,
+    name: str,
+    older: ReleaseData,
+    newer: ReleaseData,
+    how: Comparison,
+    fixed: Calibration | None,
+) -> ClassChange:
+    """Return a class with its parameters and curves."""
+    chosen = [
+        {
+            entry.name: entry.value
+            for entry in parameters_of({"": side.calibration}, how.class_names)
+            if entry.class_name == name
+        }
+        for side in (older, newer)
+    ]
+    parameters = tuple(
+        ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
+        for key in dict.fromkeys([*chosen[0], *chosen[1]])
+    )
+    grid: Floats = np.zeros(0)
+    if all(_is_curve(side.calibration, name) for side in (older, newer)):
+        grid = np.linspace(0.0, how.scale, N_GRID)
+    asked = at_scores(_blank(how), class_, grid)
+    first, second = (side.calibration.confidence(asked) for side in (older, newer))
+    flat = fixed.confidence(asked).value if fixed is not None and len(grid) else np.zeros(0)
+    return ClassChange(
+        class_name=name,
+        n_true=(0, 0), n_predicted=(0, 0), n_correct=(0, 0), n_clusters=(0, 0),
+        parameters=parameters, score=NONE, change=None, share=None,
+        edges=(), right_before=(), wrong_before=(), right_after=(), wrong_after=(),
+        grid=_tuple(grid),
+        before=_tuple(first.value),
+        before_lower=_tuple(first.lower),
+        before_upper=_tuple(first.upper),
+        after=_tuple(second.value),
+        after_lower=_tuple(second.lower),
+        after_upper=_tuple(second.upper),
+        fixed=_tuple(flat),
+    )  # fmt: skip
+
+
+def _is_moved(class_: int, entry: ClassChange, older: ReleaseData, newer: ReleaseData) -> bool:
+    """Return whether the two calibrations say different things of a class."""
+    first, second = np.array(entry.before), np.array(entry.after)
+    if not entry.grid:
+        if newer.labelled is None:
+            return False
+        predictions = newer.labelled.predictions
+        asked = predictions.take(predictions.predicted_class == class_)
+        first, second = (side.calibration.confidence(asked).value for side in (older, newer))
+    return not np.allclose(first, second, rtol=0.0, atol=ROUNDING, equal_nan=True)
+
+
+def _is_curve(calibration: Calibration, name: str) -> bool:
+    return depends_on_score_alone(calibration.to_record(), name)
+
+
+def _blank(how: Comparison) -> Predictions:
+    nobody = np.zeros(0, dtype=np.int64)
+    return Predictions(
+        nobody.astype(object), how.class_names, how.scale, how.resolution, nobody,
+        nobody.astype(np.float64),
+    )  # fmt: skip
+
+
+def _tuple(values: Floats) -> tuple[float, ...]:
+    return tuple(values.tolist())
+
+
+def _counted(
+    entry: ClassChange,
+    class_: int,
+    older: ReleaseData,
+    newer: ReleaseData,
+    samples: tuple[ClassSample | None, ...],
+) -> ClassChange:
+    """Return a class with its counts in both releases, and its histograms."""
+    both_parts = (older, newer)
+    n_true = tuple(
+        0 if side.labelled is None else int((side.labelled.true_class == class_).sum())
+        for side in both_parts
+    )
+
+    def counted(key: str) -> tuple[int, ...]:
+        return tuple(int(side.counts.get(entry.class_name, {}).get(key, 0)) for side in both_parts)
+
+    entry = replace(
+        entry,
+        n_true=n_true,
+        n_predicted=counted("n"),
+        n_correct=counted("n_correct"),
+        n_clusters=counted("n_clusters"),
+    )
+    given = [sample for sample in samples if sample is not None]
+    if not given:
+        return entry
+    edges = np.linspace(0.0, given[-1].scale, N_BINS + 1)
+    return replace(
+        entry,
+        edges=_tuple(edges),
+        right_before=_histogram(samples[0], True, edges),
+        wrong_before=_histogram(samples[0], False, edges),
+        right_after=_histogram(samples[2], True, edges),
+        wrong_after=_histogram(samples[2], False, edges),
+    )
+
+
+def _histogram(sample: ClassSample | None, is_right: bool, edges: Floats) -> tuple[int, ...]:
+    if sample is None:
+        return (0,) * (len(edges) - 1)
+    score = sample.score[sample.is_correct == is_right]
+    return tuple(np.histogram(np.clip(score, 0.0, edges[-1]), edges)[0].tolist())
+
+
+def _explained(
+    class_: int,
+    entry: ClassChange,
+    samples: tuple[ClassSample | None, ...],
+    older: ReleaseData,
+    newer: ReleaseData,
+    how: Comparison,
+    fixed: Calibration | None,
+) -> ClassChange:
+    """Return a class with what moved its confidence and its share right."""
+    share = share_change(samples, how.options)
+    first, _, last = samples
+    if first is None or last is None or fixed is None:
+        return replace(entry, share=share)
+    three = (older.calibration, fixed, newer.calibration)
+    change: Change
+    if entry.grid:
+        score = float(np.median(first.score))
+        asked = at_scores(_blank(how), class_, np.array([score]))
+        points = [float(one.confidence(asked).value[0]) for one in three]
+        change = change_of(points, draws_at(how.calibrator, samples, score, how.options),
+                           how.options)  # fmt: skip
+    else:
+        assert newer.labelled is not None
+        score = NONE
+        positives = newer.labelled.take(newer.labelled.predictions.predicted_class == class_)
+        points = [
+            float(np.average(one.confidence(positives.predictions).value,
+                             weights=positives.weight))
+            for one in three
+        ]  # fmt: skip
+        change = change_of(points, [None] * len(three), how.options)
+    if any(np.isnan(point) for point in points):
+        return replace(entry, share=share)
+    return replace(entry, share=share, score=score, change=change)
+
 
 N_FOLDS = 10
 MOST_MOVED = 20  # proteins named on the page
 HALF_A_POINT = 0.005
-NONE = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class ProteinChanges:
-    """Every protein's confidence before and after, those that moved most first.
+    """Every protein's confidence before and after, those that moved most first."""
 
-    Parameters
-    ----------
-    predictions : Predictions
-        The proteins.
-    before, after : Confidence
-        Under the older and the newer calibration.
-    is_new : array of bool
-        Whether each came with the newer release.
-    """
-
-    predictions: Predictions
-    before: Confidence
+    predictions: Predictions  # The proteins
+    before: Confidence  # Under the older and the newer calibration
     after: Confidence
-    is_new: Booleans
+    is_new: Booleans  # Whether each came with the newer release
 
     def columns(self) -> dict[str, object]:
         """Return the columns of the table."""
@@ -66,20 +441,9 @@ class ProteinChanges:
 
 
 def compare(
-    older: Side, newer: Side, how: Comparison, asked: Predictions | None = None
-) -> tuple[Step, ProteinChanges | None]:
-    """Return what changed from one release to another, and for every protein.
-
-    Parameters
-    ----------
-    older, newer : Side
-        The two releases.
-    how : Comparison
-        What they have in common.
-    asked : Predictions, optional
-        The proteins whose confidences are compared; the newer release's
-        calibration set unless given.
-    """
+    older: ReleaseData, newer: ReleaseData, how: Comparison, asked: Predictions | None = None
+) -> tuple[ReleaseStep, ProteinChanges | None]:
+    """Return what changed from one release to another, and for every protein."""
     proteins = _proteins(older, newer, asked)
     before, after = older.labelled, newer.labelled
     metrics: tuple[MetricChange, ...] = ()
@@ -93,7 +457,7 @@ def compare(
         trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
         drift = drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs)
     n_lightened = 0 if sets is None else _n_lightened(sets)
-    step = Step(
+    step = ReleaseStep(
         older=older.state,
         newer=newer.state,
         method=how.method,
@@ -109,7 +473,9 @@ def compare(
     return replace(step, sentences=step_sentences(step)), proteins
 
 
-def _proteins(older: Side, newer: Side, asked: Predictions | None) -> ProteinChanges | None:
+def _proteins(
+    older: ReleaseData, newer: ReleaseData, asked: Predictions | None
+) -> ProteinChanges | None:
     """Return the changes of all proteins, the greatest first, ties by id."""
     is_new = None
     if asked is None:
@@ -135,7 +501,7 @@ def _taken(confidence: Confidence, rows: np.ndarray[tuple[int], np.dtype[np.intp
     )  # fmt: skip
 
 
-def _with_proteins(step: Step, proteins: ProteinChanges) -> Step:
+def _with_proteins(step: ReleaseStep, proteins: ProteinChanges) -> ReleaseStep:
     """Return a step that names the proteins that moved most."""
     difference = np.abs(proteins.after.value - proteins.before.value)
     known = ~np.isnan(difference)
@@ -172,7 +538,7 @@ def _held_out(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Flo
 
 
 def _metrics(
-    older: Side, newer: Side, how: Comparison, held_out: Floats
+    older: ReleaseData, newer: ReleaseData, how: Comparison, held_out: Floats
 ) -> tuple[MetricChange, ...]:
     """Return held-out metrics of both releases on the proteins that both can judge."""
     before, after = older.labelled, newer.labelled

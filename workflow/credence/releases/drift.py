@@ -17,16 +17,108 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from credence.calibrators.draws import cluster_weights, encode_clusters, uniform
 from credence.calibrators.protocol import Calibration, Calibrator
+from credence.composition.adjusted import shifted
+from credence.draws import cluster_weights, encode_clusters, uniform
 from credence.evaluation.calibration_tests import calibration_tests
-from credence.findings.drift import Drift, DriftClass, DriftTest, DriftTruth
-from credence.metrics.nll import negative_log_likelihood
+from credence.findings.releases import Drift, DriftClass, DriftTest, DriftTruth
+from credence.metrics.pointwise import negative_log_likelihood
 from credence.metrics.walk import DISTANCE, SPIEGELHALTER, holm
 from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.releases.drift_words import FEW, NONE, class_sentence, sentences
 from credence.releases.reweighting import class_weights
-from credence.shift.adjusted import shifted
+
+NAMED = 3  # true classes that are named; more are counted
+FEW = 10  # families: fewer cannot tell anything at 5 %
+LEVEL = 0.05
+NONE = float("nan")
+
+
+def class_sentence(found: DriftClass) -> str:
+    """Return what the tests of one class say."""
+    name = "All predictions" if found.class_name is None else found.class_name
+    families = "1 family" if found.n_clusters == 1 else f"{found.n_clusters:,} families"
+    counted = f"{found.n:,} of the trove in {families}"
+    if found.n_clusters < FEW:
+        return f"{name}: {counted}: too few to tell."
+    raw, corrected = _least(found, False), _least(found, True)
+    right = f"{found.n_correct:,} right where {found.expected:,.1f} were expected"
+    if math.isnan(raw):
+        return f"{name}: {counted}, {right}; every old confidence is 0 or 1: no test."
+    alone = _least(found, False, counted=False)
+    if alone <= LEVEL < raw:
+        return (
+            f"{name}: {counted}, {right}: the old confidences may not hold: p {_p(alone)} by "
+            f"itself, {_p(raw)} as one of several classes."
+        )
+    if raw > LEVEL:
+        power = max((entry.power for entry in found.tests if not entry.is_corrected), default=NONE)
+        stated = f"{name}: {counted}, {right}: no more than chance allows (p {_p(raw)})"
+        if math.isnan(power):
+            return f"{stated}."
+        return (
+            f"{stated}; five points off throughout would be seen {100 * power:.0f} times in 100."
+        )
+    if math.isnan(corrected):
+        return (
+            f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}); whether "
+            "that is only its other class frequencies cannot be told here."
+        )
+    if corrected > LEVEL:
+        return (
+            f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}), and do "
+            f"once corrected for the trove's class frequencies (p {_p(corrected)})."
+        )
+    return (
+        f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}), nor once "
+        f"corrected for the trove's class frequencies (p {_p(corrected)}): its proteins differ "
+        "from the old ones, or these were too few to learn from."
+    )
+
+
+def _least(found: DriftClass, is_corrected: bool, counted: bool = True) -> float:
+    """Return the least p-value of the tests, twice: there are two of them."""
+    own = [
+        entry.p_adjusted if counted else entry.p_value
+        for entry in found.tests
+        if entry.is_corrected == is_corrected
+    ]
+    return min(1.0, len(own) * min(own)) if own else NONE
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
+    """Return what is said of a trove as a whole."""
+    parts = []
+    if found.n_joined:
+        parts.append(
+            f"{found.n_joined:,} of the trove have relatives in the old set and are left out here."
+        )
+    if not is_corrected:
+        parts.append(
+            "All of the trove are of one true class: its predictions are all right or all wrong, "
+            "class by class, and that is its composition, not a fault of the old confidences."
+        )
+    different = [entry.class_name for entry in found.truths if entry.p_adjusted <= LEVEL]
+    enough = [entry for entry in found.truths if not math.isnan(entry.p_adjusted)]
+    if different:
+        parts.append(
+            f"Proteins of {', '.join(different)} score otherwise than the old ones did: look at "
+            "them before you rely on the trove."
+        )
+    elif enough:
+        names = [entry.class_name for entry in enough]
+        words = ", ".join(names) if len(names) <= NAMED else f"each of {len(names)} classes"
+        parts.append(f"Proteins of {words} score as the old ones did, as far as can be told.")
+    else:
+        parts.append(
+            f"No true class has {FEW} families both in the trove and before: whether proteins "
+            "score as they did cannot be told."
+        )
+    return tuple(parts)
+
 
 N_EXCHANGES = 999
 AT_ONCE = 100  # exchanges of families held in memory together, at most
@@ -35,24 +127,12 @@ BLOCK = 4_000_000  # numbers held at once
 
 @dataclass(frozen=True, eq=False)
 class OldSet:
-    """What is known of the release before the trove.
+    """What is known of the release before the trove."""
 
-    Parameters
-    ----------
-    labelled : Labelled
-        What it was fitted on.
-    calibration : Calibration
-        Fitted to all of it.
-    held_out : array of float
-        Confidences of its proteins by fits without their families.
-    calibrator : Calibrator
-        The method, to correct it for other frequencies.
-    """
-
-    labelled: Labelled
-    calibration: Calibration
-    held_out: Floats
-    calibrator: Calibrator
+    labelled: Labelled  # What it was fitted on
+    calibration: Calibration  # Fitted to all of it
+    held_out: Floats  # Confidences of its proteins by fits without their families
+    calibrator: Calibrator  # The method, to correct it for other frequencies
 
 
 def drift_of(
@@ -62,27 +142,14 @@ def drift_of(
 
     Proteins with relatives in the old set are left out: the old calibration
     learnt from these.
-
-    Parameters
-    ----------
-    old : OldSet
-        The release before.
-    trove : Labelled
-        The proteins that were added, with their clusters after adding.
-    level : float
-        Coverage of the intervals.
-    n_draws : int
-        Draws over families for the intervals of differences.
-    n_signs : int
-        Random signs, and exchanges of families, for p-values.
     """
     if trove.n_samples == 0:
         return None
     is_related = np.isin(trove.cluster, old.labelled.cluster)
     fresh = trove.take(~is_related)
     if fresh.n_samples == 0:
-        said = ("All of the trove are relatives of the old set: it cannot judge the old set.",)
-        return Drift(0, 0, int(is_related.sum()), (), (), said)
+        stated = ("All of the trove are relatives of the old set: it cannot judge the old set.",)
+        return Drift(0, 0, int(is_related.sum()), (), (), stated)
     raw = old.calibration.confidence(fresh.predictions).value
     tests = _tests(fresh, raw, False, n_signs)
     weight = class_weights(fresh, old.labelled)
@@ -195,17 +262,7 @@ def _difference(
 
 
 def drawn_means(part: Labelled, loss: Floats, n_draws: int) -> Floats:
-    """Return the weighted mean of a loss in every draw of families.
-
-    Parameters
-    ----------
-    part : Labelled
-        The proteins.
-    loss : array of float
-        One each.
-    n_draws : int
-        Number of draws.
-    """
+    """Return the weighted mean of a loss in every draw of families."""
     codes, keys = encode_clusters(part.cluster)
     mass = np.bincount(codes, weights=part.weight)
     lost = np.bincount(codes, weights=part.weight * loss)
@@ -254,13 +311,6 @@ def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[
     The distance is that of Kolmogorov and Smirnov between their top scores, those
     of wrong predictions taken as negative. Under the null, families could as
     well be in the other set: they are exchanged at random, whole.
-
-    Parameters
-    ----------
-    first, second : Labelled
-        No family may be in both.
-    n_exchanges : int
-        Random exchanges; 0 gives no p-value.
     """
     value = np.concatenate([signed_scores(part) for part in (first, second)])
     codes, keys = encode_clusters(np.concatenate([first.cluster, second.cluster]))
@@ -286,13 +336,7 @@ def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[
 
 
 def signed_scores(labelled: Labelled) -> Floats:
-    """Return top scores, negative where the prediction is wrong; ±1 without scores.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        Proteins of one true class.
-    """
+    """Return top scores, negative where the prediction is wrong; ±1 without scores."""
     score = labelled.predictions.top_score
     size = np.ones(labelled.n_samples) if score is None else score
     return np.where(labelled.is_correct, size, -size)

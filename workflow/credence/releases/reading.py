@@ -13,16 +13,16 @@ from credence.calibrators.protocol import FitOptions
 from credence.findings.releases import Outcome, ReleaseState, SetAside
 from credence.predictions import Labelled, label
 from credence.problems import InputError, Problem, nearest, refuse
+from credence.releases.attaching import ADDED, OUTCOMES
 from credence.releases.chain import FILE, Release, read_release, set_digest
-from credence.releases.files import AttachedProteins, read_attached
-from credence.releases.outcomes import ADDED, OUTCOMES
-from credence.releases.sides import Side
+from credence.releases.compare import ReleaseData
+from credence.releases.trove_tables import AttachedProteins, read_attached
 from credence.tables.calibration_file import CalibrationFile, read_calibration
 from credence.tables.contract import read_groups
 from credence.tables.digests import sha256_of
-from credence.tables.matching import match_rows
+from credence.tables.joining import match_rows
 from credence.tables.samples import read_samples
-from credence.tables.spec import TableSpec
+from credence.tables.table_spec import TableSpec
 
 MOST_EXAMPLES = 5  # proteins named per outcome
 SAMPLES, GROUPS, ATTACHED = "samples.parquet", "groups.tsv", "attach.tsv"
@@ -33,21 +33,11 @@ REBUILD = "Derive the release again: credence run."
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One of the two things that are compared, with its calibration read.
+    """One of the two things that are compared, with its calibration read."""
 
-    Parameters
-    ----------
-    path : Path
-        As the user gave it.
-    file : CalibrationFile
-        Of the method compared.
-    release : Release, optional
-        None for a calibration file alone.
-    """
-
-    path: Path
-    file: CalibrationFile
-    release: Release | None
+    path: Path  # As the user gave it
+    file: CalibrationFile  # Of the method compared
+    release: Release | None  # None for a calibration file alone
 
     @property
     def has_proteins(self) -> bool:
@@ -56,15 +46,7 @@ class Source:
 
 
 def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Source]:
-    """Return two sources of one method, classes and scale; refuse all that differs.
-
-    Parameters
-    ----------
-    older, newer : Path
-        A release's folder or a calibration file each.
-    method : str, optional
-        Its specification; needed where both have several in common.
-    """
+    """Return two sources of one method, classes and scale; refuse all that differs."""
     older, newer = (path.parent if path.name == FILE else path for path in (older, newer))
     found: list[tuple[Release | None, dict[str, CalibrationFile]]] = []
     problems: list[Problem] = []
@@ -215,13 +197,7 @@ def _require_alike(first: Source, second: Source) -> None:
 
 
 def options_of(file: CalibrationFile) -> FitOptions:
-    """Return the options that a calibration was fitted with.
-
-    Parameters
-    ----------
-    file : CalibrationFile
-        Its settings name them.
-    """
+    """Return the options that a calibration was fitted with."""
     known: Mapping[str, Any] = file.settings.get("options", {})
     default = FitOptions()
     return FitOptions(
@@ -231,30 +207,18 @@ def options_of(file: CalibrationFile) -> FitOptions:
     )
 
 
-def side_of(source: Source) -> Side:
-    """Return one side of a comparison, with its proteins where they are at hand.
-
-    Parameters
-    ----------
-    source : Source
-        From :func:`read_pair`.
-    """
+def release_data(source: Source) -> ReleaseData:
+    """Return one side of a comparison, with its proteins where they are at hand."""
     counts = counts_in(source.file.calibration.to_record())
     labelled = test = None
     if source.has_proteins:
         labelled, test = _proteins(source)
         counts = _counted(labelled)
-    return Side(_state(source, labelled), source.file.calibration, counts, labelled, test)
+    return ReleaseData(_state(source, labelled), source.file.calibration, counts, labelled, test)
 
 
 def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
-    """Return the counts of each class that a calibration's record holds.
-
-    Parameters
-    ----------
-    record : mapping
-        From `to_record`; a method of several parts has the counts in one of them.
-    """
+    """Return the counts of each class that a calibration's record holds."""
     classes = record.get("classes", {})
     found = {name: entry["counts"] for name, entry in classes.items() if "counts" in entry}
     for part in (record.get("first"), *record.get("members", {}).values()):
@@ -321,13 +285,7 @@ def _state(source: Source, labelled: Labelled | None) -> ReleaseState:
 
 
 def outcomes_of(table: AttachedProteins) -> tuple[Outcome, ...]:
-    """Return what became of a trove, counted, with the first of each outcome by id.
-
-    Parameters
-    ----------
-    table : AttachedProteins
-        What `credence attach` wrote.
-    """
+    """Return what became of a trove, counted, with the first of each outcome by id."""
     order = np.argsort(table.ids.astype(str), kind="stable")
     found = []
     for outcome, meaning in OUTCOMES.items():

@@ -23,7 +23,6 @@ from credence.calibrators.classwise import (
     class_samples,
     scarce_fallback,
 )
-from credence.calibrators.draws import cluster_weights
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses, support_of
 from credence.calibrators.protocol import (
@@ -34,24 +33,20 @@ from credence.calibrators.protocol import (
     FitOptions,
     MassMethod,
 )
+from credence.composition.adjusted import shifted
+from credence.draws import cluster_weights
 from credence.findings.releases import Change
 from credence.predictions import Floats, Labelled
-from credence.shift.adjusted import shifted
 
 NONE = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class ThreeSets:
-    """The sets whose curves are compared.
+    """The sets whose curves are compared."""
 
-    Parameters
-    ----------
-    before, after, fixed : Labelled
-        The older release, the newer one, and the newer one re-weighted to the
-        older's class frequencies; classes that the older one lacks are not in it.
-    """
-
+    # The older release, the newer one, and the newer one re-weighted to the older's class
+    # frequencies; classes that the older one lacks are not in it.
     before: Labelled
     after: Labelled
     fixed: Labelled
@@ -63,13 +58,7 @@ class ThreeSets:
 
 
 def three_sets(before: Labelled, after: Labelled) -> ThreeSets:
-    """Return two releases, and the newer one at the older's class frequencies.
-
-    Parameters
-    ----------
-    before, after : Labelled
-        Of the same classes.
-    """
+    """Return two releases, and the newer one at the older's class frequencies."""
     return ThreeSets(before, after, shifted(after, class_weights(before, after)))
 
 
@@ -77,11 +66,6 @@ def class_weights(before: Labelled, after: Labelled) -> Floats:
     """Return w[true class] that gives the newer set the older's class frequencies.
 
     NaN for classes that the newer set does not hold.
-
-    Parameters
-    ----------
-    before, after : Labelled
-        Of the same classes.
     """
     older, newer = (
         np.bincount(part.true_class, weights=part.weight, minlength=part.predictions.n_classes)
@@ -98,17 +82,6 @@ def value_draws(
     """Return draws of the confidence at a score, and the families near it.
 
     None for methods that are too slow to be fitted in every draw.
-
-    Parameters
-    ----------
-    settings : CurveMethod
-        The method.
-    sample : ClassSample
-        The positives of a class.
-    score : float
-        Where.
-    options : FitOptions
-        Says what scarce is, and how many draws.
     """
     masses = class_masses(sample)
     knots, support = support_of(masses, sample.scale)
@@ -134,21 +107,10 @@ def change_of(
     draws: Sequence[tuple[Floats, float] | None],
     options: FitOptions,
 ) -> Change:
-    """Return a change with its parts and their intervals.
-
-    Parameters
-    ----------
-    points : sequence of float
-        The number in the older release, in the newer one at the older's
-        frequencies, and in the newer one.
-    draws : sequence of (array of float, float)
-        Draws of each, and the families that it rests on; None without.
-    options : FitOptions
-        Level of the intervals.
-    """
+    """Return a change with its parts and their intervals."""
     before, fixed, after = points
 
-    def ends(first: int, second: int) -> tuple[float, float]:
+    def bounds(first: int, second: int) -> tuple[float, float]:
         one, other = draws[first], draws[second]
         if one is None or other is None:
             return NONE, NONE
@@ -157,19 +119,11 @@ def change_of(
         difference = points[second] - points[first]
         return min(float(low[0]), difference), max(float(high[0]), difference)
 
-    return Change(before, fixed, after, *ends(0, 2), *ends(0, 1), *ends(1, 2))
+    return Change(before, fixed, after, *bounds(0, 2), *bounds(0, 1), *bounds(1, 2))
 
 
 def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -> Change | None:
-    """Return what moved the share right of a class; None where it cannot be told.
-
-    Parameters
-    ----------
-    samples : tuple of ClassSample
-        Of the older release, the newer at fixed frequencies, and the newer.
-    options : FitOptions
-        Level and draws of the intervals.
-    """
+    """Return what moved the share right of a class; None where it cannot be told."""
     given = [sample for sample in samples if sample is not None]
     if len(given) < len(samples):
         return None
@@ -189,19 +143,7 @@ def draws_at(
     score: float,
     options: FitOptions,
 ) -> list[tuple[Floats, float] | None]:
-    """Return draws of a class's confidence at a score in three sets, where there are any.
-
-    Parameters
-    ----------
-    calibrator : Calibrator
-        The method.
-    samples : tuple of ClassSample
-        Of the three sets.
-    score : float
-        Where.
-    options : FitOptions
-        Level and draws of the intervals.
-    """
+    """Return draws of a class's confidence at a score in three sets, where there are any."""
     if not isinstance(calibrator, ClasswiseCalibrator) or not options.n_draws:
         return [None] * len(samples)
     settings = calibrator.settings

@@ -11,152 +11,76 @@ from credence.report.plots import Plot
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading below the section's own.
+    """A heading below the section's own."""
 
-    Parameters
-    ----------
-    text : str
-        Plain text.
-    anchor : str
-        Name that links point to; unique on the page.
-    """
-
-    text: str
-    anchor: str
+    text: str  # Plain text
+    anchor: str  # Name that links point to; unique on the page
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph.
+    """One paragraph."""
 
-    Parameters
-    ----------
-    text : str
-        Plain text.
-    is_lead : bool
-        Whether it is the sentence that a reader should take away.
-    """
-
-    text: str
-    is_lead: bool = False
+    text: str  # Plain text
+    is_lead: bool = False  # Whether it is the sentence that a reader should take away
 
 
 @dataclass(frozen=True)
-class Column:
-    """One column of a table.
+class TableColumn:
+    """One column of a table."""
 
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    is_number : bool
-        Whether its cells are set as numbers.
-    explained : str
-        A sentence for those who ask what it is.
-    """
-
-    title: str
-    is_number: bool = True
-    explained: str = ""
+    title: str  # Its heading
+    is_number: bool = True  # Whether its cells are set as numbers
+    explained: str = ""  # A sentence for those who ask what it is
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of texts; its numbers are already worded.
+class TableBlock:
+    """A table of texts; its numbers are already worded."""
 
-    Parameters
-    ----------
-    caption : str
-        What it shows.
-    columns : tuple of Column
-        Its columns; the first names the row.
-    rows : tuple of tuple of str
-        Its cells.
-    anchors : tuple of str
-        Where the name of each row leads to; empty texts for nowhere.
-    """
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    anchors: tuple[str, ...] = ()
+    caption: str  # What it shows
+    columns: tuple[TableColumn, ...]  # Its columns; the first names the row
+    rows: tuple[tuple[str, ...], ...]  # Its cells
+    anchors: tuple[str, ...] = ()  # Where the name of each row leads to; empty texts for nowhere
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture with its caption.
+    """A picture with its caption."""
 
-    Parameters
-    ----------
-    name : str
-        Unique on the page; file names come from it.
-    caption : str
-        What it shows and how to read it.
-    alternative : str
-        What it shows, for those who do not see it.
-    plot : Plot
-        The numbers drawn.
-    """
-
-    name: str
-    caption: str
-    alternative: str
-    plot: Plot
+    name: str  # Unique on the page; file names come from it
+    caption: str  # What it shows and how to read it
+    alternative: str  # What it shows, for those who do not see it
+    plot: Plot  # The numbers drawn
 
 
 @dataclass(frozen=True)
 class FigureRow:
-    """Figures that stand side by side where there is room.
+    """Figures that stand side by side where there is room."""
 
-    Parameters
-    ----------
-    figures : tuple of Figure
-        In reading order.
-    """
-
-    figures: tuple[Figure, ...]
+    figures: tuple[Figure, ...]  # In reading order
 
 
 @dataclass(frozen=True)
 class NoticeList:
-    """Notices, warnings first.
+    """Notices, warnings first."""
 
-    Parameters
-    ----------
-    notices : tuple of Notice
-        What to know.
-    """
-
-    notices: tuple[Notice, ...]
+    notices: tuple[Notice, ...]  # What to know
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """Terms with what they mean.
+    """Terms with what they mean."""
 
-    Parameters
-    ----------
-    entries : tuple of (str, str)
-        Term and meaning.
-    """
-
-    entries: tuple[tuple[str, str], ...]
+    entries: tuple[tuple[str, str], ...]  # Term and meaning
 
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks that are shown when a reader asks for them, and always in print.
+    """Blocks that are shown when a reader asks for them, and always in print."""
 
-    Parameters
-    ----------
-    summary : str
-        What is inside.
-    blocks : tuple of Block
-        The blocks.
-    """
-
-    summary: str
-    blocks: tuple[Paragraph | Table | FigureRow | Definitions, ...]
+    summary: str  # What is inside
+    blocks: tuple[Paragraph | TableBlock | FigureRow | Definitions, ...]  # The blocks
 
 
 @dataclass(frozen=True)
@@ -165,67 +89,36 @@ class Widget:
 
     It is hidden where no script runs, so that what it says has to stand
     elsewhere on the page too.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page; letters, digits and hyphens.
-    script : str
-        The kind by which its script finds it.
-    label : str
-        What it is for, for those who do not see it.
-    data : object
-        What the script reads: records, tuples, lists, mappings, texts, numbers.
-    shares : str
-        Name of the widget whose data it reads, where it has none of its own.
     """
 
-    name: str
-    script: str
-    label: str
-    data: Any = None
-    shares: str = ""
+    name: str  # Unique on the page; letters, digits and hyphens
+    script: str  # The kind by which its script finds it
+    label: str  # What it is for, for those who do not see it
+    data: Any = None  # What the script reads: records, tuples, lists, mappings, texts, numbers
+    shares: str = ""  # Name of the widget whose data it reads, where it has none of its own
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A text to be copied as it stands.
+    """A text to be copied as it stands."""
 
-    Parameters
-    ----------
-    name : str
-        Unique on the page; letters, digits and hyphens.
-    lines : tuple of str
-        Its paragraphs.
-    """
-
-    name: str
-    lines: tuple[str, ...]
+    name: str  # Unique on the page; letters, digits and hyphens
+    lines: tuple[str, ...]  # Its paragraphs
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Blocks about one thing, which a reader can choose among many.
+    """Blocks about one thing, which a reader can choose among many."""
 
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    anchor : str
-        Name that links point to; unique on the page.
-    blocks : tuple of Block
-        The blocks.
-    """
-
-    title: str
-    anchor: str
-    blocks: tuple[Paragraph | Table | FigureRow | Definitions | Folded, ...]
+    title: str  # Its heading
+    anchor: str  # Name that links point to; unique on the page
+    blocks: tuple[Paragraph | TableBlock | FigureRow | Definitions | Folded, ...]  # The blocks
 
 
 Block = (
     Heading
     | Paragraph
-    | Table
+    | TableBlock
     | FigureRow
     | NoticeList
     | Definitions
@@ -238,18 +131,8 @@ Block = (
 
 @dataclass(frozen=True)
 class Section:
-    """One section of the page.
+    """One section of the page."""
 
-    Parameters
-    ----------
-    name : str
-        Its anchor.
-    title : str
-        Its heading.
-    blocks : tuple of Block
-        What it is made of.
-    """
-
-    name: str
-    title: str
-    blocks: tuple[Block, ...]
+    name: str  # Its anchor
+    title: str  # Its heading
+    blocks: tuple[Block, ...]  # What it is made of

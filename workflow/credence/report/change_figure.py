@@ -19,13 +19,7 @@ CURVES, COUNTS, GAP = 2.0, 0.55, 0.1
 
 
 def draw_change(plot: ChangePlot) -> Figure:
-    """Return the drawing of a class before and after.
-
-    Parameters
-    ----------
-    plot : ChangePlot
-        The numbers.
-    """
+    """Return the drawing of a class before and after."""
     tall = [CURVES] if plot.score else []
     tall += [COUNTS, COUNTS] if plot.edges else []
     height = BOTTOM + TOP + LEGEND + sum(tall) + GAP * (len(tall) - 1)
@@ -66,21 +60,13 @@ def draw_change(plot: ChangePlot) -> Figure:
 
 
 def paint_change(axes: Any, plot: ChangePlot) -> None:
-    """Paint the curves of a class before and after, with their intervals.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    plot : ChangePlot
-        The numbers.
-    """
+    """Paint the curves of a class before and after, with their intervals."""
     score = np.array(plot.score)
-    sides = (
+    both_parts = (
         (plot.before, plot.before_lower, plot.before_upper, plot.range_before, BEFORE, "--"),
         (plot.after, plot.after_lower, plot.after_upper, plot.range_after, AFTER, "-"),
     )
-    for number, (value, lower, upper, seen, colour, line) in enumerate(sides):
+    for number, (value, lower, upper, seen, colour, line) in enumerate(both_parts):
         held = _within(score, seen)
         if not held.any():
             continue
@@ -122,19 +108,7 @@ def paint_change_counts(
     colour: str,
     word: str,
 ) -> None:
-    """Paint the newer counts filled, the older as an outline.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    plot : ChangePlot
-        Where its edges are.
-    before, after : tuple of int
-        Predictions per bin.
-    colour, word : str
-        Of the filled ones; what they are.
-    """
+    """Paint the newer counts filled, the older as an outline."""
     axes.stairs(after, plot.edges, fill=True, color=colour, alpha=0.5, linewidth=0)
     axes.stairs(before, plot.edges, color=style.INK, linewidth=0.9)
     axes.set_ylim(0, max(*after, *before, 1) * 1.12)

@@ -13,12 +13,7 @@ from credence.report import style
 from credence.report.change_figure import draw_change
 from credence.report.nearest_figure import draw_nearest
 from credence.report.novelty_figure import draw_distances, draw_map
-from credence.report.painting import (
-    paint_confidence,
-    paint_counts,
-    paint_lines,
-    paint_reliability,
-)
+from credence.report.painting import paint_confidence, paint_counts, paint_lines, paint_reliability
 from credence.report.plots import (
     ChangePlot,
     ComparisonPlot,
@@ -43,13 +38,7 @@ MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are dr
 
 
 def draw(plot: Plot) -> Figure:
-    """Return the drawing of a plot.
-
-    Parameters
-    ----------
-    plot : Plot
-        The numbers.
-    """
+    """Return the drawing of a plot."""
     with mpl.rc_context(style.SETTINGS):
         if isinstance(plot, ConfidencePlot):
             return _draw_confidence(plot)
@@ -166,8 +155,8 @@ def _columns_of(names: list[str]) -> int:
 def _end_of_axis(value: Floats, upper: Floats) -> float:
     """Return where the axis ends, so that one bad number does not squeeze the rest."""
     best = [np.nanmin(row) for row in value.T if not np.isnan(row).all()]
-    ends = np.where(np.isnan(upper), value, upper)
-    return float(min(np.nanmax(ends) * 1.03, MOST_TIMES_BEST * max(best)))
+    bounds = np.where(np.isnan(upper), value, upper)
+    return float(min(np.nanmax(bounds) * 1.03, MOST_TIMES_BEST * max(best)))
 
 
 def _draw_series(axes: Any, plot: ComparisonPlot, number: int, place: Floats, end: float) -> None:

@@ -2,47 +2,278 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import is_dataclass
 from functools import cache
+from importlib import resources
 from typing import Any
 
 import jinja2
+import numpy as np
 from markupsafe import Markup
 
-from credence.findings import Findings, Provenance
+from credence.findings import Bins, CurveFinding, Findings, Provenance, to_record
 from credence.report.blocks import Section
-from credence.report.frame import data_text, gather_styles, policy, scripts
-from credence.report.hover import points_of
-from credence.report.plots import Plot
-from credence.report.sections.registry import sections_of
+from credence.report.plots import (
+    ChangePlot,
+    ComparisonPlot,
+    ConfidencePlot,
+    HistogramPlot,
+    LinesPlot,
+    NearestPlot,
+    Plot,
+    ReliabilityPlot,
+)
+from credence.report.sections.all_sections import sections_of
 from credence.report.svg import to_svg
-from credence.report.wording import printable
+from credence.report.wording import count, loss, of, printable, score, share, with_interval
+
+# Files of scripts/, in the order in which they stand on the page. The first
+# holds what the others share.
+SCRIPTS: tuple[str, ...] = (
+    "page.js",
+    "tables.js",
+    "figures.js",
+    "explorer.js",
+    "lookup.js",
+    "what_if.js",
+)
+
+TAG = re.compile(r"<[A-Za-z][^<>]*>")
+STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
+# What ends a script or begins a comment, and line ends that only JavaScript knows.
+UNSAFE_IN_SCRIPTS = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
+
+
+@cache
+def scripts() -> tuple[Markup, ...]:
+    """Return the texts of the scripts, in order."""
+    folder = resources.files("credence.report") / "scripts"
+    texts = tuple((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    for name, text in zip(SCRIPTS, texts, strict=True):
+        assert not re.search(r"</script|<!--|<script", text, re.IGNORECASE), name
+    return tuple(Markup(text) for text in texts)
+
+
+def policy(stylesheet: str, scripts: tuple[str, ...]) -> str:
+    """Return the Content-Security-Policy of a page with one stylesheet."""
+    allowed = " ".join(_source(text) for text in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_source(stylesheet)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def data_text(value: Any) -> Markup:
+    r"""Return data as JSON that can stand inside a script element; NaN is null.
+
+    Examples
+    --------
+    >>> str(data_text({"name": "</script>", "value": float("nan")}))
+    '{"name":"\\u003c/script\\u003e","value":null}'
+    """
+    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, escaped in UNSAFE_IN_SCRIPTS.items():
+        text = text.replace(character, escaped)
+    return Markup(text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return to_record(value) if is_dataclass(value) or isinstance(value, float) else value
+
+
+def gather_styles(body: str) -> tuple[Markup, Markup]:
+    """Return the body with classes for style attributes, and the rules of the classes.
+
+    The policy allows no style attribute, and drawings repeat a few hundreds
+    of them thousands of times.
+    """
+    classes: dict[str, str] = {}
+
+    def as_class(match: re.Match[str]) -> str:
+        declarations = match[1].strip()
+        if not declarations:
+            return ""
+        return f' class="{classes.setdefault(declarations, f"d{len(classes)}")}"'
+
+    def in_tag(match: re.Match[str]) -> str:
+        return STYLE_ATTRIBUTE.sub(as_class, match[0])
+
+    changed = TAG.sub(in_tag, body)
+    rules = "\n".join(f".{name} {{ {text} }}" for text, name in classes.items())
+    return Markup(changed), Markup(rules)
+
+
+DECIMALS = 5  # of places
+MOST_POINTS = 101  # per curve; a pointer is not finer
+
+Point = tuple[float, float, str]
+
+
+def points_of(plot: Plot) -> tuple[Point, ...]:
+    """Return place and words of each point, in the units of the axes."""
+    return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in _points(plot))
+
+
+def _points(plot: Plot) -> Sequence[Point]:
+    if isinstance(plot, ConfidencePlot):
+        return _on_curve(plot)
+    if isinstance(plot, ReliabilityPlot):
+        return tuple(
+            point
+            for name, bins in zip(plot.names, plot.bins, strict=True)
+            for point in _on_bins(bins, name if len(plot.names) > 1 else "")
+        )
+    if isinstance(plot, ComparisonPlot):
+        return _on_comparison(plot)
+    if isinstance(plot, LinesPlot):
+        return _on_lines(plot)
+    if isinstance(plot, ChangePlot):
+        return _on_change(plot)
+    if isinstance(plot, NearestPlot):
+        return _on_nearest(plot)
+    return _on_histogram(plot) if isinstance(plot, HistogramPlot) else ()
+
+
+def _on_curve(plot: ConfidencePlot) -> tuple[Point, ...]:
+    """Return the first curve's confidence, interval and evidence at each score seen."""
+    curve, shares = plot.curves[0], plot.histogram.shares
+    seen = [k for k, at in enumerate(curve.score) if plot.score_min <= at <= plot.score_max]
+    step = max(1, -(-len(seen) // MOST_POINTS))
+    points = []
+    for k in seen[::step]:
+        at, value = curve.score[k], curve.value[k]
+        if math.isnan(value):
+            continue
+        bin_ = min(max(int(np.searchsorted(shares.edges, at)) - 1, 0), len(shares.n) - 1)
+        points.append((at, value, _curve_words(plot, curve, k, bin_)))
+    return tuple(points)
+
+
+def _on_change(plot: ChangePlot) -> tuple[Point, ...]:
+    """Return what both curves say at each score that the newer release has seen."""
+    low, high = plot.range_after
+    seen = [k for k, at in enumerate(plot.score) if low <= at <= high]
+    step = max(1, -(-len(seen) // MOST_POINTS))
+    points = []
+    for k in seen[::step]:
+        if math.isnan(plot.after[k]):
+            continue
+        before = with_interval(plot.before[k], plot.before_lower[k], plot.before_upper[k])
+        after = with_interval(plot.after[k], plot.after_lower[k], plot.after_upper[k])
+        text = f"Score {score(plot.score[k], plot.scale)}: {before} before, {after} now."
+        if plot.fixed:
+            text += f" At the old shares of the classes: {share(plot.fixed[k])}."
+        points.append((plot.score[k], plot.after[k], text))
+    return tuple(points)
+
+
+def _curve_words(plot: ConfidencePlot, curve: CurveFinding, k: int, bin_: int) -> str:
+    shares = plot.histogram.shares
+    edges = (
+        f"{score(shares.edges[bin_], plot.scale)} to {score(shares.edges[bin_ + 1], plot.scale)}"
+    )
+    near = f"{of(shares.n[bin_], 'protein')} with scores of {edges}"
+    if shares.n[bin_]:
+        near += f", {count(shares.n_correct[bin_])} right"
+    stated = with_interval(curve.value[k], curve.lower[k], curve.upper[k])
+    return f"Score {score(curve.score[k], plot.scale)}: {stated}. {near}."
+
+
+def _on_bins(bins: Bins, name: str) -> list[Point]:
+    begin = f"{name}, " if name else ""
+    return [
+        (
+            bins.mean[k],
+            bins.share[k],
+            f"{begin}confidence {share(bins.mean[k])}: right "
+            f"{with_interval(bins.share[k], bins.lower[k], bins.upper[k])}, "
+            f"{of(n, 'protein')} in {of(bins.n_clusters[k], 'family', 'families')}.",
+        )
+        for k, n in enumerate(bins.n)
+        if n > 0
+    ]
+
+
+def _on_comparison(plot: ComparisonPlot) -> tuple[Point, ...]:
+    points = []
+    n_methods = len(plot.methods)
+    for number, method in enumerate(plot.methods):
+        offset = (number - (n_methods - 1) / 2) * 0.8 / n_methods
+        for row, name in enumerate(plot.rows):
+            value = plot.value[number][row]
+            if not math.isnan(value):
+                stated = loss(value, plot.lower[number][row], plot.upper[number][row])
+                points.append((value, row + offset, f"{name}, {method}: {stated}."))
+    return tuple(points)
+
+
+def _on_lines(plot: LinesPlot) -> tuple[Point, ...]:
+    step = max(1, -(-len(plot.x) // MOST_POINTS))
+    return tuple(
+        (plot.x[k], values[k], f"{name}, at {plot.x[k]:.3g}: {share(values[k])}.")
+        for name, values in zip(plot.names, plot.series, strict=True)
+        for k in range(0, len(plot.x), step)
+        if not math.isnan(values[k])
+    )
+
+
+def _on_histogram(plot: HistogramPlot) -> tuple[Point, ...]:
+    return tuple(
+        (
+            (low + high) / 2,
+            float(number),
+            f"{plot.axis} {low:.2f} to {high:.2f}: {of(number, 'protein')}.",
+        )
+        for low, high, number in zip(plot.edges[:-1], plot.edges[1:], plot.counts, strict=True)
+    )
+
+
+def _on_nearest(plot: NearestPlot) -> tuple[Point, ...]:
+    bins = list(zip(plot.edges[:-1], plot.edges[1:], strict=True))
+    return tuple(
+        (
+            (low + high) / 2,
+            float(len(plot.names) - 1 - row),
+            f"Group {name}: {of(number, 'protein')} whose nearest elsewhere is "
+            f"{low:.1f} to {high:.1f} identical.",
+        )
+        for row, (name, counts) in enumerate(zip(plot.names, plot.counts, strict=True))
+        for (low, high), number in zip(bins, counts, strict=True)
+        if number
+    )
+
 
 STYLESHEETS = ("page.css", "what_if.css")
 
 
 def render(findings: Findings) -> str:
-    """Return the page of a run; the same findings give the same text.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the page of a run; the same findings give the same text."""
     return render_sections(findings.provenance, sections_of(findings), findings.schema)
 
 
 def render_sections(provenance: Provenance, sections: tuple[Section, ...], schema: str) -> str:
-    """Return a page of sections; the same sections give the same text.
-
-    Parameters
-    ----------
-    provenance : Provenance
-        Title, run and version.
-    sections : tuple of Section
-        In reading order.
-    schema : str
-        Of what they were made of.
-    """
+    """Return a page of sections; the same sections give the same text."""
     pages = environment()
     body, rules = gather_styles(
         pages.get_template("body.html").render(

@@ -8,22 +8,15 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from credence.report.frame import policy
-from credence.report.html import environment
-from credence.report.record import SCHEMA
+from credence.report.html import environment, policy
+from credence.report.page_data import SCHEMA
 from credence.report.wording import NOTHING, count
 
 COLUMNS = ("run", "what it is", "method", "proteins", "classes", "warnings", "credence")
 
 
 def render_index(records: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the page over runs; the same runs give the same text.
-
-    Parameters
-    ----------
-    records : mapping of str to mapping
-        Each run's report.json, by the name of its folder.
-    """
+    """Return the page over runs; the same runs give the same text."""
     pages = environment()
     stylesheet = Markup(pages.get_template("page.css").render())
     return pages.get_template("index.html").render(

@@ -16,13 +16,7 @@ END = 0.98  # of the width: right end of its column
 
 
 def draw_nearest(plot: NearestPlot) -> Figure:
-    """Return a row of bars per group, all on one scale of counts.
-
-    Parameters
-    ----------
-    plot : NearestPlot
-        The numbers.
-    """
+    """Return a row of bars per group, all on one scale of counts."""
     n_rows = len(plot.names)
     height = BOTTOM + TOP + ROW * max(n_rows, 1)
     figure = Figure(figsize=(style.WIDTH_IN, height))

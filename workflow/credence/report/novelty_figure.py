@@ -20,13 +20,7 @@ TICKS = 5
 
 
 def draw_map(plot: MapPlot) -> Figure:
-    """Return proteins along two axes: those known, the others, and the flagged.
-
-    Parameters
-    ----------
-    plot : MapPlot
-        The numbers.
-    """
+    """Return proteins along two axes: those known, the others, and the flagged."""
     figure, axes = _new(MAP)
     looks = ((KNOWN, "o", 9.0, 0.55), (NEW, "s", 8.0, 0.75), (FLAGGED, "^", 22.0, 1.0))
     for name, x, y, (colour, marker, size, alpha) in zip(
@@ -53,13 +47,7 @@ def draw_map(plot: MapPlot) -> Figure:
 
 
 def draw_distances(plot: DistancePlot) -> Figure:
-    """Return two histograms of distance on one scale of shares.
-
-    Parameters
-    ----------
-    plot : DistancePlot
-        The numbers.
-    """
+    """Return two histograms of distance on one scale of shares."""
     figure, axes = _new(DISTANCES)
     for name, counts, colour, is_filled in zip(
         plot.names, plot.counts, (KNOWN, NEW), (True, False), strict=True

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from credence.findings.novelty_study import InputFinding, NoveltyStudy, StudyMethod, StudySet
+from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import ComparisonPlot, LinesPlot
 from credence.report.wording import NOTHING, count, loss, of, share, slug
@@ -25,13 +25,7 @@ OUTER = (0, 4)  # places of the 5 % and 95 % quantiles
 
 
 def sections_of_study(study: NoveltyStudy) -> tuple[Section, ...]:
-    """Return the sections of the page.
-
-    Parameters
-    ----------
-    study : NoveltyStudy
-        What was found.
-    """
+    """Return the sections of the page."""
     proteins = [entry for entry in study.sets if entry.mutations]
     others = [entry for entry in study.sets if not entry.mutations]
     sections = [
@@ -43,38 +37,24 @@ def sections_of_study(study: NoveltyStudy) -> tuple[Section, ...]:
 
 
 def best_by_scores(entry: StudySet) -> StudyMethod:
-    """Return the method of least NLL among those that learn from scores.
-
-    Parameters
-    ----------
-    entry : StudySet
-        What was found on a set.
-    """
+    """Return the method of least NLL among those that learn from scores."""
     return min((m for m in entry.methods if not m.is_macest), key=lambda method: method.nll)
 
 
 def verdict(entry: StudySet, method: StudyMethod) -> str:
-    """Return in a sentence how MACEst does on held-out families and on each noise.
-
-    Parameters
-    ----------
-    entry : StudySet
-        What was found on a set.
-    method : StudyMethod
-        MACEst in one space.
-    """
+    """Return in a sentence how MACEst does on held-out families and on each noise."""
     best = best_by_scores(entry)
     ratio = method.nll / best.nll
     near = "within" if ratio <= NEAR else "not within"
     low = [one for one in method.inputs[1:] if one.mean < LOW]
     high = [one for one in method.inputs[1:] if not one.mean < LOW]
-    said = f"{method.name}: NLL {method.nll:.3f}, {ratio:.2f} times that of {best.name}, the "
-    said += f"best method of scores ({best.nll:.3f}): {near} 25 %. "
+    stated = f"{method.name}: NLL {method.nll:.3f}, {ratio:.2f} times that of {best.name}, the "
+    stated += f"best method of scores ({best.nll:.3f}): {near} 25 %. "
     if low:
-        said += f"Mean confidence below {LOW:g}: {_means(low)}. "
+        stated += f"Mean confidence below {LOW:g}: {_means(low)}. "
     if high:
-        said += f"Not below {LOW:g}: {_means(high)}."
-    return said.strip()
+        stated += f"Not below {LOW:g}: {_means(high)}."
+    return stated.strip()
 
 
 def _means(inputs: list[InputFinding]) -> str:
@@ -160,12 +140,12 @@ def _mutation_figure(entry: StudySet, name: str) -> Figure:
     )
 
 
-def _means_table(entry: StudySet, level: float) -> Table:
+def _means_table(entry: StudySet, level: float) -> TableBlock:
     columns = (
-        Column("method", is_number=False),
-        Column("NLL, held out"),
-        Column("calibration error"),
-        *(Column(one.kind) for one in entry.methods[0].inputs),
+        TableColumn("method", is_number=False),
+        TableColumn("NLL, held out"),
+        TableColumn("calibration error"),
+        *(TableColumn(one.kind) for one in entry.methods[0].inputs),
     )
     rows = tuple(
         (
@@ -181,14 +161,14 @@ def _means_table(entry: StudySet, level: float) -> Table:
         f"NLL with its {100 * level:g} % interval over families, calibration error in ten bins of "
         f"equal count, and the mean confidence of each kind of input. Inputs: {counts}."
     )
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
-def _ks_table(entry: StudySet) -> Table:
+def _ks_table(entry: StudySet) -> TableBlock:
     first = next(method for method in entry.methods if method.is_macest)
     columns = (
-        Column("method", is_number=False),
-        *(Column(one.kind) for one in entry.methods[0].inputs),
+        TableColumn("method", is_number=False),
+        *(TableColumn(one.kind) for one in entry.methods[0].inputs),
     )
     rows = tuple(
         (method.name, *(f"{one.ks:.2f}" for one in method.inputs))
@@ -199,44 +179,46 @@ def _ks_table(entry: StudySet) -> Table:
         f"Kolmogorov–Smirnov distance between a method's confidences and those of {first.name}: "
         "0 for the same distribution, 1 for two that do not meet."
     )
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
-def _trust_table(entry: StudySet) -> Table:
+def _trust_table(entry: StudySet) -> TableBlock:
     columns = (
-        Column("method", is_number=False),
-        *(Column(one.kind) for one in entry.methods[0].inputs),
+        TableColumn("method", is_number=False),
+        *(TableColumn(one.kind) for one in entry.methods[0].inputs),
     )
     rows = tuple(
         (method.name, *(_rank(one.trust_rank) for one in method.inputs))
         for method in entry.methods
     )
-    return Table("Rank correlation of confidences with the trust score (Spearman).", columns, rows)
+    return TableBlock(
+        "Rank correlation of confidences with the trust score (Spearman).", columns, rows
+    )
 
 
 def _rank(value: float) -> str:
     return NOTHING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
-def _quantile_table(entry: StudySet) -> Table:
+def _quantile_table(entry: StudySet) -> TableBlock:
     columns = (
-        Column("method", is_number=False),
-        Column("input", is_number=False),
-        *(Column(f"{part} %") for part in (5, 25, 50, 75, 95)),
+        TableColumn("method", is_number=False),
+        TableColumn("input", is_number=False),
+        *(TableColumn(f"{part} %") for part in (5, 25, 50, 75, 95)),
     )
     rows = tuple(
         (method.name, one.kind, *(share(value) for value in one.quantiles))
         for method in entry.methods
         for one in method.inputs
     )
-    return Table("Quantiles of the confidences of each kind of input.", columns, rows)
+    return TableBlock("Quantiles of the confidences of each kind of input.", columns, rows)
 
 
-def _mutation_table(entry: StudySet) -> Table:
+def _mutation_table(entry: StudySet) -> TableBlock:
     columns = (
-        Column("residues replaced", is_number=False),
-        Column("share right"),
-        *(Column(method.name) for method in entry.methods),
+        TableColumn("residues replaced", is_number=False),
+        TableColumn("share right"),
+        *(TableColumn(method.name) for method in entry.methods),
     )
     rows = tuple(
         (
@@ -246,7 +228,7 @@ def _mutation_table(entry: StudySet) -> Table:
         )
         for place, part in enumerate(entry.mutations)
     )
-    return Table("Mean confidence as residues are replaced.", columns, rows)
+    return TableBlock("Mean confidence as residues are replaced.", columns, rows)
 
 
 def _of_open_sets(sets: list[StudySet], level: float) -> Section:
@@ -283,17 +265,17 @@ def _of_open_sets(sets: list[StudySet], level: float) -> Section:
     return Section("study-open-sets", "Open sets", tuple(blocks))
 
 
-def _across(sets: list[StudySet], caption: str, cell: object) -> Table:
+def _across(sets: list[StudySet], caption: str, cell: object) -> TableBlock:
     assert callable(cell)
     columns = (
-        Column("method", is_number=False),
-        *(Column(f"{entry.name}{_made(entry)}") for entry in sets),
+        TableColumn("method", is_number=False),
+        *(TableColumn(f"{entry.name}{_made(entry)}") for entry in sets),
     )
     names = [method.name for method in sets[0].methods]
     rows = tuple(
         (name, *(cell(entry.methods[place]) for entry in sets)) for place, name in enumerate(names)
     )
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
 def _reading() -> Section:

@@ -24,15 +24,7 @@ def _whiskers(axes: Any, x: Any, bins: Bins, **how: Any) -> None:
 
 
 def paint_confidence(axes: Any, plot: ConfidencePlot) -> None:
-    """Paint the shares right in bins of the score, and the curves above them.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    plot : ConfidencePlot
-        The numbers.
-    """
+    """Paint the shares right in bins of the score, and the curves above them."""
     is_many = len(plot.curves) > 1
     edges = np.array(plot.histogram.shares.edges)
     middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
@@ -83,15 +75,7 @@ def _draw_curve(axes: Any, plot: ConfidencePlot, number: int, is_many: bool) -> 
 
 
 def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
-    """Paint the densities of right predictions upwards and of wrong ones downwards.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    plot : ConfidencePlot
-        The numbers.
-    """
+    """Paint the densities of right predictions upwards and of wrong ones downwards."""
     edges = np.array(plot.histogram.edges)
     right = np.array(plot.histogram.n_correct, dtype=np.float64)
     wrong = np.array(plot.histogram.n_wrong, dtype=np.float64)
@@ -115,15 +99,7 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
 
 
 def paint_reliability(axes: Any, plot: ReliabilityPlot) -> None:
-    """Paint shares right over confidence, with where they would lie by chance.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    plot : ReliabilityPlot
-        The numbers.
-    """
+    """Paint shares right over confidence, with where they would lie by chance."""
     axes.plot([0, 1], [0, 1], color=style.MUTED, linewidth=1.0, label="perfect")
     _draw_chance(axes, plot)
     shift = 0.012
@@ -170,15 +146,7 @@ def _draw_chance(axes: Any, plot: ReliabilityPlot) -> None:
 
 
 def paint_lines(axes: Any, plot: LinesPlot) -> None:
-    """Paint a line per series, with intervals where they are known.
-
-    Parameters
-    ----------
-    axes : Axes
-        Where to.
-    plot : LinesPlot
-        The numbers.
-    """
+    """Paint a line per series, with intervals where they are known."""
     for number, (name, values) in enumerate(zip(plot.names, plot.series, strict=True)):
         axes.plot(
             plot.x,

@@ -27,13 +27,6 @@ def to_svg(plot: Plot, name: str) -> str:
 
     Its colours are the page's variables, its ids begin with its name, and it
     loads nothing.
-
-    Parameters
-    ----------
-    plot : Plot
-        The numbers.
-    name : str
-        Unique on the page; letters, digits and hyphens.
     """
     with mpl.rc_context(style.SETTINGS), warnings.catch_warnings():
         # A script that DejaVu lacks is measured as boxes, and shown by the browser's own font.
@@ -54,8 +47,8 @@ def _places(figure: Figure) -> str:
     width, height = figure.get_size_inches() * POINTS_PER_INCH
     box = axes.get_position()
     corners = (box.x0 * width, (1 - box.y1) * height, box.x1 * width, (1 - box.y0) * height)
-    ends = (*axes.get_xlim(), *axes.get_ylim())
-    return f' data-box="{_joined(corners)}" data-ends="{_joined(ends)}"'
+    bounds = (*axes.get_xlim(), *axes.get_ylim())
+    return f' data-box="{_joined(corners)}" data-ends="{_joined(bounds)}"'
 
 
 def _joined(numbers: Iterable[float]) -> str:

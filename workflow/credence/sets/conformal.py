@@ -13,10 +13,38 @@ from typing import Any, Literal
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters
 from credence.calibrators.fixed_point import fixed
+from credence.calibrators.score_logs import share_bounds
+from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Labelled, Predictions
-from credence.sets.strangeness import strangeness
+
+
+def strangeness(predictions: Predictions) -> Floats:
+    """Return how strange each protein would be in each class, one column a class.
+
+    Notes
+    -----
+    The log of the best score of another class less the log of the class's own,
+    both as shares of the scale and floored at half a step of the table. Below 0
+    the class is the predicted one. A plain 1 − score cannot tell proteins apart
+    whose score is 0.00, and at a level of 0.9 more than a tenth of some classes'
+    own proteins have that: such a class would stand in every set (decision 1020).
+    """
+    scores = predictions.scores
+    assert scores is not None
+    floor, _ = share_bounds(predictions.resolution, predictions.scale)
+    logs = np.log(np.maximum(scores / predictions.scale, floor))
+    if predictions.n_classes == 1:
+        return np.asarray(-logs)
+    best = logs.argmax(axis=1)
+    rows = np.arange(len(logs))
+    top = logs[rows, best]
+    others = logs.copy()
+    others[rows, best] = -np.inf
+    rival = np.repeat(top[:, None], predictions.n_classes, axis=1)
+    rival[rows, best] = others.max(axis=1)
+    return np.asarray(rival - logs)
+
 
 Kind = Literal["class_wise", "overall"]
 KINDS: tuple[Kind, ...] = ("class_wise", "overall")
@@ -26,71 +54,38 @@ SEPARATOR = "|"  # between the names of a set
 
 @dataclass(frozen=True)
 class SetOptions:
-    """What the sets promise.
+    """What the sets promise."""
 
-    Parameters
-    ----------
-    level : float
-        Share of proteins whose set holds their class.
-    kind : str
-        ``class_wise``: of each class; then no mix of classes changes it.
-        ``overall``: of all proteins at the calibration set's mix of classes, or at
-        another one that is given; sets are smaller, some classes are missed more.
-    """
-
-    level: float = 0.9
+    level: float = 0.9  # Share of proteins whose set holds their class
+    # ``class_wise``: of each class; then no mix of classes changes it. ``overall``: of all
+    # proteins at the calibration set's mix of classes, or at another one that is given; sets are
+    # smaller, some classes are missed more.
     kind: Kind = "class_wise"
 
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """How strange the calibration proteins of one class are.
+    """How strange the calibration proteins of one class are."""
 
-    Parameters
-    ----------
-    strangeness : array of float
-        Ascending, each value once.
-    families : array of float
-        How many families are at least so strange, a member of a family of m
-        counting 1/m.
-    n, n_clusters : int
-        Proteins and families of the class.
-    """
-
-    strangeness: Floats
+    strangeness: Floats  # Ascending, each value once
+    # How many families are at least so strange, a member of a family of m counting 1/m.
     families: Floats
-    n: int
+    n: int  # Proteins and families of the class
     n_clusters: int
 
 
 @dataclass(frozen=True, eq=False)
 class PredictionSets:
-    """Fitted sets.
+    """Fitted sets."""
 
-    Parameters
-    ----------
-    class_names : tuple of str
-        Classes in order.
-    options : SetOptions
-        What they promise.
-    ladders : tuple of Ladder
-        One per class.
-    """
-
-    class_names: tuple[str, ...]
-    options: SetOptions
-    ladders: tuple[Ladder, ...]
+    class_names: tuple[str, ...]  # Classes in order
+    options: SetOptions  # What they promise
+    ladders: tuple[Ladder, ...]  # One per class
 
     def limits(self, use_share: Floats | None = None) -> Floats:
         """Return the greatest strangeness at which each class stands in a set.
 
         Infinite for a class of too few families: it stands in every set.
-
-        Parameters
-        ----------
-        use_share : array of float, optional
-            Shares of the classes where the sets are used. Sets of the kind
-            ``class_wise`` do not depend on them.
 
         Notes
         -----
@@ -129,15 +124,7 @@ class PredictionSets:
         return np.asarray(units * (n_clusters.sum() / max((units * n_clusters).sum(), 1e-300)))
 
     def contains(self, predictions: Predictions, use_share: Floats | None = None) -> Booleans:
-        """Return which classes stand in each protein's set, one column a class.
-
-        Parameters
-        ----------
-        predictions : Predictions
-            With the score of every class.
-        use_share : array of float, optional
-            See :meth:`limits`.
-        """
+        """Return which classes stand in each protein's set, one column a class."""
         return np.asarray(strangeness(predictions) <= self.limits(use_share))
 
     def to_record(self) -> dict[str, Any]:
@@ -172,11 +159,6 @@ class PredictionSets:
 def families_needed(level: float) -> int:
     """Return how many families a class needs, or it stands in every set.
 
-    Parameters
-    ----------
-    level : float
-        Of the sets.
-
     Examples
     --------
     >>> families_needed(0.9), families_needed(0.95), families_needed(0.5)
@@ -190,14 +172,6 @@ def families_needed(level: float) -> int:
 
 def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> PredictionSets:
     """Return sets that hold the true class of a protein of a new family at the level.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set, with the score of every class. Its weights are not
-        used: each family counts once in each class that it has a protein of.
-    options : SetOptions, optional
-        What to promise.
 
     Notes
     -----
@@ -253,15 +227,7 @@ def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:
 
 
 def read_sets(record: Mapping[str, Any], class_names: tuple[str, ...]) -> PredictionSets:
-    """Return the sets of a record.
-
-    Parameters
-    ----------
-    record : mapping
-        From :meth:`PredictionSets.to_record`.
-    class_names : tuple of str
-        Classes in order.
-    """
+    """Return the sets of a record."""
     ladders = tuple(
         Ladder(
             np.array(entry["strangeness"], dtype=np.float64),

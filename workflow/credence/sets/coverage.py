@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.calibrators.draws import encode_clusters
+from credence.calibrators.crossfit import fold_of
+from credence.draws import encode_clusters
 from credence.evaluation.ratios import Ratio, estimate, mean_of
-from credence.findings.sets import SetClass, SetsFinding
+from credence.findings.evaluated import SetClass, SetsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
-from credence.splits.folds import fold_of
 
 
 def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Booleans:
-    """Return the set of each protein from a fit without its fold, one column a class.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set, with the score of every class.
-    options : SetOptions
-        What the sets promise.
-    fold : array of int
-        Fold of each protein; whole clusters.
-    """
+    """Return the set of each protein from a fit without its fold, one column a class."""
     found = np.ones((labelled.n_samples, labelled.predictions.n_classes), dtype=np.bool_)
     for number in np.unique(fold):
         judged = fold == number
@@ -34,13 +24,7 @@ def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Bo
 
 
 def family_weights(labelled: Labelled) -> Floats:
-    """Return weights with which every family counts 1 in each class it is in.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set.
-    """
+    """Return weights with which every family counts 1 in each class it is in."""
     codes, _ = encode_clusters(labelled.cluster)
     pair = codes * labelled.predictions.n_classes + labelled.true_class
     _, place, size = np.unique(pair, return_inverse=True, return_counts=True)
@@ -50,21 +34,7 @@ def family_weights(labelled: Labelled) -> Floats:
 def judge_sets(
     labelled: Labelled, options: SetOptions, n_folds: int, level: float, n_draws: int
 ) -> SetsFinding:
-    """Return how often sets hold the true class, and how large they are.
-
-    Parameters
-    ----------
-    labelled : Labelled
-        The calibration set, with the score of every class.
-    options : SetOptions
-        What the sets promise.
-    n_folds : int
-        Folds of whole clusters, spread by true class.
-    level : float
-        Coverage of the intervals.
-    n_draws : int
-        Draws of the bootstrap over clusters; 0 gives no intervals.
-    """
+    """Return how often sets hold the true class, and how large they are."""
     names = labelled.predictions.class_names
     fold = fold_of(labelled.cluster, labelled.true_class, n_folds)
     found = held_out_sets(labelled, options, fold)

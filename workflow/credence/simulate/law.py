@@ -6,12 +6,16 @@ why the truth can be known once for all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from credence.predictions import Floats
+from credence.problems import InputError, Problem, nearest
+from credence.settings import SettingRule, setting, setting_rules
 
 CLASS_NAMES = (
     "Major capsid",
@@ -82,27 +86,13 @@ FIT_ROUNDS = 200  # of proportional fitting; it settles within thirty
 
 @dataclass(frozen=True, eq=False)
 class ScoreLaw:
-    """Arrays that fix P(ten networks' scores | true class).
+    """Arrays that fix P(ten networks' scores | true class)."""
 
-    Parameters
-    ----------
-    prevalence : array, shape (n_classes,)
-        Share of each true class in the calibration population.
-    favour : array, shape (n_classes, n_classes)
-        P(favoured class | true class) of a family.
-    rival : array, shape (n_classes, n_classes, n_classes)
-        P(second class | true class, favoured class).
-    bias : array, shape (n_networks, n_classes)
-        Lasting leaning of each network, in logits.
-    sharpness : array, shape (n_networks,)
-        Factor on the logits of each network.
-    """
-
-    prevalence: Floats
-    favour: Floats
-    rival: Floats
-    bias: Floats
-    sharpness: Floats
+    prevalence: Floats  # Share of each true class in the calibration population
+    favour: Floats  # P(favoured class | true class) of a family
+    rival: Floats  # P(second class | true class, favoured class)
+    bias: Floats  # Lasting leaning of each network, in logits
+    sharpness: Floats  # Factor on the logits of each network
 
 
 @cache
@@ -150,3 +140,63 @@ def _rivals(favour: Floats) -> Floats:
                 share[true_class] = TRUE_CLASS_IS_RIVAL
             rival[true_class, favoured] = share / share.sum()
     return rival
+
+
+MOST_SAMPLES = 100_000_000  # beyond it, ids alone fill the memory of any workstation
+
+
+@dataclass(frozen=True)
+class WorldSettings:
+    """What a simulated world is made of; the seed fixes every byte of it."""
+
+    n_calibration: int = setting(
+        4_680, "labelled proteins never seen in training", low=1, high=MOST_SAMPLES
+    )
+    n_use: int = setting(3_000, "proteins of the use-set", low=1, high=MOST_SAMPLES)
+    n_training: int = setting(2_000, "proteins of the training set", low=0, high=MOST_SAMPLES)
+    n_trove: int = setting(300, "new HTJ proteins of the clean trove", low=1, high=MOST_SAMPLES)
+    n_defects: int = setting(20, "proteins of each defect in the second trove", low=0, high=10_000)
+    n_training_relatives: int = setting(
+        40, "calibration proteins with a planted relative in training", low=0, high=MOST_SAMPLES
+    )
+    seed: int = setting(1, "seed of the world", low=0, high=2**63 - 1)
+    family_tail: float = setting(2.5, "exponent of the family sizes", low=1.2, high=10.0)
+    largest_family: int = setting(300, "greatest size of a family", low=1, high=100_000)
+    family_size: str = setting(
+        "heavy_tailed", "sizes of families", choices=("heavy_tailed", "single")
+    )
+    composition: str = setting("fixed", "shares of the classes", choices=("fixed", "sampled"))
+
+
+def world_settings(
+    values: Mapping[str, Any],
+    where: str,
+    line_of: Callable[[str], int | None] = lambda _: None,
+) -> WorldSettings:
+    """Return the settings that a user wrote, or raise every problem found."""
+    rules = setting_rules(WorldSettings)
+    problems = []
+    for name, value in values.items():
+        if name not in rules:
+            what, remedy = f"the demo has no setting {name!r}.", nearest(name, list(rules))
+        else:
+            default, rule = rules[name]
+            what, remedy = f"{value!r} is not allowed.", _remedy(value, default, rule)
+        if remedy:
+            problems.append(Problem(where, what, remedy, line_of(name), name))
+    if problems:
+        raise InputError(problems)
+    return WorldSettings(**values)
+
+
+def _remedy(value: Any, default: Any, rule: SettingRule) -> str:
+    if rule.choices:
+        return "" if value in rule.choices else f"Give {' or '.join(rule.choices)}."
+    low, high = rule.low, rule.high
+    whole = isinstance(default, int)
+    # True is an int to Python, but no number to a user.
+    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    assert low is not None and high is not None
+    if is_number and low <= value <= high:
+        return ""
+    return f"Give a {'whole number' if whole else 'number'} from {low} to {high}."

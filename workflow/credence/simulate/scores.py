@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
 from credence.simulate import law as constants
-from credence.simulate.families import Families, draw_families
-from credence.simulate.law import CLASS_NAMES, N_CLASSES, N_NETWORKS, ScoreLaw, score_law
-from credence.simulate.settings import WorldSettings
+from credence.simulate.law import (
+    CLASS_NAMES,
+    N_CLASSES,
+    N_NETWORKS,
+    ScoreLaw,
+    WorldSettings,
+    score_law,
+)
+from credence.simulate.sequences import Families, draw_families
 
 Singles = NDArray[np.float32]
 
@@ -25,19 +31,11 @@ FAMILIES_PER_BLOCK = 1_024  # a block's arrays stay in the processor's cache
 
 @dataclass(frozen=True, eq=False)
 class FamilyScores:
-    """What the members of a family share in the networks' eyes.
+    """What the members of a family share in the networks' eyes."""
 
-    Parameters
-    ----------
-    favoured, rival : array of int, shape (n_families,)
-        Class that leads and class that follows.
-    margin : array of float, shape (n_families,)
-        Logits between the two.
-    """
-
-    favoured: Integers
+    favoured: Integers  # Class that leads and class that follows
     rival: Integers
-    margin: Floats
+    margin: Floats  # Logits between the two
 
 
 def draw_labelled(
@@ -51,19 +49,6 @@ def draw_labelled(
 
     The law is that of :func:`credence.simulate.make_world`. Without the
     networks' own scores ten million rows take less than 8 GB.
-
-    Parameters
-    ----------
-    settings : WorldSettings
-        `n_calibration`, the family sizes and the composition are used; the
-        seed is not.
-    rng : numpy.random.Generator
-        Source of randomness.
-    prevalence : array, shape (n_classes,), optional
-        Shares of the true classes, summing to 1; the calibration population's
-        unless given.
-    keep_networks : bool
-        Whether the ten networks' scores are kept.
     """
     law = score_law()
     shares = law.prevalence if prevalence is None else prevalence
@@ -82,31 +67,14 @@ def draw_labelled(
 
 
 def rounded(scores: Floats) -> Floats:
-    """Return scores with two decimals, as PhANNs writes them.
-
-    Parameters
-    ----------
-    scores : array
-        Sums of ten softmaxes.
-    """
+    """Return scores with two decimals, as PhANNs writes them."""
     return np.round(scores, constants.DECIMALS)
 
 
 def draw_scores(
     families: Families, rng: np.random.Generator, *, keep_networks: bool
 ) -> tuple[Floats, Floats | None]:
-    """Return the unrounded sums of ten softmaxes, and the networks' own if wanted.
-
-    Parameters
-    ----------
-    families : Families
-        Who is related to whom, and the classes.
-    rng : numpy.random.Generator
-        Source of randomness; each block of families has its own child, so
-        that memory stays small and a block can be redone alone.
-    keep_networks : bool
-        Whether the second array is made.
-    """
+    """Return the unrounded sums of ten softmaxes, and the networks' own if wanted."""
     law = score_law()
     n_members = families.n_members
     scores = np.empty((n_members, N_CLASSES))
@@ -134,17 +102,7 @@ def _source_rows(is_duplicate: NDArray[np.bool_]) -> NDArray[np.intp]:
 def draw_family_scores(
     law: ScoreLaw, true_class: Integers, rng: np.random.Generator
 ) -> FamilyScores:
-    """Return favoured class, rival and margin of each family.
-
-    Parameters
-    ----------
-    law : ScoreLaw
-        The law.
-    true_class : array of int
-        Class of each family.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return favoured class, rival and margin of each family."""
     favoured = draw_categories(law.favour[true_class], rng)
     rival = draw_categories(law.rival[true_class, favoured], rng)
     shape, scale = margin_law(true_class, favoured)
@@ -153,28 +111,14 @@ def draw_family_scores(
 
 
 def draw_categories(shares: Floats, rng: np.random.Generator) -> Integers:
-    """Return a category for each row of shares.
-
-    Parameters
-    ----------
-    shares : array, shape (n_rows, n_categories)
-        Rows sum to 1.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return a category for each row of shares."""
     cumulative = np.cumsum(shares[:, :-1], axis=1)
     above = rng.random(len(shares))[:, None] >= cumulative
     return np.asarray(above.sum(axis=1), dtype=np.int64)
 
 
 def margin_law(true_class: Integers, favoured: Integers) -> tuple[Floats, Floats]:
-    """Return shape and scale of the gamma law of each family's margin above the least.
-
-    Parameters
-    ----------
-    true_class, favoured : array of int
-        Class that is, and class that the networks favour.
-    """
+    """Return shape and scale of the gamma law of each family's margin above the least."""
     right = true_class == favoured
 
     def pick(if_right: tuple[float, ...], if_wrong: tuple[float, ...]) -> Floats:
@@ -188,19 +132,7 @@ def margin_law(true_class: Integers, favoured: Integers) -> tuple[Floats, Floats
 def network_softmax(
     law: ScoreLaw, shared: FamilyScores, size: Integers, rng: np.random.Generator
 ) -> Singles:
-    """Return each network's softmax of each member, shape (n_classes, n_networks, n_members).
-
-    Parameters
-    ----------
-    law : ScoreLaw
-        The law.
-    shared : FamilyScores
-        What each family's members share.
-    size : array of int
-        Members of each family.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return each network's softmax of each member, shape (n_classes, n_networks, n_members)."""
     n_families, n_members = len(size), int(size.sum())
     rest = draw_noise(rng, constants.SPREAD_REST, N_CLASSES, n_families)
     logits = family_logits(shared, rest)
@@ -225,30 +157,12 @@ SPREAD_NETWORK_SINGLE = math.hypot(
 
 
 def draw_noise(rng: np.random.Generator, spread: float, *shape: int) -> Singles:
-    """Return normal deviates.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Source of randomness.
-    spread : float
-        Standard deviation.
-    *shape : int
-        Shape of the array.
-    """
+    """Return normal deviates."""
     return rng.standard_normal(shape, dtype=np.float32) * np.float32(spread)
 
 
 def family_logits(shared: FamilyScores, rest: Singles) -> Singles:
-    """Return the logits that a family's members share, shape (n_classes, n_families).
-
-    Parameters
-    ----------
-    shared : FamilyScores
-        Favoured class, rival and margin.
-    rest : array, shape (n_classes, n_families)
-        Deviates of the other classes.
-    """
+    """Return the logits that a family's members share, shape (n_classes, n_families)."""
     columns = np.arange(rest.shape[1])
     logits = rest - (shared.margin + constants.REST_BEHIND).astype(np.float32)
     logits[shared.rival, columns] = -shared.margin
@@ -257,16 +171,7 @@ def family_logits(shared: FamilyScores, rest: Singles) -> Singles:
 
 
 def softmax_in_place(law: ScoreLaw, values: Singles) -> Singles:
-    """Return the networks' softmaxes of logits, which are overwritten.
-
-    Parameters
-    ----------
-    law : ScoreLaw
-        Gives the networks' lasting leanings and sharpness.
-    values : array, shape (n_classes, n_networks, n_members)
-        Logits. Members come last, since sums over classes and networks are
-        then sums of long rows.
-    """
+    """Return the networks' softmaxes of logits, which are overwritten."""
     values += law.bias.T.astype(np.float32)[:, :, None]
     values *= law.sharpness.astype(np.float32)[:, None]
     # The favoured class's logit is about 0 and no other far above: no overflow.

@@ -52,40 +52,20 @@ TRUTH_SEED = 20250811  # of the simulation that finds the truth; no world's seed
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Masses of predicted class and top score for each true class.
+    """Masses of predicted class and top score for each true class."""
 
-    Parameters
-    ----------
-    prevalence : array, shape (n_classes,)
-        Shares of the true classes in the calibration population.
-    mass : array, shape (n_classes, n_classes, n_scores)
-        P(predicted class, rounded top score | true class); axes are true
-        class, predicted class, score in steps of 0.01 from 0.
-    moments : array, shape (3, n_classes, n_classes, n_scores)
-        Kernel-weighted sums of the masses times distance to the power 0, 1 and
-        2, for the local lines.
-    """
-
-    prevalence: Floats
+    prevalence: Floats  # Shares of the true classes in the calibration population
+    # P(predicted class, rounded top score | true class); axes are true class, predicted class,
+    # score in steps of 0.01 from 0.
     mass: Floats
+    # Kernel-weighted sums of the masses times distance to the power 0, 1 and 2, for the local
+    # lines.
     moments: Floats
 
     def probability_correct(
         self, class_: int | Integers, score: float | Floats, prevalence: Floats | None = None
     ) -> Floats:
-        """Return P(right | predicted class, top score) in the world's population.
-
-        Parameters
-        ----------
-        class_ : int or array of int
-            Index of the predicted class.
-        score : float or array of float
-            Top score, on the scale of 10. Outside the scores that occur the
-            value at the nearest one that does is given.
-        prevalence : array, shape (n_classes,), optional
-            Shares of the true classes in a population that differs in nothing
-            else; the calibration population's unless given.
-        """
+        """Return P(right | predicted class, top score) in the world's population."""
         curves = self.curves(prevalence)
         place = np.clip(np.asarray(score, dtype=float), 0.0, SCALE) * (N_SCORES - 1) / SCALE
         low = np.minimum(place.astype(np.int64), N_SCORES - 2)
@@ -95,13 +75,7 @@ class Truth:
         )
 
     def curves(self, prevalence: Floats | None = None) -> Floats:
-        """Return P(right | predicted class, score) at 0.00, 0.01, …, 10.00.
-
-        Parameters
-        ----------
-        prevalence : array, shape (n_classes,), optional
-            As in :meth:`probability_correct`.
-        """
+        """Return P(right | predicted class, score) at 0.00, 0.01, …, 10.00."""
         shares = self.prevalence if prevalence is None else prevalence
         total = np.einsum("j,pjks->pks", shares, self.moments)
         classes = np.arange(N_CLASSES)
@@ -122,24 +96,12 @@ class Truth:
         return curves
 
     def score_mass(self, prevalence: Floats | None = None) -> Floats:
-        """Return P(predicted class, rounded top score), shape (n_classes, n_scores).
-
-        Parameters
-        ----------
-        prevalence : array, shape (n_classes,), optional
-            As in :meth:`probability_correct`.
-        """
+        """Return P(predicted class, rounded top score), shape (n_classes, n_scores)."""
         shares = self.prevalence if prevalence is None else prevalence
         return np.asarray(np.einsum("j,jks->ks", shares, self.mass), dtype=np.float64)
 
     def share_correct(self, prevalence: Floats | None = None) -> Floats:
-        """Return P(right | predicted class), the limit of the class-only confidence.
-
-        Parameters
-        ----------
-        prevalence : array, shape (n_classes,), optional
-            As in :meth:`probability_correct`.
-        """
+        """Return P(right | predicted class), the limit of the class-only confidence."""
         shares = self.prevalence if prevalence is None else prevalence
         joint = shares[:, None] * self.mass.sum(axis=2)
         return np.asarray(np.diag(joint) / joint.sum(axis=0), dtype=np.float64)

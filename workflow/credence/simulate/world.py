@@ -8,20 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.predictions import Floats, Integers
-from credence.simulate.defects import mixed_trove
-from credence.simulate.evolution import evolve, relative
-from credence.simulate.families import draw_families, without_duplicates
-from credence.simulate.law import CLASS_NAMES, N_CLASSES, USE_PREVALENCE, score_law
-from credence.simulate.scores import draw_scores
-from credence.simulate.sets import (
+from credence.simulate.law import CLASS_NAMES, N_CLASSES, USE_PREVALENCE, WorldSettings, score_law
+from credence.simulate.protein_sets import (
     Planted,
     SimulatedSet,
-    TrainingSet,
+    SimulatedTraining,
     assemble,
     labelled_ids,
+    mixed_trove,
     one_per_family,
 )
-from credence.simulate.settings import WorldSettings
+from credence.simulate.scores import draw_scores
+from credence.simulate.sequences import draw_families, evolve, relative, without_duplicates
 from credence.simulate.truth import Truth, truth
 
 NOTICE = (
@@ -34,30 +32,17 @@ PARTS = ("calibration", "use", "training", "relatives", "trove", "mixed")
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A simulated world and its truth.
+    """A simulated world and its truth."""
 
-    Parameters
-    ----------
-    settings : WorldSettings
-        What made it.
-    calibration, use : SimulatedSet
-        Labelled proteins never seen in training; proteins of another
-        composition, whose true classes a table must not show.
-    training : TrainingSet
-        What the classifier saw.
-    trove, mixed_trove : SimulatedSet
-        New clean HTJ proteins; new proteins of all classes with defects.
-    planted : tuple of Planted
-        All that was planted, of every set.
-    """
-
-    settings: WorldSettings
+    settings: WorldSettings  # What made it
+    # Labelled proteins never seen in training; proteins of another composition, whose true classes
+    # a table must not show.
     calibration: SimulatedSet
     use: SimulatedSet
-    training: TrainingSet
-    trove: SimulatedSet
+    training: SimulatedTraining  # What the classifier saw
+    trove: SimulatedSet  # New clean HTJ proteins; new proteins of all classes with defects
     mixed_trove: SimulatedSet
-    planted: tuple[Planted, ...]
+    planted: tuple[Planted, ...]  # All that was planted, of every set
 
     @property
     def notice(self) -> str:
@@ -72,25 +57,12 @@ class World:
     def probability_correct(
         self, class_: int | Integers, score: float | Floats, prevalence: Floats | None = None
     ) -> Floats:
-        """Return P(right | predicted class, top score) in the world's population.
-
-        Parameters
-        ----------
-        class_, score, prevalence
-            See :meth:`credence.simulate.truth.Truth.probability_correct`.
-        """
+        """Return P(right | predicted class, top score) in the world's population."""
         return self.truth.probability_correct(class_, score, prevalence)
 
 
 def make_world(settings: WorldSettings) -> World:
-    """Return the world of these settings, the same one every time.
-
-    Parameters
-    ----------
-    settings : WorldSettings
-        Sizes and seed. Each set has its own stream of random numbers, so that
-        the size of one changes no other.
-    """
+    """Return the world of these settings, the same one every time."""
     streams = np.random.default_rng(settings.seed).spawn(len(PARTS))
     rng = dict(zip(PARTS, streams, strict=True))
     counts = np.zeros(N_CLASSES, dtype=np.int64)
@@ -152,7 +124,7 @@ def _training(
     prevalence: Floats,
     calibration: SimulatedSet,
     rng: Mapping[str, np.random.Generator],
-) -> tuple[TrainingSet, tuple[Planted, ...]]:
+) -> tuple[SimulatedTraining, tuple[Planted, ...]]:
     families = draw_families(settings, settings.n_training, prevalence, rng["training"])
     sequences = evolve(families, rng["training"])
     labelled = calibration.labelled
@@ -161,7 +133,7 @@ def _training(
     n_training = settings.n_training + len(sources)
     ids = np.array([f"simulated_training_{i + 1:06d}" for i in range(n_training)], dtype=object)
     family = families.names("simulated_training_family")
-    training = TrainingSet(
+    training = SimulatedTraining(
         ids,
         np.concatenate([sequences, np.array(relatives, dtype=object)]),
         np.concatenate([families.member_class, labelled.true_class[sources]]),

@@ -22,33 +22,15 @@ RESOLUTION = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """Networks that were trained, and how their inputs are scaled.
+    """Networks that were trained, and how their inputs are scaled."""
 
-    Parameters
-    ----------
-    networks : tuple
-        Of scikit-learn.
-    centre, spread : array of float
-        Mean and standard deviation of the training points.
-    class_names : tuple of str
-        In order.
-    """
-
-    networks: tuple[Any, ...]
-    centre: Floats
+    networks: tuple[Any, ...]  # Of scikit-learn
+    centre: Floats  # Mean and standard deviation of the training points
     spread: Floats
-    class_names: tuple[str, ...]
+    class_names: tuple[str, ...]  # In order
 
     def predict(self, points: Floats, ids: Strings) -> Predictions:
-        """Return the networks' summed probabilities, as PhANNs sums its ten.
-
-        Parameters
-        ----------
-        points : array of float, shape (n_samples, n_dimensions)
-            Finite.
-        ids : array of str
-            Names of the samples.
-        """
+        """Return the networks' summed probabilities, as PhANNs sums its ten."""
         scaled = self._scaled(points)
         scores = np.zeros((len(points), len(self.class_names)))
         for network in self.networks:
@@ -56,13 +38,7 @@ class Classifier:
         return from_scores(ids, self.class_names, scores, float(len(self.networks)), RESOLUTION)
 
     def hidden(self, points: Floats) -> Floats:
-        """Return what the networks' hidden units say, side by side.
-
-        Parameters
-        ----------
-        points : array of float, shape (n_samples, n_dimensions)
-            Finite.
-        """
+        """Return what the networks' hidden units say, side by side."""
         scaled = self._scaled(points)
         parts = [
             np.maximum(scaled @ network.coefs_[0] + network.intercepts_[0], 0.0)
@@ -81,19 +57,7 @@ def train(
     n_networks: int = N_NETWORKS,
     n_rounds: int = N_ROUNDS,
 ) -> Classifier:
-    """Return a classifier of points; the same points give the same bits.
-
-    Parameters
-    ----------
-    points : array of float, shape (n_samples, n_dimensions)
-        Finite.
-    true_class : array of int
-        Index into the class names.
-    class_names : tuple of str
-        In order.
-    n_networks, n_rounds : int
-        Networks that vote, and rounds over the samples.
-    """
+    """Return a classifier of points; the same points give the same bits."""
     values = np.asarray(points, dtype=np.float64)
     centre, spread = values.mean(axis=0), values.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)

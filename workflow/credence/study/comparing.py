@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.spec import parse_method
+from credence.draws import keys_of
 from credence.evaluation.ratios import estimate, mean_of
-from credence.findings.novelty_study import InputFinding, StudyMethod, StudySet
-from credence.novelty import macest, trust
+from credence.findings.evaluated import InputFinding, StudyMethod, StudySet
+from credence.novelty import macest, trust_score
 from credence.novelty.macest import MacestSettings
-from credence.novelty.trust import TrustSettings
-from credence.predictions import Booleans, Floats, Labelled, Predictions
+from credence.novelty.trust_score import TrustSettings
+from credence.predictions import Booleans, Floats, Labelled, Predictions, Strings
 
 HELD_OUT = "held out"
 CALIBRATION = "calibration"
@@ -29,37 +30,20 @@ Points = Mapping[str, Floats]  # of each kind of input
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What is compared.
+    """What is compared."""
 
-    Parameters
-    ----------
-    name, about : str
-        What it is, in a word and in a sentence.
-    n_training : int
-        Samples that the classifier was trained on.
-    calibration, held_out : Labelled
-        What methods learn from, and are judged on.
-    noise : mapping of str to Predictions
-        What the classifier says of each kind of noise.
-    mutated : mapping of float to Predictions
-        What it says of those held out at each share of residues mutated.
-    spaces : mapping of str to mapping
-        Where MACEst looks for neighbours: the points of `CALIBRATION`, of
-        `HELD_OUT`, of each kind of noise and of each share mutated. The trust
-        score looks in the first.
-    is_simulated : bool
-        Whether the samples are made.
-    """
-
-    name: str
+    name: str  # What it is, in a word and in a sentence
     about: str
-    n_training: int
-    calibration: Labelled
+    n_training: int  # Samples that the classifier was trained on
+    calibration: Labelled  # What methods learn from, and are judged on
     held_out: Labelled
-    noise: Mapping[str, Predictions]
+    noise: Mapping[str, Predictions]  # What the classifier says of each kind of noise
+    # What it says of those held out at each share of residues mutated.
     mutated: Mapping[float, Predictions]
+    # Where MACEst looks for neighbours: the points of `CALIBRATION`, of `HELD_OUT`, of each kind
+    # of noise and of each share mutated. The trust score looks in the first.
     spaces: Mapping[str, Points]
-    is_simulated: bool = False
+    is_simulated: bool = False  # Whether the samples are made
 
     @property
     def inputs(self) -> dict[str, Predictions]:
@@ -69,40 +53,22 @@ class Material:
 
 
 def mutation_kind(part: float) -> str:
-    """Return the name of the inputs of which that share of residues is mutated.
-
-    Parameters
-    ----------
-    part : float
-        From 0 to 1.
-    """
+    """Return the name of the inputs of which that share of residues is mutated."""
     return f"mutated {part:g}"
 
 
 def compare(
     material: Material, methods: Sequence[str], level: float = 0.95, n_draws: int = 200
 ) -> StudySet:
-    """Return what each method says of each kind of input.
-
-    Parameters
-    ----------
-    material : Material
-        What is compared.
-    methods : sequence of str
-        Methods that learn from scores; MACEst is added, once for each space.
-    level : float
-        Coverage of the intervals of NLL.
-    n_draws : int
-        Draws of the bootstrap over clusters.
-    """
-    said = {name: _by_scores(material, name) for name in methods}
+    """Return what each method says of each kind of input."""
+    stated = {name: _by_scores(material, name) for name in methods}
     for space, points in material.spaces.items():
-        said[f"{MACEST}, {space}"] = _by_neighbours(material, points)
-    reference = said[f"{MACEST}, {next(iter(material.spaces))}"]
+        stated[f"{MACEST}, {space}"] = _by_neighbours(material, points)
+    reference = stated[f"{MACEST}, {next(iter(material.spaces))}"]
     trusted = _trust(material)
     held_out = material.held_out
     found = []
-    for name, confidence in said.items():
+    for name, confidence in stated.items():
         loss = losses(confidence[HELD_OUT], held_out.is_correct)
         everyone = np.ones(len(loss), dtype=np.bool_)
         ratio = mean_of(loss, np.ones(len(loss)), everyone)
@@ -168,7 +134,7 @@ def _by_neighbours(material: Material, points: Points) -> dict[str, Floats]:
 def _trust(material: Material) -> dict[str, Floats]:
     points = next(iter(material.spaces.values()))
     known = material.calibration
-    fitted = trust.fit(
+    fitted = trust_score.fit(
         points[CALIBRATION], known.true_class, known.predictions.n_classes, TrustSettings()
     )
     return {
@@ -177,29 +143,22 @@ def _trust(material: Material) -> dict[str, Floats]:
     }
 
 
-def _input(kind: str, said: Floats, trusted: Floats, reference: Floats) -> InputFinding:
-    known = said[~np.isnan(said)]
+def _input(kind: str, stated: Floats, trusted: Floats, reference: Floats) -> InputFinding:
+    known = stated[~np.isnan(stated)]
     return InputFinding(
         kind=kind,
-        n=len(said),
+        n=len(stated),
         mean=float(known.mean()) if len(known) else float("nan"),
         quantiles=tuple(float(value) for value in np.quantile(known, QUANTILES))
         if len(known)
         else (float("nan"),) * len(QUANTILES),
-        trust_rank=rank_correlation(said, trusted),
-        ks=ks_distance(said, reference),
+        trust_rank=rank_correlation(stated, trusted),
+        ks=ks_distance(stated, reference),
     )
 
 
 def losses(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return the negative log-likelihood of each outcome.
-
-    Parameters
-    ----------
-    confidence : array of float
-        Clipped at 1e-15; an unknown one counts as one half.
-    is_correct : array of bool
-        What turned out.
 
     Examples
     --------
@@ -212,15 +171,6 @@ def losses(confidence: Floats, is_correct: Booleans) -> Floats:
 
 def calibration_gap(confidence: Floats, is_correct: Booleans, n_bins: int = N_BINS) -> float:
     """Return the mean gap between confidence and share right, in bins of equal count.
-
-    Parameters
-    ----------
-    confidence : array of float
-        NaN counts as one half.
-    is_correct : array of bool
-        What turned out.
-    n_bins : int
-        Number of bins.
 
     Examples
     --------
@@ -238,11 +188,6 @@ def calibration_gap(confidence: Floats, is_correct: Booleans, n_bins: int = N_BI
 def ks_distance(one: Floats, other: Floats) -> float:
     """Return the greatest difference of two empirical distribution functions.
 
-    Parameters
-    ----------
-    one, other : array of float
-        NaN are left out; NaN where nothing is left.
-
     Examples
     --------
     >>> ks_distance(np.array([0.1, 0.2]), np.array([0.2, 0.3, 0.4]))
@@ -259,11 +204,6 @@ def ks_distance(one: Floats, other: Floats) -> float:
 def rank_correlation(one: Floats, other: Floats) -> float:
     """Return Spearman's rank correlation; NaN where one of both does not vary.
 
-    Parameters
-    ----------
-    one, other : array of float
-        Pairs with a NaN are left out.
-
     Examples
     --------
     >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([2.0, 9.0, 4.0])), 6)
@@ -274,3 +214,73 @@ def rank_correlation(one: Floats, other: Floats) -> float:
     if known.sum() < 2 or any(rank.min() == rank.max() for rank in ranks):
         return float("nan")
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+STANDARD = "ACDEFGHIKLMNPQRSTVWY"
+
+
+def natural_shares(sequences: Strings) -> dict[str, float]:
+    """Return how common each residue is; letters that are none of the twenty are left out."""
+    text = "".join(sequences)
+    counts = {residue: text.count(residue) for residue in STANDARD}
+    total = max(sum(counts.values()), 1)
+    return {residue: count / total for residue, count in counts.items()}
+
+
+def reversed_(sequences: Strings) -> Strings:
+    """Return each protein read from its end."""
+    return np.array([sequence[::-1] for sequence in sequences], dtype=object)
+
+
+def shuffled(sequences: Strings, ids: Strings) -> Strings:
+    """Return each protein's own residues in an order fixed by its name."""
+
+    def one(sequence: str, rng: np.random.Generator) -> str:
+        return "".join(np.array(list(sequence))[rng.permutation(len(sequence))])
+
+    return _each(sequences, ids, "shuffled", one)
+
+
+def random_(sequences: Strings, ids: Strings, shares: dict[str, float]) -> Strings:
+    """Return random residues as many as each protein has."""
+
+    def one(sequence: str, rng: np.random.Generator) -> str:
+        return _residues(len(sequence), shares, rng)
+
+    return _each(sequences, ids, "random", one)
+
+
+def mutated(sequences: Strings, ids: Strings, shares: dict[str, float], part: float) -> Strings:
+    """Return proteins of which a part of the residues was drawn anew.
+
+    More parts mutate more of the same places, so that a curve over parts follows
+    each protein on one way.
+    """
+
+    def one(sequence: str, rng: np.random.Generator) -> str:
+        place = rng.random(len(sequence)) < part
+        drawn = np.array(list(_residues(len(sequence), shares, rng)))
+        return "".join(np.where(place, drawn, np.array(list(sequence))))
+
+    return _each(sequences, ids, "mutated", one)
+
+
+def _residues(n: int, shares: dict[str, float], rng: np.random.Generator) -> str:
+    residues = np.array(list(shares))
+    return "".join(residues[rng.choice(len(residues), n, p=np.array(list(shares.values())))])
+
+
+def _each(
+    sequences: Strings,
+    ids: Strings,
+    kind: str,
+    one: Callable[[str, np.random.Generator], str],
+) -> Strings:
+    stream = int(keys_of([kind])[0])
+    return np.array(
+        [
+            one(sequence, np.random.default_rng([stream, int(key)]))
+            for sequence, key in zip(sequences, keys_of(ids), strict=True)
+        ],
+        dtype=object,
+    )

@@ -10,23 +10,102 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from credence import __version__
-from credence.calibrators import composition
-from credence.calibrators.protocol import Calibration, FitOptions, Need
-from credence.calibrators.registry import BY_NAME, needs_of
-from credence.calibrators.registry import read_calibration as read_record
-from credence.calibrators.spec import Composition, Specification
-from credence.confidence import Confidence
-from credence.predictions import Predictions
+from credence.calibrators import two_steps
+from credence.calibrators.all_methods import BY_NAME, needs_of
+from credence.calibrators.all_methods import read_calibration as read_record
+from credence.calibrators.method_spec import Specification, TwoSteps
+from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
+from credence.confidence import NOTE_TEXTS, Confidence
+from credence.predictions import Floats, Predictions, from_scores
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.json_text import nulls_to_nan, plain, utf8_text
-from credence.tables.probing import defect_in, defect_of
 from credence.tables.writing import write_json
+
+N_STEPS = 12  # top scores tried for each class, from even to certain
+TOLERANCE = 1e-9  # of an interval's ends: a confidence may lie on one but for rounding
+
+
+def defect_of(
+    calibration: Calibration, class_names: tuple[str, ...], scale: float, resolution: float
+) -> str | None:
+    """Return what is wrong with a calibration in use, None where it works."""
+    if not class_names:
+        return "it has no classes"
+    if not (np.isfinite(scale) and scale > 0 and np.isfinite(resolution) and resolution >= 0):
+        return f"scores have the scale {scale:g} and the resolution {resolution:g}"
+    predictions = made_up(class_names, scale, resolution)
+    try:
+        places = _places(predictions.n_samples, components_asked(calibration))
+        predictions = replace(predictions, places=places)
+        with np.errstate(all="ignore"):
+            found = calibration.confidence(predictions)
+            return defect_in(found, predictions.n_samples)
+    except Exception as error:  # whatever a record of the wrong shape leads to
+        return f"it gives no confidences ({type(error).__name__}: {_first_line(error)})"
+
+
+def made_up(class_names: tuple[str, ...], scale: float, resolution: float) -> Predictions:
+    """Return predictions of every class, with scores from even to certain.
+
+    Examples
+    --------
+    >>> made_up(("a", "b"), 10.0, 0.01).n_samples
+    24
+    """
+    n_classes = len(class_names)
+    even = 1.0 / n_classes
+    tops = even + (1.0 - even) * np.arange(1, N_STEPS + 1) / N_STEPS
+    rows: list[Floats] = []
+    for place in range(n_classes):
+        others = (1.0 - tops) / max(n_classes - 1, 1)
+        scores = np.repeat(others[:, None], n_classes, axis=1)
+        scores[:, place] = tops
+        rows.append(scores * scale)
+    every = np.concatenate(rows)
+    ids = np.array([f"made up {row}" for row in range(len(every))], dtype=object)
+    return from_scores(ids, class_names, every, scale, resolution)
+
+
+def _places(n_samples: int, n_components: int) -> Floats:
+    """Return the middle of the space for every protein but the last, whose place is unknown."""
+    places = np.zeros((n_samples, n_components))
+    places[-1] = np.nan
+    return places
+
+
+def defect_in(found: Confidence, n_samples: int) -> str | None:
+    """Return what is wrong with confidences, None where they are what they should be."""
+    values = [
+        np.asarray(part, dtype=np.float64) for part in (found.value, found.lower, found.upper)
+    ]
+    support, note = np.asarray(found.support, dtype=np.float64), np.asarray(found.note)
+    if any(part.shape != (n_samples,) for part in (*values, support, note)):
+        return "it gives confidences of another number than predictions"
+    value, lower, upper = values
+    for part in values:
+        if (np.isinf(part) | (part < 0) | (part > 1)).any():
+            return "it gives confidences that are no probabilities"
+    if ((lower > value + TOLERANCE) | (upper < value - TOLERANCE)).any():
+        return "it gives confidences outside their intervals"
+    if (np.isnan(support) | np.isinf(support) | (support < 0)).any():
+        return "it gives confidences whose support is no number of proteins"
+    known = sum(int(flag) for flag in NOTE_TEXTS)
+    if note.dtype.kind not in "iu" or (note & ~known).any():
+        return "it gives notes that nobody knows"
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0]
+
 
 SCHEMA_NAME = "credence/calibration"
 SCHEMA_VERSION = 1
@@ -54,44 +133,23 @@ OPTIONAL_KEYS: dict[str, tuple[type, ...]] = {"sets": (dict,)}
 
 @dataclass(frozen=True, eq=False)
 class CalibrationFile:
-    """A calibration with all that has to be known to use and to trust it.
+    """A calibration with all that has to be known to use and to trust it."""
 
-    Parameters
-    ----------
-    calibration : Calibration
-        The fitted method.
-    method_spec : str
-        The method with its settings, as a user writes it.
-    class_names : tuple of str
-        Classes in the classifier's order.
-    scale, resolution : float
-        See :class:`credence.predictions.Predictions`.
-    counts : mapping
-        How many proteins, clusters and so on it was fitted on.
-    inputs : mapping of str to str
-        Name of each input file and its SHA-256.
-    settings : mapping
-        Every setting of the method and of the fit with its value, those left
-        at their default too: see :func:`settings_record`.
-    release : str, optional
-        Name of the release of the calibration set.
-    credence_version : str
-        Version that fitted it.
-    sets : PredictionSets, optional
-        Prediction sets fitted to the same proteins.
-    """
-
-    calibration: Calibration
-    method_spec: str
-    class_names: tuple[str, ...]
-    scale: float
+    calibration: Calibration  # The fitted method
+    method_spec: str  # The method with its settings, as a user writes it
+    class_names: tuple[str, ...]  # Classes in the classifier's order
+    scale: float  # See :class:`credence.predictions.Predictions`
     resolution: float
+    # How many proteins, clusters and so on it was fitted on.
     counts: Mapping[str, Any] = field(default_factory=dict)
+    # Name of each input file and its SHA-256.
     inputs: Mapping[str, str] = field(default_factory=dict)
+    # Every setting of the method and of the fit with its value, those left at their default too:
+    # see :func:`settings_record`.
     settings: Mapping[str, Any] = field(default_factory=dict)
-    release: str | None = None
-    credence_version: str = __version__
-    sets: PredictionSets | None = None
+    release: str | None = None  # Name of the release of the calibration set
+    credence_version: str = __version__  # Version that fitted it
+    sets: PredictionSets | None = None  # Prediction sets fitted to the same proteins
 
     @property
     def needs(self) -> Need:
@@ -105,20 +163,13 @@ def settings_record(specification: Specification, options: FitOptions) -> dict[s
     A specification names only what differs from the defaults, and a later
     version may have other defaults.
 
-    Parameters
-    ----------
-    specification : Stage or Composition
-        The method, or the methods in a row.
-    options : FitOptions
-        What all methods share.
-
     Examples
     --------
-    >>> from credence.calibrators.spec import parse_method
+    >>> from credence.calibrators.method_spec import parse_method
     >>> settings_record(parse_method("class_only", "example"), FitOptions(n_draws=50))["stages"]
     [{'method': 'class_only'}]
     """
-    stages = specification.stages if isinstance(specification, Composition) else (specification,)
+    stages = specification.stages if isinstance(specification, TwoSteps) else (specification,)
     return {
         "stages": [{"method": stage.method.name, **asdict(stage.settings)} for stage in stages],
         "options": asdict(options),
@@ -126,28 +177,14 @@ def settings_record(specification: Specification, options: FitOptions) -> dict[s
 
 
 def checksum_of(body: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a record, whatever its line breaks.
-
-    Parameters
-    ----------
-    body : mapping
-        JSON data; the order of its keys counts, as it is the order of classes.
-    """
+    """Return the SHA-256 of a record, whatever its line breaks."""
     entries = {key: value for key, value in body.items() if key != "checksum"}
     text = json.dumps(entries, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def write_calibration(path: Path, file: CalibrationFile) -> None:
-    """Write a calibration as one JSON file.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be.
-    file : CalibrationFile
-        What it is to hold.
-    """
+    """Write a calibration as one JSON file."""
     body = plain(
         {
             "schema": SCHEMA,
@@ -168,13 +205,7 @@ def write_calibration(path: Path, file: CalibrationFile) -> None:
 
 
 def read_calibration(path: Path) -> CalibrationFile:
-    """Return the calibration that a file holds, or refuse it by name.
-
-    Parameters
-    ----------
-    path : Path
-        Written by :func:`write_calibration`.
-    """
+    """Return the calibration that a file holds, or refuse it by name."""
     where = str(path)
     body = _parse(where, utf8_text(Path(path), "Give a file that credence fit wrote."))
     _check_schema(where, body)
@@ -187,7 +218,7 @@ def read_calibration(path: Path) -> CalibrationFile:
         )
     record = nulls_to_nan(body["calibration"])
     name = record.get("method")
-    if not isinstance(name, str) or (name not in BY_NAME and name != composition.NAME):
+    if not isinstance(name, str) or (name not in BY_NAME and name != two_steps.NAME):
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",
@@ -226,17 +257,7 @@ def read_calibration(path: Path) -> CalibrationFile:
 
 
 def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -> Confidence:
-    """Return confidences, or refuse the calibration that gives something else.
-
-    Parameters
-    ----------
-    file : CalibrationFile
-        What is to give them.
-    predictions : Predictions
-        What is to get them.
-    where : str
-        The calibration file, as the user named it.
-    """
+    """Return confidences, or refuse the calibration that gives something else."""
     found = file.calibration.confidence(predictions)
     defect = defect_in(found, predictions.n_samples)
     if defect is not None:
@@ -319,3 +340,73 @@ def _check_keys(where: str, body: Mapping[str, Any]) -> None:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+
+
+def require_match(file: CalibrationFile, predictions: Predictions, where: str) -> None:
+    """Refuse predictions that the calibration was not made for."""
+    problems = _class_problems(file.class_names, predictions.class_names, where)
+    if float(predictions.scale) != float(file.scale):
+        problems.append(
+            Problem(
+                where,
+                f"its scale is {predictions.scale:g}, the calibration's is {file.scale:g}.",
+                "Give scores of the classifier that was calibrated, on the same scale.",
+            )
+        )
+    problems += need_problems(file.method_spec, file.needs, predictions, where)
+    if problems:
+        raise InputError(problems)
+
+
+def _class_problems(known: tuple[str, ...], found: tuple[str, ...], where: str) -> list[Problem]:
+    if known == found:
+        return []
+    missing = [name for name in known if name not in found]
+    extra = [name for name in found if name not in known]
+    if not missing and not extra:
+        return [
+            Problem(
+                where,
+                f"its classes are the calibration's in another order: {_list(found)}.",
+                f"Put them in this order: {_list(known)}.",
+            )
+        ]
+    parts = []
+    if missing:
+        parts.append(f"missing {_list(missing)}")
+    if extra:
+        parts.append(f"not known {_list(extra)}")
+    return [
+        Problem(
+            where,
+            f"its classes are not the calibration's: {'; '.join(parts)}.",
+            f"Give a table with these classes, in this order: {_list(known)}.",
+        )
+    ]
+
+
+def need_problems(text: str, needs: Need, predictions: Predictions, where: str) -> list[Problem]:
+    """Return what a method needs of a score table and does not find there."""
+    what, remedy = None, "Give such a table, or fit with a method that needs less."
+    if needs is not Need.CLASS and predictions.top_score is None:
+        what = "it has no scores"
+    elif needs.is_vector and predictions.scores is None:
+        what = "it has the top score only"
+    elif needs.is_vector and not predictions.is_distribution:
+        what = "its rows do not sum to the scale"
+    elif needs is Need.PLACE and predictions.places is None:
+        what = "nothing says where its proteins lie"
+        remedy = "Give what credence novelty wrote: --novelty."
+    if what is None:
+        return []
+    return [
+        Problem(
+            where,
+            f"{what}, and {text!r} needs the {needs.value}.",
+            remedy,
+        )
+    ]
+
+
+def _list(names: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(repr(name) for name in names)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import InputError, Problem
-from credence.tables.assembling import Samples, notices_of
-from credence.tables.formats.format import Gathering
+from credence.problems import InputError, Problem, ProblemList
+from credence.tables.contract import CONFIDENCE_NAMES
+from credence.tables.formats import Gathering
 from credence.tables.joining import (
     NO_SCORES,
     OF_BEST_CLASS,
@@ -21,11 +22,10 @@ from credence.tables.joining import (
     kind_of,
     require_different,
 )
-from credence.tables.known_ids import KnownIds
-from credence.tables.problem_list import ProblemList
-from credence.tables.samples import CHUNK_ROWS, stream_samples
+from credence.tables.samples import CHUNK_ROWS, Samples, notices_of, stream_samples
 from credence.tables.scan import Part, Scan
-from credence.tables.spec import TableSpec
+from credence.tables.table_spec import TableSpec
+from credence.tables.validation import KnownIds
 
 APART = (
     "the rows of a protein do not stand together, so that the whole table is held in "
@@ -35,44 +35,22 @@ APART = (
 
 @dataclass(frozen=True)
 class Census:
-    """Counts of a set.
+    """Counts of a set."""
 
-    Parameters
-    ----------
-    class_names : tuple of str
-        Classes in the table's order.
-    scale, resolution : float
-        What a row sums to, and the step between two scores.
-    is_distribution : bool
-        Whether every row sums to the scale.
-    kind : str
-        Of what there are scores.
-    n_networks : int
-        0 where unknown.
-    n_samples, n_ties : int
-        Proteins, and those with a shared best score.
-    n_predicted, n_true : tuple of int
-        Proteins predicted to be in each class, and in it; no `n_true` without labels.
-    n_unscored : int
-        Proteins without scores; in none of the other counts.
-    first_unscored : (str, int), optional
-        The first of them, and its line.
-    is_apart : bool
-        Whether the rows of a protein, of several networks, do not stand together.
-    """
-
-    class_names: tuple[str, ...]
-    scale: float
+    class_names: tuple[str, ...]  # Classes in the table's order
+    scale: float  # What a row sums to, and the step between two scores
     resolution: float
-    is_distribution: bool
-    kind: str
-    n_networks: int
-    n_samples: int
+    is_distribution: bool  # Whether every row sums to the scale
+    kind: str  # Of what there are scores
+    n_networks: int  # 0 where unknown
+    n_samples: int  # Proteins, and those with a shared best score
     n_ties: int
+    # Proteins predicted to be in each class, and in it; no `n_true` without labels.
     n_predicted: tuple[int, ...]
     n_true: tuple[int, ...]
-    n_unscored: int
-    first_unscored: tuple[str, int] | None
+    n_unscored: int  # Proteins without scores; in none of the other counts
+    first_unscored: tuple[str, int] | None  # The first of them, and its line
+    # Whether the rows of a protein, of several networks, do not stand together.
     is_apart: bool = False
 
     def notices(self) -> list[str]:
@@ -87,13 +65,7 @@ class Census:
 
 
 def census_of(samples: Samples) -> Census:
-    """Return the counts of samples in memory.
-
-    Parameters
-    ----------
-    samples : Samples
-        What was read.
-    """
+    """Return the counts of samples in memory."""
     predictions, truth = samples.predictions, samples.true_class
     networks = predictions.network_scores
     n_classes = predictions.n_classes
@@ -122,17 +94,7 @@ def take_census(
     spec: TableSpec,
     seen: Callable[[Strings, Integers], object] | None = None,
 ) -> Census:
-    """Return the counts of one table or several, read once; or raise all their problems.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Tables of the same classes, as the user named them.
-    spec : TableSpec
-        How they are read.
-    seen : callable, optional
-        Is told ids and lines of every piece, those without scores too.
-    """
+    """Return the counts of one table or several, read once; or raise all their problems."""
     require_different(paths)
     problems: list[Problem] = []
     found: list[Census] = []
@@ -277,3 +239,38 @@ def _together(first: Census, second: Census) -> Census:
         first_unscored=first.first_unscored or second.first_unscored,
         is_apart=first.is_apart or second.is_apart,
     )
+
+
+UNSCORED = "the classifier gave no scores: no confidence can be given"
+
+
+def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
+    """Return the rows of the table `confidences` for proteins without scores.
+
+    Examples
+    --------
+    >>> unscored_columns(np.array(["p1"], dtype=object), "kernel")["note"].tolist()
+    ['the classifier gave no scores: no confidence can be given']
+    """
+    texts = {"id": ids, "predicted_class": "", "method": method, "note": UNSCORED}
+    blank = {"support": 0.0}  # the rest is not known
+    return {
+        name: np.full(len(ids), texts[name], dtype=object)
+        if name in texts
+        else np.full(len(ids), blank.get(name, np.nan))
+        for name in CONFIDENCE_NAMES
+    }
+
+
+def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dict[str, Any]:
+    """Return rows of `confidences` with those of the unscored, in the table's order."""
+    if len(samples.unscored_ids) == 0:
+        return columns
+    unscored = unscored_columns(samples.unscored_ids, method)
+    order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
+    n_unscored = len(samples.unscored_ids)
+    nothing = {True: np.full(n_unscored, "", dtype=object), False: np.full(n_unscored, np.nan)}
+    return {
+        name: np.concatenate([values, unscored.get(name, nothing[values.dtype == object])])[order]
+        for name, values in columns.items()
+    }

@@ -6,20 +6,382 @@ with a list of its columns that says what may stand in them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
 
 from credence.confidence import Confidence, note_text
-from credence.predictions import Floats, Integers, Predictions, Strings
-from credence.problems import InputError, Problem
-from credence.tables.columns import Column, Kind, ReadTable, read_columns
-from credence.tables.event_columns import PREFIXES
-from credence.tables.novelty_columns import NOVELTY_COLUMNS
-from credence.tables.set_columns import SET_COLUMNS
+from credence.events.features import NO_GENE, EventEvidence
+from credence.events.model import EventModel, Mix
+from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
+from credence.problems import InputError, Problem, ProblemList, nearest, refuse
+from credence.sets.conformal import SEPARATOR, PredictionSets
+from credence.tables.formats import Columns, Format
+from credence.tables.source import Chunk, open_parquet, open_table
 from credence.tables.writing import write_table
+
+ROWS_AT_ONCE = 100_000
+CONTRACT = Format("contract", "A table of credence itself.", Columns(), delimiter="\t")
+
+
+class Kind(Enum):
+    """What the cells of a column are."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    INTEGER = "whole number"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table."""
+
+    name: str  # As it stands in the header
+    kind: Kind = Kind.TEXT  # What its cells are
+    may_be_empty: bool = False  # Whether a cell may be empty; a number is NaN then
+    unique: bool = False  # Whether no value may stand there twice
+    choices: tuple[str, ...] = ()  # Texts allowed; empty: all
+    low: float | None = None  # Range of numbers, ends included
+    high: float | None = None
+    is_optional: bool = False  # Whether the column may be absent
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTable:
+    """The cells of a table as checked arrays."""
+
+    where: str  # The file, as the user named it
+    values: dict[str, Any]  # One array per column of the contract
+    lines: Integers  # Line of each row, or its number in a Parquet file
+    absent: frozenset[str]  # Optional columns that are not there; their arrays are blank
+
+
+def read_columns(
+    path: Path, columns: tuple[Column, ...], further: tuple[Column, ...] = ()
+) -> ReadTable:
+    """Return the columns of a table, or raise all problems found."""
+    table = open_table(Path(path), CONTRACT)
+    for kind in further:
+        names = [name for name in table.header if name.startswith(kind.name)]
+        columns += tuple(replace(kind, name=name) for name in dict.fromkeys(names))
+    place_of = _places(table.where, table.header, table.header_line, columns)
+    problems = ProblemList(table.where)
+    parts: dict[str, list[Any]] = {column.name: [] for column in columns}
+    lines: list[Integers] = [np.empty(0, dtype=np.int64)]
+    is_text = table.header_line is not None
+    for chunk in table.chunks(ROWS_AT_ONCE, problems):
+        lines.append(chunk.lines)
+        for column in columns:
+            place = place_of.get(column.name)
+            if place is None:
+                parts[column.name].append(_blank(column, len(chunk.lines)))
+            elif column.kind is Kind.TEXT:
+                parts[column.name].append(_texts(chunk, place, column, problems))
+            else:
+                parts[column.name].append(_numbers(chunk, place, column, problems, is_text))
+    values = {
+        column.name: np.concatenate([_blank(column, 0), *parts[column.name]]) for column in columns
+    }
+    all_lines = np.concatenate(lines)
+    for column in columns:
+        if column.unique:
+            _check_unique(values[column.name], all_lines, column, problems)
+    problems.raise_any()
+    absent = frozenset(column.name for column in columns if column.name not in place_of)
+    return ReadTable(table.where, values, all_lines, absent)
+
+
+def _blank(column: Column, n_rows: int) -> Any:
+    if column.kind is Kind.TEXT:
+        return np.full(n_rows, "", dtype=object)
+    if column.kind is Kind.INTEGER:
+        return np.zeros(n_rows, dtype=np.int64)
+    return np.full(n_rows, np.nan)
+
+
+def _places(
+    where: str, header: tuple[str, ...], line: int | None, columns: tuple[Column, ...]
+) -> dict[str, int]:
+    """Return the place of each column; refuse missing, repeated and foreign ones."""
+    names = [column.name for column in columns]
+    needed = [column.name for column in columns if not column.is_optional]
+    if len(header) == 1 and len(needed) > 1:
+        raise refuse(
+            where,
+            f"the header is one cell, {header[0]!r}.",
+            "Separate the cells by tabs in a .tsv file, by commas in a .csv file.",
+            line,
+        )
+    problems = [
+        Problem(
+            where, "the column is missing.", f"The columns are: {', '.join(names)}.", line, name
+        )
+        for name in needed
+        if name not in header
+    ]
+    for place, name in enumerate(header):
+        if name in header[:place]:
+            what, remedy = "the column stands there twice.", "Remove one of the two."
+        elif name not in names:
+            what, remedy = "this table has no such column.", nearest(name, names)
+        else:
+            continue
+        problems.append(Problem(where, what, remedy, line, name))
+    if problems:
+        raise InputError(problems)
+    return {name: place for place, name in enumerate(header)}
+
+
+def _texts(chunk: Chunk, place: int, column: Column, problems: ProblemList) -> Strings:
+    texts = np.empty(len(chunk.lines), dtype=object)
+    texts[:] = chunk.texts(place)
+    if not column.may_be_empty:
+        for row in np.flatnonzero(texts == ""):
+            line = int(chunk.lines[row])
+            problems.add("the cell is empty.", "Fill it in.", line, column.name)
+    if column.choices:
+        allowed = [*column.choices, ""]
+        for row in np.flatnonzero(~np.isin(texts.astype(str), allowed)):
+            problems.add(
+                f"{texts[row]!r} is not allowed.",
+                nearest(texts[row], column.choices),
+                int(chunk.lines[row]),
+                column.name,
+            )
+    return texts
+
+
+def _numbers(
+    chunk: Chunk, place: int, column: Column, problems: ProblemList, is_text: bool
+) -> Floats | Integers:
+    numbers = chunk.numbers([place])[:, 0]
+    blanks = ("",) if is_text else ("", "nan")
+    wanted = _wanted(column)
+    is_bad = ~np.isfinite(numbers)
+    outside = np.zeros(len(numbers), dtype=np.bool_)
+    if column.low is not None:
+        outside |= numbers < column.low
+    if column.high is not None:
+        outside |= numbers > column.high
+    if column.kind is Kind.INTEGER:
+        outside |= ~is_bad & (np.floor(np.where(is_bad, 0.0, numbers)) != numbers)
+    for row in np.flatnonzero(is_bad | outside):
+        cell = chunk.cell(int(row), place)
+        line = int(chunk.lines[row])
+        if cell.strip() in blanks:
+            if not column.may_be_empty:
+                problems.add("the cell is empty.", f"Give {wanted}.", line, column.name)
+        elif is_bad[row]:
+            problems.add(f"{cell!r} is not a number.", f"Give {wanted}.", line, column.name)
+        else:
+            problems.add(f"{cell} is out of range.", f"Give {wanted}.", line, column.name)
+    if column.kind is Kind.INTEGER:
+        return np.where(is_bad | outside, 0.0, numbers).astype(np.int64)
+    return numbers
+
+
+def _wanted(column: Column) -> str:
+    wanted = f"a {column.kind.value}"
+    if column.low is not None and column.high is not None:
+        wanted += f" from {column.low:g} to {column.high:g}"
+    elif column.low is not None:
+        wanted += f" of at least {column.low:g}"
+    return wanted + (" or nothing" if column.may_be_empty else "")
+
+
+def _check_unique(values: Strings, lines: Integers, column: Column, problems: ProblemList) -> None:
+    first: dict[str, int] = {}
+    for value, line in zip(values, lines.tolist(), strict=True):
+        if value in first and value != "":
+            problems.add(
+                f"{value!r} stands in line {first[value]} already.",
+                "Remove one of the two rows.",
+                line,
+                column.name,
+            )
+        first.setdefault(value, line)
+
+
+NUMBERS = ("length", "distance")
+BESIDE = ("before", "after")
+EVIDENCE_COLUMNS = (
+    Column("id", unique=True),
+    *(Column(name, Kind.NUMBER, True, low=0.0, is_optional=True) for name in NUMBERS),
+    *(Column(name, may_be_empty=True, is_optional=True) for name in BESIDE),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceTable:
+    """Further columns by protein."""
+
+    row_of: Mapping[str, int]  # Row of each id
+    columns: Mapping[str, Floats]  # Numbers; NaN where not known
+    # Class predicted for the genes before and after; '' where there is none.
+    beside: Strings | None
+
+    def added_to(self, evidence: EventEvidence) -> EventEvidence:
+        """Return the evidence with these columns; they count before those that it has.
+
+        What is not in the table is not known.
+        """
+        ids = evidence.predictions.ids
+        rows = np.array([self.row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
+        is_known = rows >= 0
+        columns = {
+            name: np.where(is_known, values[rows], np.nan) for name, values in self.columns.items()
+        }
+        neighbours: Integers | None = None
+        if self.beside is not None:
+            code = {name: at for at, name in enumerate(evidence.predictions.class_names)}
+            codes = np.array(
+                [[code.get(name, NO_GENE) for name in pair] for pair in self.beside],
+                dtype=np.int64,
+            ).reshape(-1, len(BESIDE))
+            neighbours = np.where(is_known[:, None], codes[rows], NO_GENE)
+        return replace(evidence, columns={**evidence.columns, **columns}, neighbours=neighbours)
+
+
+def read_evidence(path: Path, class_names: tuple[str, ...]) -> EvidenceTable:
+    """Return the table of a user, checked."""
+    read = read_columns(path, EVIDENCE_COLUMNS)
+    values = read.values
+    problems = [
+        Problem(
+            read.where,
+            f"{name!r} is not a class.",
+            nearest(name, class_names),
+            int(read.lines[row]),
+            column,
+        )
+        for column in BESIDE
+        for row, name in enumerate(values[column])
+        if name and name not in class_names
+    ]
+    if problems:
+        raise InputError(problems)
+    has_order = not {*BESIDE} <= read.absent
+    return EvidenceTable(
+        {id_: row for row, id_ in enumerate(values["id"])},
+        {name: values[name] for name in NUMBERS if name not in read.absent},
+        np.column_stack([values[name] for name in BESIDE]) if has_order else None,
+    )
+
+
+EVENT_PREFIX = "event_"
+ADJUSTED_PREFIX = "adjusted_event_"  # corrected for the use-set's mix of classes
+PREFIXES = (EVENT_PREFIX, ADJUSTED_PREFIX)
+
+
+def event_names(model: EventModel | None, is_shifted: bool) -> tuple[str, ...]:
+    """Return the columns that events have."""
+    if model is None:
+        return ()
+    prefixes = PREFIXES if is_shifted else PREFIXES[:1]
+    return tuple(f"{prefix}{name}" for prefix in prefixes for name in model.names)
+
+
+def event_columns(
+    model: EventModel | None,
+    predictions: Predictions,
+    confidence: Floats,
+    evidence: EvidenceTable | None,
+    distance: Floats | None = None,
+    mix: Mix | None = None,
+) -> dict[str, Any]:
+    """Return the columns of some rows."""
+    if model is None:
+        return {}
+    names = event_names(model, mix is not None)
+    if predictions.n_samples == 0:
+        return {name: np.empty(0) for name in names}
+    known = model.evidence(predictions, {} if distance is None else {"distance": distance})
+    if evidence is not None:
+        known = evidence.added_to(known)
+    plain, adjusted = model.probabilities(known, confidence, mix)
+    found = plain if mix is None else np.concatenate([plain, adjusted])
+    return dict(zip(names, found, strict=True))
+
+
+NOVELTY_COLUMNS = (
+    Column("novelty", Kind.NUMBER, True, low=0.0, high=1.0, is_optional=True),
+    Column("calibration_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
+    Column("nearest_calibration", may_be_empty=True, is_optional=True),
+    Column("training_distance", Kind.NUMBER, True, low=0.0, is_optional=True),
+)
+NOVELTY_NAMES = tuple(column.name for column in NOVELTY_COLUMNS)
+
+
+WORD = 64  # bits
+
+
+def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
+    """Return each set as the names of its classes, in the classifier's order.
+
+    Examples
+    --------
+    >>> set_texts(np.array([[True, True], [False, False]]), ("Portal", "HTJ")).tolist()
+    ['Portal|HTJ', '']
+    """
+    names = [
+        name.replace("\\", "\\\\").replace(SEPARATOR, "\\" + SEPARATOR) for name in class_names
+    ]
+    # Few sets differ, and words of bits are compared faster than rows of them.
+    words = np.zeros((len(contains), -(-len(names) // WORD)), dtype=np.uint64)
+    for place in range(len(names)):
+        bit = np.uint64(1 << place % WORD)
+        words[:, place // WORD] |= np.where(contains[:, place], bit, np.uint64(0))
+    key = words[:, 0] if words.shape[1] == 1 else words
+    _, first, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    texts = [
+        SEPARATOR.join(name for name, is_in in zip(names, contains[row], strict=True) if is_in)
+        for row in first
+    ]
+    return np.array(texts, dtype=object)[kind.reshape(-1)]
+
+
+SET_COLUMNS = (
+    Column("prediction_set", may_be_empty=True, is_optional=True),
+    Column("set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
+    Column("adjusted_prediction_set", may_be_empty=True, is_optional=True),
+    Column("adjusted_set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
+)
+
+
+def set_names(sets: PredictionSets | None, is_shifted: bool) -> tuple[str, ...]:
+    """Return the columns that sets have."""
+    if sets is None:
+        return ()
+    names = tuple(column.name for column in SET_COLUMNS)
+    return names if is_shifted and sets.options.kind == "overall" else names[:2]
+
+
+def set_columns(
+    sets: PredictionSets | None, predictions: Predictions, use_share: Floats | None
+) -> dict[str, Any]:
+    """Return the columns of some rows."""
+    names = set_names(sets, use_share is not None)
+    if sets is None or predictions.scores is None:
+        blank: tuple[Any, Any] = ("", np.nan)
+        return {
+            name: np.full(
+                predictions.n_samples, blank[place % 2], dtype=(object, float)[place % 2]
+            )
+            for place, name in enumerate(names)
+        }
+    columns: list[Any] = []
+    for share in (None, use_share)[: len(names) // 2]:
+        found = sets.contains(predictions, share)
+        columns += [set_texts(found, sets.class_names), found.sum(axis=1).astype(np.float64)]
+    return dict(zip(names, columns, strict=True))
+
 
 ROLES = ("training", "validation", "calibration", "test", "set_aside")
 SAMPLES = ("in_sample", "held_out")
@@ -82,58 +444,35 @@ COMPOSITION_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which proteins are relatives.
+    """Which proteins are relatives."""
 
-    Parameters
-    ----------
-    ids, cluster, representative : array of str
-        Protein, its cluster, and the protein that stands for the cluster.
-    identity, coverage : array of float
-        Likeness to the representative, in [0, 1]; NaN where not known.
-    """
-
-    ids: Strings
+    ids: Strings  # Protein, its cluster, and the protein that stands for the cluster
     cluster: Strings
     representative: Strings
-    identity: Floats
+    identity: Floats  # Likeness to the representative, in [0, 1]; NaN where not known
     coverage: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What each protein is used for.
+    """What each protein is used for."""
 
-    Parameters
-    ----------
-    ids, cluster, group : array of str
-        Protein, its cluster, its group; '' where it is in none.
-    role, reason : array of str
-        One of `ROLES`; why it was set aside.
-    """
-
-    ids: Strings
+    ids: Strings  # Protein, its cluster, its group; '' where it is in none
     cluster: Strings
     group: Strings
-    role: Strings
+    role: Strings  # One of `ROLES`; why it was set aside
     reason: Strings
 
 
 @dataclass(frozen=True, eq=False)
 class Confidences:
-    """The answer as a table.
+    """The answer as a table."""
 
-    Parameters
-    ----------
-    ids, predicted_class, method, note : array of str
-        Protein, class predicted ('' where the classifier gave no scores), method
-        in words, what to know.
-    score, confidence, lower, upper, support : array of float
-        See :class:`credence.confidence.Confidence`; NaN where not known.
-    """
-
+    # Protein, class predicted ('' where the classifier gave no scores), method in words, what to
+    # know.
     ids: Strings
     predicted_class: Strings
-    score: Floats
+    score: Floats  # See :class:`credence.confidence.Confidence`; NaN where not known
     confidence: Floats
     lower: Floats
     upper: Floats
@@ -144,51 +483,30 @@ class Confidences:
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """How good the confidences are.
+    """How good the confidences are."""
 
-    Parameters
-    ----------
-    method, class_, sample, metric : array of str
-        Method, class or 'all', one of `SAMPLES`, name of the metric.
-    value, lower, upper : array of float
-        The number and its interval; NaN where not known.
-    n : array of int
-        Number of proteins.
-    """
-
-    method: Strings
+    method: Strings  # Method, class or 'all', one of `SAMPLES`, name of the metric
     class_: Strings
     sample: Strings
     metric: Strings
-    value: Floats
+    value: Floats  # The number and its interval; NaN where not known
     lower: Floats
     upper: Floats
-    n: Integers
+    n: Integers  # Number of proteins
 
 
 @dataclass(frozen=True, eq=False)
-class Composition:
-    """How frequent the classes are, here and there.
+class CompositionTable:
+    """How frequent the classes are, here and there."""
 
-    Parameters
-    ----------
-    class_ : array of str
-        Classes.
-    calibration_share, use_share, lower, upper : array of float
-        Shares of the classes, and the interval of the use-set's.
-    weight : array of float
-        Ratio of the shares.
-    applied_share : array of float
-        Shares that confidences are corrected for: so far towards the use-set's
-        as chance does not explain. NaN in a table that does not have them.
-    """
-
-    class_: Strings
-    calibration_share: Floats
+    class_: Strings  # Classes
+    calibration_share: Floats  # Shares of the classes, and the interval of the use-set's
     use_share: Floats
     lower: Floats
     upper: Floats
-    weight: Floats
+    weight: Floats  # Ratio of the shares
+    # Shares that confidences are corrected for: so far towards the use-set's as chance does not
+    # explain. NaN in a table that does not have them.
     applied_share: Floats
 
 
@@ -197,27 +515,17 @@ TABLES: dict[type[Any], tuple[Column, ...]] = {
     Groups: GROUP_COLUMNS,
     Confidences: CONFIDENCE_COLUMNS,
     Metrics: METRIC_COLUMNS,
-    Composition: COMPOSITION_COLUMNS,
+    CompositionTable: COMPOSITION_COLUMNS,
 }
 
 
 def write_contract(
     path: Path,
-    table: Clusters | Groups | Confidences | Metrics | Composition,
+    table: Clusters | Groups | Confidences | Metrics | CompositionTable,
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write one of the tables of this module.
-
-    Parameters
-    ----------
-    path : Path
-        TSV or Parquet, by its ending.
-    table : Clusters, Groups, Confidences, Metrics or Composition
-        What to write.
-    spreadsheet_safe : bool
-        See :class:`credence.tables.writing.TableWriter`.
-    """
+    """Write one of the tables of this module."""
     arrays = vars(table).values()
     names = [column.name for column in TABLES[type(table)]]
     columns = dict(zip(names, arrays, strict=True))
@@ -229,11 +537,6 @@ def read_clusters(path: Path) -> Clusters:
 
     A table of one's own may do without the last three columns: then the first
     id of each cluster stands for it.
-
-    Parameters
-    ----------
-    path : Path
-        TSV, CSV or Parquet.
     """
     read = read_columns(path, CLUSTER_COLUMNS)
     values = read.values
@@ -276,13 +579,7 @@ def _check_representatives(read: ReadTable) -> None:
 
 
 def read_groups(path: Path) -> Groups:
-    """Return the groups of a table, checked: no cluster is in two of them.
-
-    Parameters
-    ----------
-    path : Path
-        TSV, CSV or Parquet.
-    """
+    """Return the groups of a table, checked: no cluster is in two of them."""
     read = read_columns(path, GROUP_COLUMNS)
     values = read.values
     problems = []
@@ -318,17 +615,7 @@ ADJUSTED_NAMES = tuple(column.name for column in ADJUSTED_COLUMNS)
 def confidence_columns(
     predictions: Predictions, confidence: Confidence, method: str
 ) -> dict[str, Any]:
-    """Return some rows of the table `confidences`, for a TableWriter.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What the classifier said.
-    confidence : Confidence
-        The answer, row by row.
-    method : str
-        The method's specification.
-    """
+    """Return some rows of the table `confidences`, for a TableWriter."""
     n_samples = predictions.n_samples
     names = np.array(predictions.class_names, dtype=object)
     codes, places = np.unique(confidence.note, return_inverse=True)
@@ -348,13 +635,7 @@ def confidence_columns(
 
 
 def read_confidences(path: Path) -> Confidences:
-    """Return the confidences of a table, checked: each lies within its interval.
-
-    Parameters
-    ----------
-    path : Path
-        TSV, CSV or Parquet.
-    """
+    """Return the confidences of a table, checked: each lies within its interval."""
     known = (*CONFIDENCE_COLUMNS, *ADJUSTED_COLUMNS, *SET_COLUMNS, *NOVELTY_COLUMNS)
     read = read_columns(path, known, tuple(_share(prefix) for prefix in PREFIXES))
     _check_interval(read, "confidence")
@@ -363,29 +644,17 @@ def read_confidences(path: Path) -> Confidences:
 
 
 def read_metrics(path: Path) -> Metrics:
-    """Return the metrics of a table, checked: each lies within its interval.
-
-    Parameters
-    ----------
-    path : Path
-        TSV, CSV or Parquet.
-    """
+    """Return the metrics of a table, checked: each lies within its interval."""
     read = read_columns(path, METRIC_COLUMNS)
     _check_interval(read, "value")
     return Metrics(*(read.values[column.name] for column in METRIC_COLUMNS))
 
 
-def read_composition(path: Path) -> Composition:
-    """Return the composition of a table, checked.
-
-    Parameters
-    ----------
-    path : Path
-        TSV, CSV or Parquet.
-    """
+def read_composition(path: Path) -> CompositionTable:
+    """Return the composition of a table, checked."""
     read = read_columns(path, COMPOSITION_COLUMNS)
     _check_interval(read, "use_share")
-    return Composition(*(read.values[column.name] for column in COMPOSITION_COLUMNS))
+    return CompositionTable(*(read.values[column.name] for column in COMPOSITION_COLUMNS))
 
 
 def _check_interval(
@@ -406,3 +675,94 @@ def _check_interval(
     ]
     if problems:
         raise InputError(problems)
+
+
+BLOCK_BYTES = 8 << 20
+TEXTS = ("id", "predicted_class", "method", "note")
+
+
+# What stops quick reading; the table is then read slowly, to tell where it is wrong.
+NOT_QUICKLY = (pa.ArrowException, OSError)
+
+
+def stream_confidences(path: Path) -> Iterator[pa.Table]:
+    """Yield pieces of a table of confidences, its columns in the contract's order.
+
+    Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
+    """
+    for piece in _parquet(path) if path.suffix == ".parquet" else _tsv(path):
+        lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
+        orders = (
+            pc.less_equal(0.0, lower),
+            pc.less_equal(lower, value),
+            pc.less_equal(value, upper),
+            pc.less_equal(upper, 1.0),
+        )
+        # Where something is not known there is nothing to compare.
+        if not all(
+            pc.all(pc.fill_null(pc.or_(o, pc.is_nan(value)), True)).as_py() for o in orders
+        ):
+            raise pa.ArrowInvalid("a confidence lies outside its interval")
+        yield piece
+
+
+def read_slowly(path: Path) -> pa.Table:
+    """Return a whole table of confidences, or refuse it with all its problems."""
+    columns = vars(read_confidences(path)).values()
+    return pa.table(
+        [pa.array(values, from_pandas=False) for values in columns], names=list(CONFIDENCE_NAMES)
+    )
+
+
+def _tsv(path: Path) -> Iterator[pa.Table]:
+    kinds = {name: pa.string() if name in TEXTS else pa.float64() for name in CONFIDENCE_NAMES}
+    with pa.input_stream(str(path), compression="detect") as source:
+        reader = csv.open_csv(
+            source,
+            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+            parse_options=csv.ParseOptions(delimiter="\t"),
+            convert_options=csv.ConvertOptions(
+                column_types=kinds,
+                include_columns=list(CONFIDENCE_NAMES),
+                null_values=[""],
+                strings_can_be_null=False,
+            ),
+        )
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _parquet(path: Path) -> Iterator[pa.Table]:
+    with open_parquet(path) as file:
+        for batch in file.iter_batches(columns=list(CONFIDENCE_NAMES)):
+            yield pa.Table.from_batches([batch])
+
+
+RELATIVE_COLUMNS = (
+    Column("id", unique=True),
+    Column("relative"),
+    Column("identity", Kind.NUMBER, low=0.0, high=1.0),
+    Column("coverage", Kind.NUMBER, low=0.0, high=1.0),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RelativesTable:
+    """Which proteins have a relative in the training set."""
+
+    ids: Strings  # Protein, and its closest relative there
+    relative: Strings
+    identity: Floats  # Of their alignment, in [0, 1]
+    coverage: Floats
+
+
+def write_relatives(path: Path, table: RelativesTable) -> None:
+    """Write the table."""
+    names = [column.name for column in RELATIVE_COLUMNS]
+    write_table(path, dict(zip(names, vars(table).values(), strict=True)))
+
+
+def read_relatives(path: Path) -> RelativesTable:
+    """Return the training relatives of a table, checked."""
+    read = read_columns(path, RELATIVE_COLUMNS)
+    return RelativesTable(*(read.values[column.name] for column in RELATIVE_COLUMNS))

@@ -20,13 +20,7 @@ Stamp = tuple[int, int, int, int]
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal.
-
-    Parameters
-    ----------
-    path : Path
-        Any file; it is read in pieces.
-    """
+    """Return the SHA-256 of a file, in hexadecimal."""
     try:
         with Path(path).open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -44,11 +38,6 @@ def stamp_of(path: Path) -> Stamp:
     """Return what changes whenever a file does: its inode, size, and two dates.
 
     The last one, of the change, cannot be set by hand.
-
-    Parameters
-    ----------
-    path : Path
-        Any file.
     """
     try:
         state = path.stat()
@@ -60,13 +49,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 class KnownDigests:
-    """Digests of files, taken again only of those that changed since.
-
-    Parameters
-    ----------
-    entries : mapping, optional
-        By path: its stamp and its digest.
-    """
+    """Digests of files, taken again only of those that changed since."""
 
     def __init__(self, entries: Mapping[str, tuple[Stamp, str]] | None = None) -> None:
         self._entries = dict(entries or {})
@@ -74,13 +57,7 @@ class KnownDigests:
 
     @classmethod
     def remembered(cls, path: Path = KNOWN) -> KnownDigests:
-        """Return what was remembered; nothing where that cannot be read.
-
-        Parameters
-        ----------
-        path : Path
-            Written by :meth:`remember`.
-        """
+        """Return what was remembered; nothing where that cannot be read."""
         try:
             young = path.stat().st_mtime_ns - TICK
             record: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -93,13 +70,7 @@ class KnownDigests:
         return cls({name: entry for name, entry in found.items() if entry[0][3] < young})
 
     def digest(self, path: str | Path) -> str:
-        """Return the SHA-256 of a file.
-
-        Parameters
-        ----------
-        path : str or Path
-            Any file.
-        """
+        """Return the SHA-256 of a file."""
         name = str(path)
         stamp = stamp_of(Path(path))
         entry = self._entries.get(name)
@@ -109,13 +80,7 @@ class KnownDigests:
         return entry[1]
 
     def remember(self, path: Path = KNOWN) -> None:
-        """Write all that is known, for the next process; a folder that cannot be written is left.
-
-        Parameters
-        ----------
-        path : Path
-            Where; its folder has to be there.
-        """
+        """Write all that is known, for the next process, where the folder can be written."""
         from credence.problems import InputError
         from credence.tables.writing import write_json
 
@@ -134,11 +99,6 @@ def package_digest(package: Path = PACKAGE) -> str:
 
     Snakemake does not see that a package was edited; a rule that has this
     digest among its parameters is redone when it was.
-
-    Parameters
-    ----------
-    package : Path
-        Folder of the package.
     """
     total = hashlib.sha256()
     for path in sorted(_sources(package), key=lambda path: path.relative_to(package).as_posix()):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
+import string
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,9 +17,145 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
-from credence.sequences.proteins import Proteins
-from credence.tables.residues import residue_problems
-from credence.tables.text import lines_of
+from credence.proteins import Proteins
+from credence.tables.text import fix_with, lines_of
+
+RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
+NUCLEOTIDES = "ACGTUN"
+# A protein's residues are of ACGTN with a probability near 0.27, so 30 in a row
+# with one in 10^17: a longer record of nothing else is DNA or RNA.
+LEAST_NUCLEOTIDES = 30
+LEAST_RECORDS_OF_ONE_KIND = 3  # to be told in one sentence rather than one by one
+
+IS_PROTEIN = re.compile(f"[{RESIDUES}]+")
+IS_NUCLEOTIDE = re.compile(f"[{NUCLEOTIDES}]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One kind of thing that is wrong with a record."""
+
+    what: str  # What one record has, after its id
+    what_many: str  # The same of several records
+    remedy: str  # An order; empty where a command mends the file
+    pattern: str = ""  # Finds the place in a line of the record; empty for its header
+    command: str = ""  # A filter that mends the whole file
+
+
+EMPTY = Defect("has no sequence.", "have no sequence.", "Add the sequence or remove the record.")
+DNA = Defect(
+    "is DNA or RNA: it has no letter but A, C, G, T, U, N.",
+    "are DNA or RNA: they have no letter but A, C, G, T, U, N.",
+    "Translate it to protein.",
+)
+LOWER = Defect(
+    "has residues in lower case.",
+    "have residues in lower case.",
+    "",
+    "[a-z]",
+    "awk '/^>/ {print; next} {print toupper($0)}'",
+)
+STOP = Defect(
+    "ends in a stop '*'.",
+    "end in a stop '*'.",
+    "",
+    r"\*",
+    r"sed '/^>/! s/\*$//'",
+)
+STAR = Defect(
+    "has a stop '*' within its sequence.",
+    "have a stop '*' within their sequences.",
+    "Remove the record, or give the protein that is made.",
+    r"\*",
+)
+GAP = Defect(
+    "has gaps ('-' or '.').",
+    "have gaps ('-' or '.').",
+    "",
+    r"[-.]",
+    "sed '/^>/! s/[-.]//g'",
+)
+STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
+
+
+def residue_problems(
+    where: str, sequences: Strings, ids: Strings, lines: Integers, rows: list[str]
+) -> list[Problem]:
+    """Return all that is wrong with the residues of a file.
+
+    Where a defect is that of most records it is told once, with their number.
+    """
+    suspects = [row for row, text in enumerate(sequences) if not _is_fine(text)]
+    is_all_dna = bool(len(sequences)) and _is_dna("".join(sequences), LEAST_NUCLEOTIDES)
+    if is_all_dna:
+        suspects = list(range(len(sequences)))
+    found: dict[Defect, list[int]] = defaultdict(list)
+    for row in suspects:
+        for defect in _defects(sequences[row], 1 if is_all_dna else LEAST_NUCLEOTIDES):
+            found[defect].append(row)
+    problems = []
+    for defect, bad in found.items():
+        remedy = fix_with(defect.command, Path(where)) if defect.command else defect.remedy
+        places = [_line_of(defect, int(lines[row]), rows) for row in bad]
+        if len(bad) >= LEAST_RECORDS_OF_ONE_KIND and 2 * len(bad) > len(sequences):
+            what = f"{len(bad)} of {len(sequences)} records {defect.what_many}"
+            problems.append(Problem(where, what, remedy, places[0]))
+            continue
+        problems += [
+            Problem(where, f"protein {ids[row]!r} {defect.what}", remedy, place)
+            for row, place in zip(bad, places, strict=True)
+        ]
+    return problems
+
+
+def _is_fine(text: str) -> bool:
+    return IS_PROTEIN.fullmatch(text) is not None and not _is_dna(text, LEAST_NUCLEOTIDES)
+
+
+def _is_dna(text: str, least: int) -> bool:
+    return len(text) >= least and IS_NUCLEOTIDE.fullmatch(text) is not None
+
+
+def _defects(text: str, least_nucleotides: int) -> list[Defect]:
+    """Return the kinds of defect of one record."""
+    if not text:
+        return [EMPTY]
+    if _is_dna(text, least_nucleotides):
+        return [DNA]
+    found = []
+    if re.search("[a-z]", text):
+        found.append(LOWER)
+    if text.endswith("*"):
+        found.append(STOP)
+    if "*" in text[:-1]:
+        found.append(STAR)
+    if re.search("[-.]", text):
+        found.append(GAP)
+    strange = sorted(set(text) - set(RESIDUES) - set(string.ascii_lowercase) - set("*-."))
+    found += [_strange(letter) for letter in strange]
+    return found
+
+
+def _strange(letter: str) -> Defect:
+    return Defect(
+        f"has {letter!r}, which is no residue.",
+        f"have {letter!r}, which is no residue.",
+        STRANGE_REMEDY,
+        re.escape(letter),
+    )
+
+
+def _line_of(defect: Defect, header: int, rows: list[str]) -> int:
+    """Return the line of a record where its defect first shows."""
+    if not defect.pattern:
+        return header
+    for number, row in enumerate(rows[header:], start=header + 1):
+        if row.startswith(">"):
+            break
+        if re.search(defect.pattern, row):
+            return number
+    return header
+
 
 REMEDY_EMPTY = "Give a FASTA file of proteins."
 MOST_CHARACTERS = 40  # of a line quoted in a message
@@ -28,32 +167,14 @@ MATCH_TEXTS = {"first_word": "first word", "full": "full header"}
 
 @dataclass(frozen=True, eq=False)
 class Fasta(Proteins):
-    """The proteins of a FASTA file.
+    """The proteins of a FASTA file."""
 
-    Parameters
-    ----------
-    ids, sequences
-        See :class:`credence.sequences.proteins.Proteins`.
-    headers : array of str
-        What stands after the '>', without blanks at its ends.
-    lines : array of int
-        Line of each header, as an editor shows it.
-    """
-
-    headers: Strings
-    lines: Integers
+    headers: Strings  # What stands after the '>', without blanks at its ends
+    lines: Integers  # Line of each header, as an editor shows it
 
 
 def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
-    """Return the proteins of a FASTA file, plain or packed.
-
-    Parameters
-    ----------
-    path : Path
-        The file; packed where it ends in .gz or .zst.
-    by : {"first_word", "full"}
-        What of the header is the id.
-    """
+    """Return the proteins of a FASTA file, plain or packed."""
     path = Path(path)
     where = str(path)
     _require_fasta(path)
@@ -108,13 +229,6 @@ def _objects(values: Sequence[str]) -> Strings:
 
 def ids_of(headers: Strings, by: Match) -> Strings:
     """Return what of each header is the id.
-
-    Parameters
-    ----------
-    headers : array of str
-        What stands after the '>'.
-    by : {"first_word", "full"}
-        Which part.
 
     Examples
     --------
@@ -185,21 +299,7 @@ def match_ids(
     proteins: str,
     table_lines: Integers | None = None,
 ) -> Integers:
-    """Return the row of the FASTA file that each id of a table names.
-
-    Parameters
-    ----------
-    table_ids : array of str
-        Unique ids of a score table.
-    fasta : Fasta
-        Proteins; each has to have a row in the table.
-    by : {"first_word", "full"}
-        What of the header is the id.
-    table, proteins : str
-        The two files, as the user named them.
-    table_lines : array of int, optional
-        Line of each row of the table.
-    """
+    """Return the row of the FASTA file that each id of a table names."""
     ids = ids_of(fasta.headers, by)
     row_of = {id_: row for row, id_ in enumerate(ids)}
     known = set(table_ids)

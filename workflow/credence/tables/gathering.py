@@ -16,21 +16,7 @@ BLOCK_BYTES = 1 << 20
 
 
 def gather_tables(parts: Sequence[Path], out: Path) -> int:
-    """Write the rows of all parts, in their order; return how many there are.
-
-    Parameters
-    ----------
-    parts : sequence of Path
-        Tables of the same columns, as :class:`credence.tables.writing.TableWriter`
-        wrote them; a part may have no rows.
-    out : Path
-        The whole, of the same kind: .tsv or .parquet.
-
-    Raises
-    ------
-    InputError
-        Where a part has other columns than the first, is cut short or is no table.
-    """
+    """Write the rows of all parts, in their order; return how many there are."""
     if out.suffix == ".parquet":
         return _gather_parquet(parts, out)
     if out.suffix == ".tsv":

@@ -7,26 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from credence.predictions import Floats, Integers, Predictions
-from credence.problems import InputError, Problem
+from credence.predictions import Floats, Integers, Predictions, Strings
+from credence.problems import InputError, Problem, ProblemList, refuse
 from credence.tables import samples as reading
-from credence.tables.known_ids import KnownIds
-from credence.tables.problem_list import ProblemList
-from credence.tables.row_range import RowRange
 from credence.tables.samples import Samples
-from credence.tables.spec import TableSpec
+from credence.tables.scan import RowRange
+from credence.tables.table_spec import TableSpec
+from credence.tables.validation import KnownIds
 
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
 
 
 def require_different(paths: Sequence[str]) -> None:
-    """Refuse a table that is given twice.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Tables of one set, as the user named them.
-    """
+    """Refuse a table that is given twice."""
     problems = [
         Problem(path, "this table is given twice.", "Name it once.")
         for path in dict.fromkeys(paths)
@@ -46,17 +39,6 @@ def stream_tables(
 
     A table is checked whole before its first chunk; one with an id that an
     earlier table has is refused. Beside a chunk, 8 bytes a row are kept.
-
-    Parameters
-    ----------
-    paths : sequence of str
-        Tables, as the user named them.
-    spec : TableSpec
-        How they are read.
-    counted : callable, optional
-        Is told the number of proteins of each table once it is checked.
-    rows : RowRange, optional
-        The rows that are wanted, where there is one table, checked whole before.
     """
     require_different(paths)
     known = KnownIds() if len(paths) > 1 else None
@@ -68,13 +50,7 @@ def stream_tables(
 
 
 def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
-    """Return several tables of one set as one, or raise where they do not fit.
-
-    Parameters
-    ----------
-    parts : sequence of (Path, Samples)
-        Each table with the file it is from; the first gives classes and scale.
-    """
+    """Return several tables of one set as one, or raise where they do not fit."""
     first_path, first = parts[0]
     problems = ProblemList(str(first_path))
     seen: dict[str, Path] = {}
@@ -95,13 +71,7 @@ def concatenate(parts: Sequence[tuple[Path, Samples]]) -> Samples:
 
 
 def facts_of(predictions: Predictions) -> Mapping[str, object]:
-    """Return in what all tables of a set are alike.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        Of one table.
-    """
+    """Return in what all tables of a set are alike."""
     return {
         "classes": predictions.class_names,
         "scale": predictions.scale,
@@ -112,17 +82,7 @@ def facts_of(predictions: Predictions) -> Mapping[str, object]:
 def check_alike(
     own: Mapping[str, object], first: Mapping[str, object], first_path: Path, problems: ProblemList
 ) -> None:
-    """Report where a table is of another kind than the first one.
-
-    Parameters
-    ----------
-    own, first : mapping
-        Of both, from :func:`facts_of`.
-    first_path : Path
-        The first table.
-    problems : ProblemList
-        Takes what is wrong.
-    """
+    """Report where a table is of another kind than the first one."""
     for name, value in own.items():
         if value != first[name]:
             problems.add(
@@ -138,13 +98,7 @@ def _listed(value: object) -> str:
 
 
 def kind_of(predictions: Predictions) -> str:
-    """Return of what there are scores, in words.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        Of one table.
-    """
+    """Return of what there are scores, in words."""
     networks = predictions.network_scores
     if networks is not None:
         return f"of {networks.shape[1]} networks"
@@ -189,3 +143,21 @@ def _concatenated(parts: Sequence[Samples]) -> Samples:
         np.concatenate([part.unscored_ids for part in parts]),
         np.concatenate([part.unscored_lines for part in parts]),
     )
+
+
+def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str) -> Integers:
+    """Return the row of a table that each wanted id has there."""
+    row_of = {id_: row for row, id_ in enumerate(table)}
+    if len(wanted) > 1 and not any(id_ in row_of for id_ in wanted):
+        what = f"there is no row for any of the {len(wanted)} proteins of {wanted_in}."
+        raise refuse(
+            table_in, what, f"Make it anew with {wanted_in}, or check that ids are alike."
+        )
+    problems = [
+        Problem(table_in, f"there is no row for {id_!r} of {wanted_in}.", "Add it.")
+        for id_ in wanted
+        if id_ not in row_of
+    ]
+    if problems:
+        raise InputError(problems)
+    return np.array([row_of[id_] for id_ in wanted], dtype=np.int64)

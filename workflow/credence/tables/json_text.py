@@ -15,11 +15,6 @@ from credence.problems import refuse
 def plain(value: Any) -> Any:
     """Return a value as JSON knows it: arrays as lists, NaN as None.
 
-    Parameters
-    ----------
-    value : object
-        Numbers, texts, arrays, and mappings and sequences of these.
-
     Examples
     --------
     >>> plain({"lower": np.array([0.5, np.nan]), "n": np.int64(3)})
@@ -42,11 +37,6 @@ def json_text(record: Any) -> str:
     """Return a record as JSON that a person can read and a float survives.
 
     Keys keep their order; a list without mappings stands on one line.
-
-    Parameters
-    ----------
-    record : object
-        What :func:`plain` takes; infinities are a ValueError.
 
     Examples
     --------
@@ -80,11 +70,6 @@ def nulls_to_nan(record: Any) -> Any:
 
     A null that stands alone stays None.
 
-    Parameters
-    ----------
-    record : object
-        What :func:`json.loads` gives.
-
     Examples
     --------
     >>> nulls_to_nan({"lower": [0.5, None], "model": None})
@@ -103,15 +88,7 @@ def nulls_to_nan(record: Any) -> Any:
 
 
 def utf8_text(path: Path, remedy: str) -> str:
-    """Return the text of a file of credence's own.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    remedy : str
-        What to do where it is absent or something else, as an order.
-    """
+    """Return the text of a file of credence's own."""
     where = str(path)
     try:
         return path.read_text(encoding="utf-8")
@@ -130,15 +107,7 @@ def utf8_text(path: Path, remedy: str) -> str:
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
-    """Return the JSON record of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    remedy : str
-        What to do where it is no JSON record, as an order.
-    """
+    """Return the JSON record of a file."""
     where = str(path)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

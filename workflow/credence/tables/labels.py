@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import InputError, Problem, nearest
-from credence.tables.formats.format import Columns, Format, Lookup, Spelling
-from credence.tables.formats.registry import BY_NAME
-from credence.tables.layout import lay_out
-from credence.tables.problem_list import ProblemList
+from credence.problems import InputError, Problem, ProblemList, nearest
+from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, Spelling
+from credence.tables.rows import lay_out
 from credence.tables.samples import Samples
 from credence.tables.source import open_table
-from credence.tables.spec import TableSpec
+from credence.tables.table_spec import TableSpec
 
 ROWS_AT_ONCE = 100_000
 LABEL_GROUP = "label"
@@ -25,39 +23,17 @@ LABEL_GROUP = "label"
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is said to be true of some proteins, as it is written.
+    """What is said to be true of some proteins, as it is written."""
 
-    Parameters
-    ----------
-    where : str
-        The file.
-    column : str, optional
-        Column of the labels, where it is a table.
-    ids : array of str
-        Names of the proteins, unique.
-    texts : array of str
-        Their labels; '' where it is not known.
-    lines : array of int
-        Line of each.
-    """
-
-    where: str
-    column: str | None
-    ids: Strings
-    texts: Strings
-    lines: Integers
+    where: str  # The file
+    column: str | None  # Column of the labels, where it is a table
+    ids: Strings  # Names of the proteins, unique
+    texts: Strings  # Their labels; '' where it is not known
+    lines: Integers  # Line of each
 
 
 def read_labels(path: Path, id_column: str = "id", label_column: str = "true_class") -> Labels:
-    """Return the labels of a table, or raise all its problems.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV (plain, .gz, .zst) or Parquet; other columns are left alone.
-    id_column, label_column : str
-        Names of the two columns.
-    """
+    """Return the labels of a table, or raise all its problems."""
     path = Path(path)
     problems = ProblemList(str(path))
     # Tables of labels are read like score tables that have no scores.
@@ -122,16 +98,6 @@ def labels_from_headers(
 ) -> Labels:
     """Return the labels that the headers of a FASTA file carry.
 
-    Parameters
-    ----------
-    where : str
-        The FASTA file.
-    ids, headers, lines
-        Name, whole header (without the '>') and line of each protein.
-    pattern : str
-        Regular expression, searched for in each header; its group named
-        ``label`` is the label.
-
     Examples
     --------
     >>> labels_from_headers("a.fasta", ["p1"], ["p1 class=HTJ"], [1], "=(?P<label>.+)").texts
@@ -164,23 +130,11 @@ def labels_from_headers(
 
 
 def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str) -> Samples:
-    """Return samples with their true classes, or raise every id and label that does not fit.
-
-    Parameters
-    ----------
-    samples : Samples
-        What the classifier said.
-    labels : Labels
-        What is true of the same proteins.
-    spec : TableSpec
-        How the score table was read: its spellings and synonyms hold here too.
-    table : str
-        The score table, as the user named it.
-    """
+    """Return samples with their true classes, or raise every id and label that does not fit."""
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
     names = predictions.class_names
-    lookup = Lookup(Spelling(names, BY_NAME[spec.format].spell, spec.synonyms))
+    lookup = NameLookup(Spelling(names, BY_NAME[spec.format].spell, spec.synonyms))
     truth = np.full(samples.n_samples, UNKNOWN_CLASS, dtype=np.int64)
     is_labelled = np.zeros(samples.n_samples, dtype=np.bool_)
     unscored = set(samples.unscored_ids.tolist())

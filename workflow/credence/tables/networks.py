@@ -8,23 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.predictions import Floats, Integers, Strings
-from credence.tables.problem_list import ProblemList
+from credence.problems import ProblemList
 
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """Proteins with the scores of all networks.
+    """Proteins with the scores of all networks."""
 
-    Parameters
-    ----------
-    first : array of int
-        First row of each protein, in the order in which they first appear.
-    network_scores : array of float, shape (n_proteins, n_networks, n_classes)
-        Networks in the order of their names.
-    """
-
-    first: Integers
-    network_scores: Floats
+    first: Integers  # First row of each protein, in the order in which they first appear
+    network_scores: Floats  # Networks in the order of their names
 
 
 def in_order(network: Iterable[str]) -> tuple[str, ...]:
@@ -41,17 +33,7 @@ def in_order(network: Iterable[str]) -> tuple[str, ...]:
 def gather(
     ids: Strings, network: Strings, names: Sequence[str], scores: Sequence[Floats]
 ) -> Gathered:
-    """Return the proteins of a long table in which nothing is missing.
-
-    Parameters
-    ----------
-    ids, network : array of str
-        Protein and network of each row; no pair stands twice.
-    names : sequence of str
-        All networks, in order.
-    scores : sequence of array of float, each of shape (n_rows, n_classes)
-        What the networks say, in pieces of the rows, one after the other.
-    """
+    """Return the proteins of a long table in which nothing is missing."""
     protein, first = _proteins(ids)
     place = {name: index for index, name in enumerate(names)}
     member = np.array([place[name] for name in network.tolist()], dtype=np.int64)
@@ -67,17 +49,7 @@ def gather(
 def report_missing(
     ids: Strings, network: Strings, names: Sequence[str], lines: Integers, problems: ProblemList
 ) -> None:
-    """Report each network of which a protein has no row.
-
-    Parameters
-    ----------
-    ids, network, names
-        See :func:`gather`.
-    lines : array of int
-        Line of each row.
-    problems : ProblemList
-        Takes what is wrong.
-    """
+    """Report each network of which a protein has no row."""
     protein, first = _proteins(ids)
     is_short = np.bincount(protein, minlength=len(first)) < len(names)
     given: dict[int, set[str]] = {code: set() for code in np.flatnonzero(is_short).tolist()}
@@ -96,17 +68,7 @@ def report_missing(
 def report_truths(
     ids: Strings, truth: Integers | None, lines: Integers, problems: ProblemList
 ) -> None:
-    """Report rows with another true class than the first row of their protein.
-
-    Parameters
-    ----------
-    ids, lines
-        See :func:`report_missing`.
-    truth : array of int, optional
-        Code of the true class in each row.
-    problems : ProblemList
-        Takes what is wrong.
-    """
+    """Report rows with another true class than the first row of their protein."""
     if truth is None:
         return
     protein, first = _proteins(ids)
@@ -129,17 +91,6 @@ def _proteins(ids: Strings) -> tuple[Integers, Integers]:
 def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Floats, float]:
     """Return the pooled scores and the scale to which their rows sum.
 
-    Parameters
-    ----------
-    network_scores : array of float, shape (n_proteins, n_networks, n_classes)
-        Softmaxes.
-    pooling : str
-        `sum`: their sum, on the scale of the number of networks; `log_sum`: the
-        softmax of their summed logs, on the scale 1.
-    resolution : float
-        Step of the networks' scores; a score of 0 counts as half of it in the
-        logs, or as the least float where it is not known.
-
     Examples
     --------
     >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "sum", 0.1)
@@ -158,13 +109,5 @@ def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Float
 
 
 def pooled_scale(pooling: str, n_networks: int) -> float:
-    """Return what a row of pooled scores sums to.
-
-    Parameters
-    ----------
-    pooling : str
-        See :func:`pool`.
-    n_networks : int
-        How many there are.
-    """
+    """Return what a row of pooled scores sums to."""
     return float(n_networks) if pooling == "sum" else 1.0

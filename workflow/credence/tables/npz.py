@@ -13,15 +13,19 @@ import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.lib.format as npy
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from credence.problems import refuse
-from credence.tables.expansion import check_bytes
+from credence.predictions import Floats, Strings
+from credence.problems import InputError, Problem, nearest, refuse
+from credence.tables.text import check_bytes, require_file
 
 BLOCK_BYTES = 1 << 18
 PICKLED = "allow_pickle"  # stands in what numpy says of pickled arrays
@@ -47,27 +51,13 @@ DAMAGE = (
 
 @dataclass(frozen=True)
 class Member:
-    """One array of an archive, not yet read.
+    """One array of an archive, not yet read."""
 
-    Parameters
-    ----------
-    name : str
-        As it was saved.
-    info : zipfile.ZipInfo
-        Where it is.
-    shape : tuple of int
-        Its shape.
-    dtype : numpy.dtype
-        Of its entries.
-    is_by_rows : bool
-        Whether its rows follow each other in the file.
-    """
-
-    name: str
-    info: zipfile.ZipInfo
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    is_by_rows: bool
+    name: str  # As it was saved
+    info: zipfile.ZipInfo  # Where it is
+    shape: tuple[int, ...]  # Its shape
+    dtype: np.dtype[Any]  # Of its entries
+    is_by_rows: bool  # Whether its rows follow each other in the file
 
     @property
     def ndim(self) -> int:
@@ -76,13 +66,7 @@ class Member:
 
 
 class NpzFile:
-    """The arrays of an npz file; every byte of it has been read once and is not damaged.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """The arrays of an npz file; every byte of it has been read once and is not damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.where = path, str(path)
@@ -147,13 +131,6 @@ class NpzFile:
         """Yield so many rows of several arrays at a time, side by side.
 
         An array that was saved column by column is held whole meanwhile.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Arrays of equally many rows.
-        n_rows : int
-            At most so many at a time.
         """
         with self._opened() as archive, ExitStack() as stack:
             pieces = [_pieces(archive, self.members[name], n_rows) for name in names]
@@ -194,3 +171,105 @@ def _read(stream: IO[bytes], n_bytes: int) -> bytearray:
             raise EOFError
         data[start : start + len(block)] = block
     return data
+
+
+ID_NAMES = ("id", "ids")
+REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """A vector for each of some proteins."""
+
+    ids: Strings  # The proteins, unique
+    values: Floats  # Finite
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of each protein."""
+        return {id_: row for row, id_ in enumerate(self.ids)}
+
+    def of(self, ids: Strings) -> Floats:
+        """Return the vectors of proteins; NaN where there is none."""
+        answer = np.full((len(ids), self.values.shape[1]), np.nan)
+        rows = np.array([self.row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
+        answer[rows >= 0] = self.values[rows[rows >= 0]]
+        return answer
+
+
+def read_vectors(path: Path) -> Vectors:
+    """Return the vectors of a file, or raise what is wrong with it."""
+    where = str(path)
+    require_file(Path(path))
+    if Path(path).suffix == ".parquet":
+        ids, values = _parquet(Path(path))
+    elif Path(path).suffix == ".npz":
+        ids, values = _arrays(Path(path))
+    else:
+        raise refuse(where, "its ending is neither .npz nor .parquet.", REMEDY)
+    return _checked(where, ids, values)
+
+
+def _arrays(path: Path) -> tuple[list[Any], Any]:
+    where = str(path)
+    file = NpzFile(path)
+    arrays = file.members
+    name = next((name for name in ID_NAMES if name in arrays), None)
+    if name is None:
+        raise refuse(where, "the array 'id' is missing.", nearest("id", list(arrays)))
+    if "vectors" not in arrays:
+        raise refuse(where, "the array 'vectors' is missing.", nearest("vectors", list(arrays)))
+    ids, values = arrays[name], arrays["vectors"]
+    if ids.ndim != 1 or values.ndim != 2 or ids.shape[0] != values.shape[0]:
+        raise refuse(
+            where,
+            f"'{name}' has the shape {ids.shape}, 'vectors' {values.shape}.",
+            "Give a row of vectors for each id.",
+        )
+    if values.dtype.kind not in "fiu":
+        raise refuse(where, "'vectors' holds no numbers.", "Give numbers.")
+    return file.whole(name).tolist(), file.whole("vectors")
+
+
+def _parquet(path: Path) -> tuple[list[Any], Any]:
+    where = str(path)
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise refuse(where, "this is no Parquet file, or not the whole of one.", REMEDY) from error
+    if "id" not in table.column_names:
+        raise refuse(where, "the column 'id' is missing.", nearest("id", table.column_names))
+    kinds = {
+        field.name: field.type
+        for field in table.schema
+        if field.name != "id"
+        and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+    }
+    if kinds:
+        raise InputError(
+            Problem(where, f"it holds {kind}, no numbers.", "Remove it.", column=name)
+            for name, kind in kinds.items()
+        )
+    names = [name for name in table.column_names if name != "id"]
+    columns = [table[name].to_numpy().astype(np.float64) for name in names]
+    values = np.column_stack(columns) if columns else np.empty((len(table), 0))
+    return table["id"].to_pylist(), values
+
+
+def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
+    problems = []
+    seen: dict[str, int] = {}
+    for row, id_ in enumerate(map(str, ids), start=1):
+        if id_ in seen:
+            what = f"the id {id_!r} stands in row {seen[id_]} already."
+            problems.append(Problem(where, what, "Remove one of them.", row, "id"))
+        seen.setdefault(id_, row)
+    if values.shape[1] == 0 or len(ids) == 0:
+        problems.append(Problem(where, "it holds no numbers.", REMEDY))
+    numbers = np.asarray(values, dtype=np.float64)
+    for bad in np.flatnonzero(~np.isfinite(numbers).all(axis=1)).tolist():
+        what = f"the vector of {ids[bad]!r} has a number that is not finite."
+        problems.append(Problem(where, what, "Remove the protein.", bad + 1))
+    if problems:
+        raise InputError(problems)
+    return Vectors(np.array([str(id_) for id_ in ids], dtype=object), numbers)

@@ -55,30 +55,15 @@ class Numbers(dict[str, float]):
         self.decimals = max(self.decimals, decimals)
         return value
 
-    def step(self, scale: float) -> Step:
-        """Return the step that the texts seen allow.
-
-        Parameters
-        ----------
-        scale : float
-            What a row sums to.
-        """
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step that the texts seen allow."""
         is_even = self.fewest_decimals >= self.decimals
         relative = 0.0 if is_even else 10.0 ** (1 - self.digits)
-        return Step(_resolution(self.decimals, scale), relative)
+        return ScoreStep(_resolution(self.decimals, scale), relative)
 
 
-class Step:
-    """What rounding the numbers of a table have gone through.
-
-    Parameters
-    ----------
-    resolution : float
-        Smallest step between two scores; 0 where it is not known.
-    relative : float
-        Step relative to the number itself, where a table keeps significant
-        digits rather than decimals; else 0.
-    """
+class ScoreStep:
+    """What rounding the numbers of a table have gone through."""
 
     def __init__(self, resolution: float, relative: float) -> None:
         self.resolution = resolution
@@ -89,26 +74,13 @@ class Step:
 
         Half a step for each class, half a relative step of the whole sum, and
         the rounding of the sum itself.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number of scores in a row.
-        scale : float
-            What the row sums to.
         """
         rounded = n_classes * self.resolution / 2 + scale * self.relative / 2
         return rounded + self.least_tolerance(n_classes, scale)
 
     @staticmethod
     def least_tolerance(n_classes: int, scale: float) -> float:
-        """Return by how much the rounding of the sum itself can move it.
-
-        Parameters
-        ----------
-        n_classes, scale
-            See :meth:`tolerance`.
-        """
+        """Return by how much the rounding of the sum itself can move it."""
         return n_classes * scale * float(np.finfo(np.float32).eps)
 
 
@@ -121,7 +93,7 @@ def _resolution(decimals: int, scale: float) -> float:
     return step if step < scale else 0.0
 
 
-class Grid:
+class ScoreGrid:
     """Finds the decimal step of numbers that come as floats, chunk by chunk.
 
     The step is 10^-d for the least d from 0 to 6 with which every number of
@@ -134,15 +106,7 @@ class Grid:
         self.epsilon = float(np.finfo(np.float64).eps)
 
     def see(self, values: Floats, epsilon: float) -> None:
-        """Take more numbers into account.
-
-        Parameters
-        ----------
-        values : array of float
-            Numbers; those that are not finite say nothing.
-        epsilon : float
-            Relative rounding of the type in which the file holds them.
-        """
+        """Take more numbers into account."""
         self.epsilon = max(self.epsilon, epsilon)
         finite = values[np.isfinite(values)]
         if finite.size == 0:
@@ -159,13 +123,7 @@ class Grid:
                 break
             self.decimals += 1
 
-    def step(self, scale: float) -> Step:
-        """Return the step that the numbers seen allow.
-
-        Parameters
-        ----------
-        scale : float
-            What a row sums to.
-        """
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step that the numbers seen allow."""
         is_grid = self.decimals <= MOST_GRID_DECIMALS
-        return Step(_resolution(self.decimals, scale) if is_grid else 0.0, self.epsilon)
+        return ScoreStep(_resolution(self.decimals, scale) if is_grid else 0.0, self.epsilon)

@@ -2,64 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.problems import InputError
-from credence.tables.arrays import ArrayTable
-from credence.tables.formats.format import Columns, Gathering, Lookup, Spelling
-from credence.tables.known_ids import KnownIds
-from credence.tables.layout import Layout, lay_out
-from credence.tables.metadata import Metadata, read_metadata
-from credence.tables.numbers import Step
-from credence.tables.problem_list import ProblemList
-from credence.tables.row_range import RowRange, within
-from credence.tables.rows import Rows, read_rows
+from credence.problems import InputError, ProblemList
+from credence.tables.formats import Columns, Gathering, NameLookup, Spelling
+from credence.tables.numbers import ScoreStep
+from credence.tables.rows import ColumnLayout, TableRows, lay_out, read_rows
 from credence.tables.source import (
     DELIMITER_NAMES,
+    ArrayTable,
+    Chunk,
     ParquetTable,
-    Table,
+    TableSource,
     TextTable,
     open_table,
 )
-from credence.tables.spec import STATE_SCALE, TableSpec, columns_of, format_of
-from credence.tables.validation import Checker, Remembers, Rules
+from credence.tables.table_spec import STATE_SCALE, TableSpec, columns_of, format_of
+from credence.tables.validation import Checker, KnownIds, Remembers, Rules
+
+KEY = "credence"
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Facts that the cells do not show; None where the file does not say."""
+
+    scale: float | None = None  # See :class:`credence.predictions.Predictions`
+    resolution: float | None = None
+    is_distribution: bool | None = None  # Whether rows sum to the scale
+    pooling: str | None = None  # How the networks were pooled
+
+
+def write_metadata(metadata: Metadata) -> dict[str, str]:
+    """Return the key-value pairs to put into a Parquet schema."""
+    return {KEY: json.dumps(asdict(metadata))}
+
+
+def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
+    """Return what the key-value pairs of a Parquet schema say; nothing of a stranger's."""
+    try:
+        record = json.loads(pairs.get(KEY.encode(), b"{}"))
+    except ValueError:
+        return Metadata()
+    if not isinstance(record, dict):
+        return Metadata()
+
+    def number(name: str) -> float | None:
+        value = record.get(name)
+        return float(value) if isinstance(value, int | float) and value >= 0 else None
+
+    is_distribution = record.get("is_distribution")
+    pooling = record.get("pooling")
+    return Metadata(
+        scale=number("scale") or None,
+        resolution=number("resolution"),
+        is_distribution=is_distribution if isinstance(is_distribution, bool) else None,
+        pooling=pooling if pooling in ("sum", "log_sum") else None,
+    )
+
+
+@dataclass(frozen=True)
+class RowRange:
+    """Rows from one place to another, and what is known of the whole table."""
+
+    start: int  # First row, counted from 0, and the one after the last
+    stop: int
+    resolution: float  # Step between the scores of the whole table, which some rows may not show
+
+
+def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
+    """Return where a part of a table begins and ends; all parts are the table.
+
+    Examples
+    --------
+    >>> [rows_of_part(10, number, 3) for number in (1, 2, 3)]
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
+
+
+class ChunkOfRows:
+    """Rows of a chunk, one after the other."""
+
+    def __init__(self, chunk: Chunk, start: int, stop: int) -> None:
+        self._chunk, self._start, self._stop = chunk, start, stop
+        self.lines = chunk.lines[start:stop]
+
+    def texts(self, column: int) -> list[str]:
+        """Return the texts of a column; '' where a cell is empty."""
+        return self._chunk.texts(column)[self._start : self._stop]
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Return the numbers of some columns; not finite where there is none."""
+        return self._chunk.numbers(columns)[self._start : self._stop]
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of one cell, as a message quotes it."""
+        return self._chunk.cell(self._start + row, column)
+
+
+def within(chunks: Iterator[Chunk], rows: RowRange | None) -> Iterator[tuple[int, Chunk]]:
+    """Yield chunks with the number of their first row, from 1; of a range, only its rows."""
+    n_before = 0
+    for chunk in chunks:
+        n_rows = len(chunk.lines)
+        start = 0 if rows is None else min(max(rows.start - n_before, 0), n_rows)
+        stop = n_rows if rows is None else min(max(rows.stop - n_before, 0), n_rows)
+        if stop - start == n_rows:
+            yield n_before + 1, chunk
+        elif start < stop:
+            yield n_before + start + 1, ChunkOfRows(chunk, start, stop)
+        n_before += n_rows
+        if rows is not None and n_before >= rows.stop:
+            return
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows, checked and free of their texts.
+    """Some rows, checked and free of their texts."""
 
-    Parameters
-    ----------
-    lines : array of int
-        Line of each row.
-    ids : array of str
-        Names of the proteins.
-    numbers : array of float, shape (n_rows, n_columns)
-        Scores of the classes, or the top score, or nothing.
-    predicted, truth : array of int, optional
-        Codes of classes, -1 where there is none.
-    network : array of str, optional
-        Which network a row is of.
-    genome : array of str, optional
-        Which genome a row is of.
-    is_unscored : array of bool
-        Rows without any score.
-    """
-
-    lines: Integers
-    ids: Strings
-    numbers: Floats
-    predicted: Integers | None
+    lines: Integers  # Line of each row
+    ids: Strings  # Names of the proteins
+    numbers: Floats  # Scores of the classes, or the top score, or nothing
+    predicted: Integers | None  # Codes of classes, -1 where there is none
     truth: Integers | None
-    network: Strings | None
-    genome: Strings | None
-    is_unscored: Booleans
+    network: Strings | None  # Which network a row is of
+    genome: Strings | None  # Which genome a row is of
+    is_unscored: Booleans  # Rows without any score
 
     def rows(self, start: int, stop: int) -> Part:
         """Return the rows from one place to another."""
@@ -68,25 +143,14 @@ class Part:
 
 
 class Scan:
-    """A table whose header is understood and whose rows are ready to be read.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    spec : TableSpec
-        As the user states it.
-    rows : RowRange, optional
-        The rows that are wanted, of a table that was checked before; all unless given.
-        Of a table of networks all rows are read: what is wanted are proteins.
-    """
+    """A table whose header is understood and whose rows are ready to be read."""
 
     def __init__(self, path: Path, spec: TableSpec, rows: RowRange | None = None) -> None:
         where = str(path)
         self.path, self.spec, self.where = path, spec, where
         self.format = format_of(spec, where)
         columns = columns_of(spec, self.format, where)
-        self.table: Table = (
+        self.table: TableSource = (
             ArrayTable(path) if self.format.arrays else open_table(path, self.format)
         )
         self.metadata = (
@@ -118,7 +182,7 @@ class Scan:
             return tuple(sorted(self.lookup.names))
         return self.spec.class_names or ()
 
-    def _lay_out(self, columns: Columns) -> Layout:
+    def _lay_out(self, columns: Columns) -> ColumnLayout:
         names = self.spec.class_names
         spelling = (
             None if names is None else Spelling(names, self.format.spell, self.spec.synonyms)
@@ -184,7 +248,7 @@ class Scan:
             return self.metadata.is_distribution
         return self.format.sum_to_scale
 
-    def _lookup(self) -> Lookup | Gathering:
+    def _lookup(self) -> NameLookup | Gathering:
         names = self.layout.class_names or self.spec.class_names
         if names is None:
             return Gathering(self.spec.synonyms)
@@ -194,15 +258,15 @@ class Scan:
                     f"the synonym {text!r} stands for {name!r}, which is no class of the table.",
                     "Correct it.",
                 )
-        return Lookup(Spelling(tuple(names), self.format.spell, self.spec.synonyms))
+        return NameLookup(Spelling(tuple(names), self.format.spell, self.spec.synonyms))
 
-    def step(self) -> Step:
+    def step(self) -> ScoreStep:
         """Return the step between the scores seen so far."""
         step = self.table.step(1.0 if self.has_networks else self.scale)
         if self.rows is not None:
-            return Step(self.rows.resolution, step.relative)
+            return ScoreStep(self.rows.resolution, step.relative)
         if self.metadata.resolution is not None and not self.has_networks:
-            return Step(self.metadata.resolution, step.relative)
+            return ScoreStep(self.metadata.resolution, step.relative)
         return step
 
     def _checker(self, problems: ProblemList, remembers: Remembers) -> Checker:
@@ -217,25 +281,14 @@ class Scan:
         )
         return Checker(rules, problems, self.step, remembers)
 
-    def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[Rows]:
+    def _rows(self, n_rows: int, problems: ProblemList) -> Iterator[TableRows]:
         for first_row, chunk in within(self.table.chunks(n_rows, problems), self.rows):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
 
     def checked(
         self, n_rows: int, known: KnownIds | None = None, remembers: Remembers = Remembers.ALL
     ) -> Iterator[Part]:
-        """Yield the parts of the table; at its end raise every problem found.
-
-        Parameters
-        ----------
-        n_rows : int
-            At most so many rows to a part.
-        known : KnownIds, optional
-            Ids of the tables before this one, which may not have the same; gets
-            those of this one.
-        remembers : Remembers
-            What is looked for in the table as a whole.
-        """
+        """Yield the parts of the table; at its end raise every problem found."""
         problems = ProblemList(self.where)
         checker = self._checker(problems, remembers)
         try:
@@ -262,13 +315,7 @@ class Scan:
         problems.raise_any()  # the file has changed since it was checked
 
     def ids(self, n_rows: int) -> Iterator[tuple[int, str]]:
-        """Yield line and id of every row, also of those without scores.
-
-        Parameters
-        ----------
-        n_rows : int
-            Rows read at once.
-        """
+        """Yield line and id of every row, also of those without scores."""
         for rows in self._rows(n_rows, ProblemList(self.where)):
             keys = rows.ids
             if rows.network is not None:
@@ -291,7 +338,7 @@ def _separator_remedy(delimiter: str, expected: str) -> str:
     return f"Save the table with {expected} between its cells."
 
 
-def _part(rows: Rows, predicted: Integers | None, truth: Integers | None) -> Part:
+def _part(rows: TableRows, predicted: Integers | None, truth: Integers | None) -> Part:
     def strings(texts: list[str]) -> Strings:
         return np.array(texts, dtype=object)
 
@@ -314,15 +361,7 @@ def _each_once(texts: list[str]) -> list[str]:
 
 
 def genomes_of(parts: Sequence[Part], ids: Strings) -> Strings | None:
-    """Return the genome of each row; a protein of an unnamed one is alone in its own.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        Of one table.
-    ids : array of str
-        Names of their proteins.
-    """
+    """Return the genome of each row; a protein of an unnamed one is alone in its own."""
     named = [part.genome for part in parts if part.genome is not None]
     if not named:
         return None

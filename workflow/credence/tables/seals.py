@@ -30,43 +30,21 @@ LONG_AGO = (
 
 @dataclass(frozen=True)
 class Seal:
-    """What is known of a file that a stage wrote.
+    """What is known of a file that a stage wrote."""
 
-    Parameters
-    ----------
-    path : str
-        The file, as seen from the folder of the run.
-    sha256 : str
-        Digest of its bytes.
-    inputs : mapping of str to str
-        Digests of the files that the stage read.
-    sources : mapping of str to str
-        Digests of the user's own files, those under its inputs too.
-    """
-
-    path: str
-    sha256: str
-    inputs: Mapping[str, str]
-    sources: Mapping[str, str]
+    path: str  # The file, as seen from the folder of the run
+    sha256: str  # Digest of its bytes
+    inputs: Mapping[str, str]  # Digests of the files that the stage read
+    sources: Mapping[str, str]  # Digests of the user's own files, those under its inputs too
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What a stage was given to read.
+    """What a stage was given to read."""
 
-    Parameters
-    ----------
-    inputs : mapping of str to str
-        Digest of each file.
-    stamps : mapping of str to tuple
-        Size and dates of each file when its digest was taken.
-    sources : mapping of str to str
-        Digests of the user's own files, those under the inputs too.
-    """
-
-    inputs: Mapping[str, str]
-    stamps: Mapping[str, Stamp]
-    sources: Mapping[str, str]
+    inputs: Mapping[str, str]  # Digest of each file
+    stamps: Mapping[str, Stamp]  # Size and dates of each file when its digest was taken
+    sources: Mapping[str, str]  # Digests of the user's own files, those under the inputs too
 
 
 def name_of(path: str | Path) -> str:
@@ -76,11 +54,6 @@ def name_of(path: str | Path) -> str:
 
 def seal_path(path: str | Path) -> Path | None:
     """Return where the seal of a file lies; None for files outside the folder.
-
-    Parameters
-    ----------
-    path : str or Path
-        Any file.
 
     Examples
     --------
@@ -92,13 +65,7 @@ def seal_path(path: str | Path) -> Path | None:
 
 
 def read_seal(path: str | Path) -> Seal | None:
-    """Return the seal of a file, None where it has none.
-
-    Parameters
-    ----------
-    path : str or Path
-        Any file.
-    """
+    """Return the seal of a file, None where it has none."""
     place = seal_path(path)
     if place is None or not place.is_file():
         return None
@@ -123,15 +90,7 @@ def _removal(*paths: str) -> str:
 
 
 def examine(reads: Iterable[str], known: KnownDigests) -> Examined:
-    """Return what a stage is given to read, or refuse what is not as it was written.
-
-    Parameters
-    ----------
-    reads : iterable of str
-        Files that the stage reads.
-    known : KnownDigests
-        Digests of files that did not change since they were taken.
-    """
+    """Return what a stage is given to read, or refuse what is not as it was written."""
     inputs: dict[str, str] = {}
     stamps: dict[str, Stamp] = {}
     sources: dict[str, str] = {}
@@ -175,13 +134,7 @@ def _of_other_bytes(seal: Seal, known: KnownDigests) -> Iterator[Problem]:
 
 
 def require_as_examined(examined: Examined) -> None:
-    """Refuse where a file changed while a stage read it.
-
-    Parameters
-    ----------
-    examined : Examined
-        What the stage was given.
-    """
+    """Refuse where a file changed while a stage read it."""
     problems = []
     for name, digest in examined.inputs.items():
         path = Path(name)
@@ -195,15 +148,7 @@ def require_as_examined(examined: Examined) -> None:
 
 
 def write_seals(writes: Iterable[str], examined: Examined) -> None:
-    """Write the seal of every file that a stage wrote.
-
-    Parameters
-    ----------
-    writes : iterable of str
-        The files.
-    examined : Examined
-        What the stage read.
-    """
+    """Write the seal of every file that a stage wrote."""
     for path in writes:
         place = seal_path(path)
         if place is None or not Path(path).is_file():
@@ -218,13 +163,7 @@ def write_seals(writes: Iterable[str], examined: Examined) -> None:
 
 
 def break_seals(writes: Iterable[str]) -> None:
-    """Remove the seals of files that are about to be written.
-
-    Parameters
-    ----------
-    writes : iterable of str
-        The files.
-    """
+    """Remove the seals of files that are about to be written."""
     for path in writes:
         place = seal_path(path)
         if place is not None:
@@ -232,13 +171,7 @@ def break_seals(writes: Iterable[str]) -> None:
 
 
 def require_sealed(path: str | Path) -> None:
-    """Refuse a file of a run that is not as its stage wrote it; one without a seal passes.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file that a command reads without being a stage of a run.
-    """
+    """Refuse a file of a run that is not as its stage wrote it; one without a seal passes."""
     seal = read_seal(path)
     if seal is not None and Path(path).is_file() and sha256_of(Path(path)) != seal.sha256:
         raise refuse(
@@ -253,11 +186,6 @@ def outdate(folders: Iterable[str]) -> list[str]:
     since. Dates alone would then call the later file new. Where a file's date is
     still to come, all get today's: what is made from it could not be newer, and
     which of them are out of date is known without dates.
-
-    Parameters
-    ----------
-    folders : iterable of str
-        Folders of the run.
     """
     made: dict[str, Seal] = {}
     for folder in folders:

@@ -6,7 +6,7 @@ row; what the cells mean is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -17,12 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Integers
-from credence.problems import refuse
-from credence.tables.expansion import check_bytes, check_rows
-from credence.tables.formats.format import Format
-from credence.tables.numbers import Grid, Numbers, Step
-from credence.tables.problem_list import ProblemList
-from credence.tables.text import RowReader, plain_suffix, require_file
+from credence.problems import ProblemList, nearest, refuse
+from credence.tables.formats import Format
+from credence.tables.npz import Member, NpzFile
+from credence.tables.numbers import Numbers, ScoreGrid, ScoreStep
+from credence.tables.text import RowReader, check_bytes, check_rows, plain_suffix, require_file
 
 ROWS_LOOKED_AT = 64  # of a Parquet table, before all of it is read
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -54,7 +53,7 @@ class Chunk(Protocol):
         ...
 
 
-class Table(Protocol):
+class TableSource(Protocol):
     """A header and chunks of rows."""
 
     where: str
@@ -65,23 +64,13 @@ class Table(Protocol):
         """Yield all rows, from the start each time; problems go to the list."""
         ...
 
-    def step(self, scale: float) -> Step:
+    def step(self, scale: float) -> ScoreStep:
         """Return the step of the numbers seen so far."""
         ...
 
 
 class TextChunk:
-    """Rows of a text table, all as long as the header.
-
-    Parameters
-    ----------
-    rows : list of list of str
-        The cells.
-    lines : array of int
-        Line on which each row begins.
-    parsed : Numbers
-        Of the whole table, so that each text is parsed once.
-    """
+    """Rows of a text table, all as long as the header."""
 
     def __init__(self, rows: list[list[str]], lines: Integers, parsed: Numbers) -> None:
         self.rows = rows
@@ -108,17 +97,7 @@ class TextChunk:
 
 
 class TextTable:
-    """A CSV or TSV file, plain or packed.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    delimiter : str
-        Between cells.
-    format_ : Format
-        Says whether cells may be quoted and how the header begins.
-    """
+    """A CSV or TSV file, plain or packed."""
 
     def __init__(self, path: Path, delimiter: str, format_: Format) -> None:
         self.path = path
@@ -168,30 +147,16 @@ class TextTable:
             if rows:
                 yield TextChunk(rows, lines, self._parsed)
 
-    def step(self, scale: float) -> Step:
+    def step(self, scale: float) -> ScoreStep:
         """Return the step of the decimals seen so far."""
         return self._parsed.step(scale)
 
 
 class ArrowChunk:
-    """Rows of a Parquet table.
-
-    Parameters
-    ----------
-    batch : pyarrow.RecordBatch
-        The columns.
-    first_row : int
-        Number of the first row, from 1.
-    parsed : Numbers
-        For columns that hold numbers as text.
-    grid : Grid
-        Of the whole table.
-    where : str
-        The file.
-    """
+    """Rows of a Parquet table."""
 
     def __init__(
-        self, batch: Any, first_row: int, parsed: Numbers, grid: Grid, where: str
+        self, batch: Any, first_row: int, parsed: Numbers, grid: ScoreGrid, where: str
     ) -> None:
         self._batch = batch
         self.lines = np.arange(first_row, first_row + batch.num_rows, dtype=np.int64)
@@ -241,11 +206,6 @@ def open_parquet(path: Path) -> pq.ParquetFile:
 
     By default what was read stays in memory until the file is closed, and a
     column of a row group, however long, is read at once.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
     """
     return pq.ParquetFile(path, pre_buffer=False, buffer_size=PARQUET_BLOCK_BYTES)
 
@@ -264,13 +224,7 @@ def _check_expansion(path: Path, file: Any) -> None:
 
 
 class ParquetTable:
-    """A Parquet file, read batch by batch.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """A Parquet file, read batch by batch."""
 
     header_line: int | None = None
 
@@ -279,7 +233,7 @@ class ParquetTable:
         self.path = path
         self.where = str(path)
         self._parsed = Numbers()
-        self._grid = Grid()
+        self._grid = ScoreGrid()
         try:
             with open_parquet(path) as file:
                 _check_expansion(path, file)
@@ -308,7 +262,7 @@ class ParquetTable:
         except (pa.ArrowException, OSError, ValueError) as error:
             raise self._damaged() from error
 
-    def step(self, scale: float) -> Step:
+    def step(self, scale: float) -> ScoreStep:
         """Return the step of the numbers seen so far."""
         return self._grid.step(scale)
 
@@ -319,15 +273,132 @@ def delimiter_of(path: Path, format_: Format) -> str:
 
 
 def open_table(path: Path, format_: Format) -> TextTable | ParquetTable:
-    """Return a table that is ready to be read; the header is read already.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV (plain, gz, zst) or Parquet, by its ending.
-    format_ : Format
-        Named by the user.
-    """
+    """Return a table that is ready to be read; the header is read already."""
     if path.suffix in PARQUET_ENDINGS:
         return ParquetTable(path)
     return TextTable(path, delimiter_of(path, format_), format_)
+
+
+LABEL_ARRAYS = ("id", "class_names", "true_class")
+
+
+class ArrayChunk:
+    """Some proteins, a row for each network."""
+
+    def __init__(
+        self,
+        columns: list[list[str]],
+        scores: Any,
+        first_protein: int,
+        n_networks: int,
+        grid: ScoreGrid,
+    ) -> None:
+        self._columns = columns
+        self._scores = scores
+        self._grid = grid
+        n_proteins = len(scores) // n_networks
+        proteins = np.arange(first_protein, first_protein + n_proteins, dtype=np.int64)
+        self.lines = np.repeat(proteins, n_networks)
+
+    def texts(self, column: int) -> list[str]:
+        """Return the texts of a column."""
+        return self._columns[column]
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Return the numbers of some columns."""
+        places = [column - len(self._columns) for column in columns]
+        values = self._scores[:, places]
+        epsilon = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else 0.0
+        numbers: Floats = values.astype(np.float64)
+        self._grid.see(numbers, epsilon)
+        return numbers
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of one cell."""
+        if column < len(self._columns):
+            return self._columns[column][row]
+        return str(self._scores[row, column - len(self._columns)])
+
+
+class ArrayTable:
+    """The arrays of an npz file, shown as a table with a row per protein and network."""
+
+    header_line: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        require_file(path)
+        self.where = str(path)
+        self._grid = ScoreGrid()
+        self._file = NpzFile(path)
+        arrays = self._file.members
+        problems = ProblemList(self.where)
+        for name in LABEL_ARRAYS[:2]:
+            if name not in arrays:
+                problems.add(f"the array {name!r} is missing.", nearest(name, list(arrays)))
+        self._scores, self._n_networks = _networks(arrays, problems)
+        problems.raise_any()
+        n_proteins, n_classes = (arrays[self._scores[0]].shape[place] for place in (0, -1))
+        lengths = {"id": n_proteins, "class_names": n_classes, "true_class": n_proteins}
+        for name, length in lengths.items():
+            if name in arrays and arrays[name].shape != (length,):
+                problems.add(
+                    f"the array {name!r} has the shape {arrays[name].shape}, "
+                    f"the scores ask for ({length},).",
+                    "Give one entry each.",
+                )
+        problems.raise_any()
+        self._has_truth = "true_class" in arrays
+        fixed = ("id", "network", "true_class")[: 3 if self._has_truth else 2]
+        classes = self._file.whole("class_names").tolist()
+        self.header = (*fixed, *(str(name) for name in classes))
+
+    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
+        """Yield chunks of whole proteins."""
+        n_networks = self._n_networks
+        n_proteins = max(1, n_rows // n_networks)
+        networks = [str(number + 1) for number in range(n_networks)]
+        labels = ("id", "true_class")[: 2 if self._has_truth else 1]
+        first = 1
+        for pieces in self._file.rows((*labels, *self._scores), n_proteins):
+            ids, *truth = (
+                [str(name) for name in piece.tolist() for _ in networks]
+                for piece in pieces[: len(labels)]
+            )
+            scores = pieces[len(labels) :]
+            # A matrix of each network, or one array of all.
+            deep = np.stack(scores, axis=1) if scores[0].ndim == 2 else scores[0]
+            flat = deep.reshape(-1, deep.shape[2])
+            columns = [ids, networks * len(deep), *truth]
+            yield ArrayChunk(columns, flat, first, n_networks, self._grid)
+            first += len(deep)
+
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step of the numbers seen so far."""
+        return self._grid.step(scale)
+
+
+def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tuple[str, ...], int]:
+    """Return the arrays of the scores, and how many networks they are of."""
+    scores = {
+        name: array
+        for name, array in arrays.items()
+        if name not in LABEL_ARRAYS and array.ndim in (2, 3) and array.dtype.kind in "fiu"
+    }
+    deep = [name for name, array in scores.items() if array.ndim == 3]
+    flat = [name for name, array in scores.items() if array.ndim == 2]
+    if len(deep) == 1 and not flat:
+        found, shape = deep, arrays[deep[0]].shape
+    elif flat and not deep and len({arrays[name].shape for name in flat}) == 1:
+        n_proteins, n_classes = arrays[flat[0]].shape
+        found, shape = flat, (n_proteins, len(flat), n_classes)
+    else:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        problems.add(
+            f"the arrays are no score matrices of networks ({shapes}).",
+            "Give one array (proteins, networks, classes), or a matrix of the same shape "
+            "for each network.",
+        )
+        return (), 1
+    if 0 in shape:
+        problems.add(f"the scores have the shape {shape}.", "Give scores of some proteins.")
+    return tuple(found), shape[1]

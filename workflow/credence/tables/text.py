@@ -23,7 +23,40 @@ import pyarrow as pa
 
 from credence.predictions import Integers
 from credence.problems import InputError, refuse
-from credence.tables.expansion import check_bytes
+
+# Below this nothing is asked: it fits into any memory.
+FREE_BYTES = 16 << 20
+# A table of ids that count up and scores that are all alike is the most that a
+# real one shrinks: 75-fold as text under zstd, 800-fold as Parquet.
+MOST_TIMES = 2_000
+# Ten thousand million rows of a dozen numbers as text.
+MOST_BYTES = 1 << 40
+# Ids differ, so that a row takes room: such a table has 9 rows to a byte at most.
+FREE_ROWS = 1_000_000
+MOST_ROWS_PER_BYTE = 50
+
+REMEDY = "If it is what you think, unpack it and give the plain file; else leave it alone."
+
+
+def check_bytes(where: str, n_packed: int, n_unpacked: int) -> None:
+    """Refuse a packed file that grows beyond all measure."""
+    if n_unpacked <= FREE_BYTES:
+        return
+    if n_unpacked > MOST_TIMES * n_packed:
+        raise _bomb(where, f"more than {MOST_TIMES:,} times its size")
+    if n_unpacked > MOST_BYTES:
+        raise _bomb(where, f"more than {MOST_BYTES:,} bytes")
+
+
+def check_rows(where: str, n_packed: int, n_rows: int) -> None:
+    """Refuse a Parquet table of more rows than ids that differ leave room for."""
+    if n_rows > FREE_ROWS and n_rows > MOST_ROWS_PER_BYTE * n_packed:
+        raise _bomb(where, f"{n_rows:,} rows, from {n_packed:,} bytes")
+
+
+def _bomb(where: str, what: str) -> InputError:
+    return refuse(where, f"unpacked it becomes {what}, as no table does.", REMEDY)
+
 
 BLOCK_BYTES = 1 << 20
 MOST_BYTES_IN_LINE = 1 << 24  # a line so long is no row of a table
@@ -58,19 +91,11 @@ def plain_suffix(path: Path) -> str:
     return Path(path.stem).suffix if packing(path) else path.suffix
 
 
-def mend_with(command: str, path: Path) -> str:
-    """Return the shell command that mends a file with a filter.
-
-    Parameters
-    ----------
-    command : str
-        A filter from standard input to standard output.
-    path : Path
-        The file; packed ones are unpacked and packed again.
-    """
-    mended = path.with_name("mended_" + path.name)
+def fix_with(command: str, path: Path) -> str:
+    """Return the shell command that mends a file with a filter."""
+    fixed = path.with_name("mended_" + path.name)
     tools = {".gz": ("gzip -dc", "| gzip "), ".zst": ("zstd -dc", "| zstd ")}
-    source, target = shlex.quote(str(path)), shlex.quote(str(mended))
+    source, target = shlex.quote(str(path)), shlex.quote(str(fixed))
     if packing(path):
         unpack, pack = tools[packing(path)]
         return f"Run: {unpack} {source} | {command} {pack}> {target}"
@@ -78,13 +103,7 @@ def mend_with(command: str, path: Path) -> str:
 
 
 def require_file(path: Path) -> None:
-    """Raise unless the path is a file that can be read.
-
-    Parameters
-    ----------
-    path : Path
-        As the user gave it.
-    """
+    """Raise unless the path is a file that can be read."""
     where = str(path)
     try:
         if path.is_dir():
@@ -116,13 +135,7 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:
-    """Yield the unpacked bytes of a file, or raise what is wrong with the packing.
-
-    Parameters
-    ----------
-    path : Path
-        Packed or plain, by its ending.
-    """
+    """Yield the unpacked bytes of a file, or raise what is wrong with the packing."""
     require_file(path)
     where = str(path)
     n_bytes = 0
@@ -161,13 +174,13 @@ def _check_start(path: Path, block: bytes) -> None:
             raise refuse(where, what, remedy)
     if block.startswith(UTF16_MARKS):
         raise refuse(
-            where, "the text is UTF-16.", mend_with("iconv -f UTF-16 -t UTF-8", path), line=1
+            where, "the text is UTF-16.", fix_with("iconv -f UTF-16 -t UTF-8", path), line=1
         )
     if block.startswith(UTF8_MARK):
         raise refuse(
             where,
             "the file begins with a byte order mark, which would become part of the first name.",
-            mend_with("tail -c +4", path),
+            fix_with("tail -c +4", path),
             line=1,
         )
 
@@ -189,22 +202,16 @@ def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
     if b"\r" in block:
         if b"\n" not in block and block.count(b"\r") > 1:
             what = "lines end in a carriage return alone, as old Macs write them."
-            raise refuse(where, what, mend_with(r"tr '\r' '\n'", path), line=n_lines_before + 1)
+            raise refuse(where, what, fix_with(r"tr '\r' '\n'", path), line=n_lines_before + 1)
         if b"\r\n" in block or block.endswith(b"\r"):
             what = "lines end in a carriage return, as Windows writes them."
         else:
             what = "there is a carriage return inside the line."
-        raise refuse(where, what, mend_with(r"tr -d '\r'", path), line=line_of(b"\r"))
+        raise refuse(where, what, fix_with(r"tr -d '\r'", path), line=line_of(b"\r"))
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    r"""Yield the lines of a text file, each with its `\n`.
-
-    Parameters
-    ----------
-    path : Path
-        UTF-8 text, plain or packed.
-    """
+    r"""Yield the lines of a text file, each with its `\n`."""
     n_lines = 0
     rest = b""
     for block in chain(blocks_of(path), (b"",)):
@@ -229,7 +236,7 @@ def lines_of(path: Path) -> Iterator[str]:
             raise refuse(
                 str(path),
                 f"the byte 0x{whole[error.start]:02x} is no UTF-8.",
-                mend_with("iconv -f ISO-8859-1 -t UTF-8", path),
+                fix_with("iconv -f ISO-8859-1 -t UTF-8", path),
                 line=line,
             ) from error
         n_lines += len(lines)
@@ -237,19 +244,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 class RowReader:
-    """Gives rows with the line on which each begins; blank lines are no rows.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    delimiter : str
-        Between cells.
-    quoted : bool
-        Whether cells may stand in quotation marks.
-    header_start : str
-        How the header begins where it looks like a comment.
-    """
+    """Gives rows with the line on which each begins; blank lines are no rows."""
 
     def __init__(self, path: Path, delimiter: str, quoted: bool, header_start: str = "") -> None:
         self.where = str(path)
@@ -272,11 +267,6 @@ class RowReader:
 
         Rows of a batch are read in one go, which is twice as fast as one by
         one; their lines follow from the line breaks inside their cells.
-
-        Parameters
-        ----------
-        n_rows : int
-            Rows to a batch.
         """
         reader = self._reader
         while True:
@@ -295,10 +285,10 @@ class RowReader:
                 lines = np.arange(begins, begins + len(rows), dtype=np.int64)
             else:
                 n_lines = [1 + sum(cell.count("\n") for cell in row) for row in rows]
-                ends = begins + np.cumsum([0, *n_lines])
+                bounds = begins + np.cumsum([0, *n_lines])
                 is_row = np.array([bool(row) for row in rows], dtype=np.bool_)
-                lines = ends[:-1][is_row]
-                begins, rows = int(ends[-1]), [row for row in rows if row]
+                lines = bounds[:-1][is_row]
+                begins, rows = int(bounds[-1]), [row for row in rows if row]
             yield rows, lines
             if failure is not None:
                 raise self._unpaired(failure, begins) from failure

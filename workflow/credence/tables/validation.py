@@ -12,18 +12,83 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.predictions import Integers
-from credence.problems import nearest
-from credence.tables.formats.format import Format, Gathering, Lookup
-from credence.tables.layout import Layout
-from credence.tables.numbers import Step
-from credence.tables.problem_list import ProblemList
-from credence.tables.rows import Rows
-from credence.tables.sums import RowSums, shown
+from credence.predictions import Floats, Integers
+from credence.problems import MOST_PROBLEMS_KEPT, ProblemList, nearest
+from credence.tables.formats import Format, Gathering, NameLookup
+from credence.tables.numbers import ScoreStep
+from credence.tables.rows import ColumnLayout, TableRows
+
+SUM_DECIMALS = 6  # with which sums and tolerances are shown
+
+
+def shown(value: float) -> str:
+    """Return a number as messages show it.
+
+    Examples
+    --------
+    >>> shown(10.0), shown(0.055)
+    ('10', '0.055')
+    """
+    return f"{value:.{SUM_DECIMALS}f}".rstrip("0").rstrip(".")
+
+
+class RowSums:
+    """Sums of rows: how many there are, and those that may be off.
+
+    What rounding explains is known when all decimals have been seen. Until then
+    a row is kept only if its sum is off by more than the least that it may be.
+    """
+
+    def __init__(self, scale: float, least: float) -> None:
+        self.scale = scale
+        self.n_rows = 0
+        self._least = least
+        self._lines: list[Integers] = []
+        self._sums: list[Floats] = []
+
+    @property
+    def n_kept(self) -> int:
+        """Number of rows that are kept."""
+        return sum(map(len, self._sums))
+
+    def see(self, lines: Integers, sums: Floats) -> None:
+        """Take more rows into account."""
+        self.n_rows += len(sums)
+        is_doubtful = np.abs(sums - self.scale) > self._least
+        if is_doubtful.any():
+            self._lines.append(lines[is_doubtful])
+            self._sums.append(sums[is_doubtful])
+
+    def report(self, tolerance: float, problems: ProblemList) -> None:
+        """Report the rows that are off; as one problem if all are."""
+        if not self._sums:
+            return
+        sums, lines = np.concatenate(self._sums), np.concatenate(self._lines)
+        is_off = np.abs(sums - self.scale) > tolerance
+        sums, lines = sums[is_off], lines[is_off]
+        if 1 < len(sums) == self.n_rows:
+            low, high = shown(float(sums.min())), shown(float(sums.max()))
+            span = low if low == high else f"{low} to {high}"
+            problems.add(
+                f"all {len(sums)} rows sum to {span}, not to {shown(self.scale)}.",
+                "State the scale that the rows sum to, or that they sum to nothing "
+                "in particular (sum_to_scale: false).",
+                int(lines[0]),
+            )
+            return
+        for line, total in zip(lines, sums, strict=True):
+            problems.add(
+                f"the scores sum to {shown(total)}, not to {shown(self.scale)} "
+                f"(give or take {tolerance:.3g} for the decimals).",
+                "Correct the scores or remove the row.",
+                int(line),
+            )
+
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 SINGLE_SLACK = 1e-6  # share of the scale that a sum of float32 may exceed it by
@@ -51,33 +116,15 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Rules:
-    """What the rows of a table have to obey.
+    """What the rows of a table have to obey."""
 
-    Parameters
-    ----------
-    format : Format
-        Of the table.
-    layout : Layout
-        Of its header.
-    scale : float
-        What a row sums to, or the greatest score.
-    sum_to_scale : bool
-        Whether rows sum to the scale.
-    row_scale : float
-        What one row sums to: 1 where a row is one network's, else the scale.
-    lookup : mapping
-        Label → code of its class, -1 where it is none.
-    known : tuple of str
-        The classes, to name the nearest.
-    """
-
-    format: Format
-    layout: Layout
-    scale: float
-    sum_to_scale: bool
-    row_scale: float
-    lookup: Lookup | Gathering
-    known: tuple[str, ...]
+    format: Format  # Of the table
+    layout: ColumnLayout  # Of its header
+    scale: float  # What a row sums to, or the greatest score
+    sum_to_scale: bool  # Whether rows sum to the scale
+    row_scale: float  # What one row sums to: 1 where a row is one network's, else the scale
+    lookup: NameLookup | Gathering  # Label → code of its class, -1 where it is none
+    known: tuple[str, ...]  # The classes, to name the nearest
 
 
 class Remembers(Enum):
@@ -89,25 +136,13 @@ class Remembers(Enum):
 
 
 class Checker:
-    """Checks rows as they come and the whole table at the end.
-
-    Parameters
-    ----------
-    rules : Rules
-        What the rows have to obey.
-    problems : ProblemList
-        Takes what is wrong.
-    step : callable
-        What rounding the scores seen so far have gone through.
-    remembers : Remembers
-        What it keeps for :meth:`finish`.
-    """
+    """Checks rows as they come and the whole table at the end."""
 
     def __init__(
         self,
         rules: Rules,
         problems: ProblemList,
-        step: Callable[[], Step],
+        step: Callable[[], ScoreStep],
         remembers: Remembers = Remembers.ALL,
     ) -> None:
         self.rules = rules
@@ -118,12 +153,12 @@ class Checker:
         self.n_unscored = 0
         self.has_truth = False
         self._hashes: list[NDArray[np.int64]] = []
-        least = Step.least_tolerance(len(rules.layout.classes), rules.row_scale)
+        least = ScoreStep.least_tolerance(len(rules.layout.classes), rules.row_scale)
         self._sums = RowSums(rules.row_scale, least + rules.row_scale * rules.format.slack)
         self._bad: dict[int, BadCells] = {}
         self._doubtful: list[Contradiction] = []
 
-    def see(self, rows: Rows) -> tuple[Integers | None, Integers | None]:
+    def see(self, rows: TableRows) -> tuple[Integers | None, Integers | None]:
         """Check some rows, in the order of the table; return verdicts and truth as codes."""
         self.n_rows += rows.n_rows
         self.n_unscored += int(rows.is_unscored.sum())
@@ -138,7 +173,7 @@ class Checker:
         """Return the name of a column; None for the column without a name."""
         return None if column is None else self.rules.layout.header[column] or None
 
-    def _check_ids(self, rows: Rows) -> None:
+    def _check_ids(self, rows: TableRows) -> None:
         column = self._name(self.rules.layout.id)
         if self._remembers is Remembers.ALL:
             keys: Iterable[object] = rows.ids
@@ -162,7 +197,7 @@ class Checker:
                     column,
                 )
 
-    def _check_numbers(self, rows: Rows) -> None:
+    def _check_numbers(self, rows: TableRows) -> None:
         numbers = rows.numbers
         scored = ~rows.is_unscored
         is_bad = ~np.isfinite(numbers) & scored[:, None]
@@ -195,7 +230,7 @@ class Checker:
             self._sums.see(rows.lines[is_whole], finite.sum(axis=1)[is_whole])
 
     def _refuse_value(
-        self, rows: Rows, row: np.intp, place: np.intp, what: str, remedy: str
+        self, rows: TableRows, row: np.intp, place: np.intp, what: str, remedy: str
     ) -> None:
         column = rows.columns[place]
         text = rows.chunk.cell(int(row), column)
@@ -206,7 +241,7 @@ class Checker:
             self._name(column),
         )
 
-    def _check_predicted(self, rows: Rows, predicted: list[str]) -> Integers:
+    def _check_predicted(self, rows: TableRows, predicted: list[str]) -> Integers:
         column = self._name(self.rules.layout.predicted_class)
         codes = self._codes(rows, predicted, column, may_be_empty=False)
         if not self.rules.layout.classes:
@@ -231,7 +266,7 @@ class Checker:
         """Return by how much the score of a stored verdict may miss the best one."""
         return self._step().resolution + self.rules.scale * SINGLE_SLACK
 
-    def _check_truth(self, rows: Rows, truth: list[str]) -> Integers:
+    def _check_truth(self, rows: TableRows, truth: list[str]) -> Integers:
         carries_label = self.rules.format.label_of_id is not None
         layout = self.rules.layout
         column = self._name(layout.id if carries_label else layout.true_class)
@@ -239,7 +274,7 @@ class Checker:
         return self._codes(rows, truth, column, may_be_empty=not carries_label)
 
     def _codes(
-        self, rows: Rows, texts: list[str], column: str | None, *, may_be_empty: bool
+        self, rows: TableRows, texts: list[str], column: str | None, *, may_be_empty: bool
     ) -> Integers:
         if rows.is_unscored.any():
             texts = [
@@ -253,7 +288,7 @@ class Checker:
                 self._refuse_label(rows, int(row), text, column)
         return codes
 
-    def _refuse_label(self, rows: Rows, row: int, text: str, column: str | None) -> None:
+    def _refuse_label(self, rows: TableRows, row: int, text: str, column: str | None) -> None:
         known = self.rules.known
         name = rows.ids[row]
         if not text.strip():
@@ -268,14 +303,7 @@ class Checker:
         self.problems.add(what, remedy, int(rows.lines[row]), column)
 
     def finish(self, ids: Callable[[], Iterator[tuple[int, str]]]) -> None:
-        """Report what only the whole table shows.
-
-        Parameters
-        ----------
-        ids : callable
-            Reads the table again: line and id of each row. Called only where
-            an id seems to stand twice.
-        """
+        """Report what only the whole table shows."""
         if self.n_rows == 0 and not self.problems.problems:
             self.problems.add("the table has a header and no rows.", "Give a table with rows.")
         elif self.n_rows > 0 and self.n_rows == self.n_unscored:
@@ -361,3 +389,61 @@ def _bad_cell(protein: str, text: str) -> tuple[str, str]:
     if text.count(",") == 1 and text.replace(",", "").strip().isdigit():
         return f"{text!r} is not a number.", "Write decimals with a point."
     return f"{text!r} is not a number.", remedy
+
+
+BLOCK_ROWS = 1_000_000  # looked up at once
+
+Ids = Callable[[], Iterator[tuple[int, str]]]
+
+
+class KnownIds:
+    """Ids of the tables seen so far: of each 8 bytes, a hash, whatever its length.
+
+    Two hashes that are the same may be of two ids, so that tables are read again
+    where there are such, and the ids themselves compared.
+    """
+
+    def __init__(self) -> None:
+        self._tables: list[tuple[str, NDArray[np.int64], Ids]] = []
+
+    def add(self, where: str, hashes: NDArray[np.int64], ids: Ids) -> None:
+        """Take the ids of one more table, or raise those that an earlier one has."""
+        problems = ProblemList(where)
+        for earlier, known, known_ids in self._tables:
+            rows = _rows_among(hashes, known)
+            if not rows.size:
+                continue
+            own = dict(_ids_at(ids, rows))
+            wanted = set(own.values())
+            shared = {name for _, name in known_ids() if name in wanted}
+            for line, name in own.items():
+                if name in shared:
+                    problems.add(
+                        f"the id {name!r} is in {earlier} already.",
+                        "Give each protein its own id, or remove one of the rows.",
+                        line,
+                    )
+        problems.raise_any()
+        self._tables.append((where, np.sort(hashes), ids))
+
+
+def _rows_among(hashes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the first rows whose hash is among those known, which are in order."""
+    found = [np.empty(0, dtype=np.intp)]
+    n_found = 0
+    for start in range(0, len(hashes) if len(known) else 0, BLOCK_ROWS):
+        block = hashes[start : start + BLOCK_ROWS]
+        place = np.minimum(np.searchsorted(known, block), len(known) - 1)
+        found.append(np.flatnonzero(known[place] == block) + start)
+        n_found += len(found[-1])
+        if n_found >= MOST_PROBLEMS_KEPT:
+            break
+    return np.concatenate(found)[:MOST_PROBLEMS_KEPT]
+
+
+def _ids_at(ids: Ids, rows: NDArray[np.intp]) -> Iterator[tuple[int, str]]:
+    """Yield line and id of some rows, which are in order."""
+    wanted = set(rows.tolist())
+    for row, line_and_id in enumerate(islice(ids(), int(rows[-1]) + 1)):
+        if row in wanted:
+            yield line_and_id

@@ -11,9 +11,14 @@ import errno
 import fcntl
 import glob
 import gzip
+import hashlib
+import io
 import os
+import re
 import secrets
+import shutil
 import stat
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -27,7 +32,23 @@ import pyarrow.parquet as pq
 
 from credence.problems import InputError, refuse
 from credence.tables.json_text import json_text
-from credence.tables.reserved import device_of
+
+DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+
+def device_of(name: str) -> str | None:
+    """Return the device that Windows takes a name for, None where it takes it for none.
+
+    An ending makes no difference: ``aux.tsv`` is the device ``aux`` too.
+
+    Examples
+    --------
+    >>> device_of("aux.tsv"), device_of("Com1"), device_of("auxiliary.tsv")
+    ('aux', 'Com1', None)
+    """
+    match = DEVICE.fullmatch(name)
+    return None if match is None else match[1]
+
 
 TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
 ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
@@ -55,7 +76,7 @@ OPENING_REMEDIES = {
 }
 
 
-def _mendable(path: Path, error: OSError, remedies: Mapping[int, tuple[str, str]]) -> InputError:
+def _fixable(path: Path, error: OSError, remedies: Mapping[int, tuple[str, str]]) -> InputError:
     what, remedy = remedies[cast(int, error.errno)]
     return refuse(str(path), f"cannot be written, {what}", remedy)
 
@@ -69,7 +90,7 @@ def _is_device(path: Path) -> bool:
     except OSError as error:
         if error.errno not in OPENING_REMEDIES:
             raise
-        raise _mendable(path, error, OPENING_REMEDIES) from error
+        raise _fixable(path, error, OPENING_REMEDIES) from error
     if stat.S_ISDIR(mode):
         raise refuse(str(path), "this is a folder.", "Give the name of a file to write.")
     return not stat.S_ISREG(mode)
@@ -89,7 +110,7 @@ def _open_beside(path: Path) -> tuple[Path, int]:
         remedies = OPENING_REMEDIES | REMEDIES
         if error.errno not in remedies:
             raise
-        raise _mendable(path, error, remedies) from error
+        raise _fixable(path, error, remedies) from error
     return temporary, lock
 
 
@@ -108,11 +129,6 @@ def atomic(path: Path) -> Iterator[Path]:
     On any error the file beside is removed and what was at `path` stays. A
     folder that is missing is made; a link is followed; a device or a pipe is
     written to directly.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be.
     """
     path = Path(path)
     if _is_device(path):
@@ -134,7 +150,7 @@ def atomic(path: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in REMEDIES:
             raise
-        raise _mendable(path, error, REMEDIES) from error
+        raise _fixable(path, error, REMEDIES) from error
     finally:
         os.close(lock)
         temporary.unlink(missing_ok=True)
@@ -145,11 +161,6 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
     """Give a binary file that appears at `path` when all went well.
 
     A path that ends in .gz or .zst is compressed, without a time stamp.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be.
     """
     path = Path(path)
     with atomic(path) as temporary, temporary.open("wb") as raw, ExitStack() as stack:
@@ -166,29 +177,13 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be; compressed if it ends in .gz or .zst.
-    text : str
-        What it is to hold, line ends as they are.
-    """
+    """Write a text as UTF-8, whole or not at all."""
     with open_output(path) as handle:
         handle.write(text.encode("utf-8"))
 
 
 def write_json(path: Path, record: Any) -> None:
-    """Write a record as JSON: floats bit for bit, NaN as null, keys in their order.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is to be.
-    record : object
-        Numbers, texts, arrays, and mappings and sequences of these.
-    """
+    """Write a record as JSON: floats bit for bit, NaN as null, keys in their order."""
     write_text(path, json_text(record))
 
 
@@ -236,13 +231,7 @@ def _lines(table: pa.RecordBatch, spreadsheet_safe: bool) -> bytes:
 
 
 def check_table_ending(path: Path) -> None:
-    """Refuse a path whose ending names no kind of table.
-
-    Parameters
-    ----------
-    path : Path
-        Where a table is to be written.
-    """
+    """Refuse a path whose ending names no kind of table."""
     if not str(path).endswith(TABLE_ENDINGS):
         raise refuse(
             str(path),
@@ -256,18 +245,6 @@ class TableWriter:
 
     Memory holds one chunk. The bytes do not depend on how the rows were
     divided into chunks.
-
-    Parameters
-    ----------
-    path : Path
-        Ends in .tsv, .tsv.gz, .tsv.zst or .parquet.
-    names : sequence of str
-        Columns in order; every chunk has exactly these.
-    spreadsheet_safe : bool
-        Put an apostrophe before text that a spreadsheet would take for a
-        formula. For published TSV tables only: the text is no longer the id.
-    metadata : mapping of str to str, optional
-        Kept in the schema of a Parquet file; a TSV has no place for it.
     """
 
     def __init__(
@@ -303,13 +280,7 @@ class TableWriter:
         return self
 
     def write(self, columns: Mapping[str, Any]) -> None:
-        """Append rows.
-
-        Parameters
-        ----------
-        columns : mapping of str to array
-            The columns by name, equally long; NaN becomes an empty cell.
-        """
+        """Append rows."""
         if list(columns) != self._names:
             raise ValueError(f"columns {list(columns)} are not {self._names}")
         batch = pa.record_batch([_arrow(values) for values in columns.values()], self._names)
@@ -375,17 +346,45 @@ def write_table(
     spreadsheet_safe: bool = False,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a table as TSV or Parquet, as its ending says; NaN is an empty cell.
-
-    Parameters
-    ----------
-    path : Path
-        Ends in .tsv, .tsv.gz, .tsv.zst or .parquet.
-    columns : mapping of str to array
-        Columns in order, equally long.
-    spreadsheet_safe, metadata
-        See :class:`TableWriter`.
-    """
+    """Write a table as TSV or Parquet, as its ending says; NaN is an empty cell."""
     writer = TableWriter(path, list(columns), spreadsheet_safe=spreadsheet_safe, metadata=metadata)
     with writer:
         writer.write(columns)
+
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file can hold
+READABLE = 0o100644 << 16  # an ordinary file that all may read
+UNIX = 3
+SUMS = "SHA256SUMS"
+BLOCK = 1 << 20
+
+
+def write_archive(path: Path, folder: str, members: Mapping[str, str | Path]) -> None:
+    """Write a zip file of one folder, with a digest of every file in it."""
+    sums = []
+    with open_output(path) as handle, zipfile.ZipFile(handle, "w") as archive:
+        for name in sorted(members):
+            with _opened(members[name]) as source:
+                sums.append(f"{_digest(source)}  {name}\n")
+                source.seek(0)
+                _add(archive, f"{folder}/{name}", source)
+        _add(archive, f"{folder}/{SUMS}", io.BytesIO("".join(sums).encode()))
+
+
+def _opened(member: str | Path) -> BinaryIO:
+    return io.BytesIO(member.encode()) if isinstance(member, str) else member.open("rb")
+
+
+def _digest(source: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while block := source.read(BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _add(archive: zipfile.ZipFile, name: str, source: BinaryIO) -> None:
+    info = zipfile.ZipInfo(name, EPOCH)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr, info.create_system = READABLE, UNIX
+    with archive.open(info, "w", force_zip64=True) as target:
+        shutil.copyfileobj(source, target, BLOCK)

@@ -7,14 +7,14 @@ import math
 from credence.findings import Bins, ClassCount, Findings
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Panel,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
     Widget,
 )
 from credence.report.plots import ConfidencePlot
@@ -35,13 +35,7 @@ from credence.report.wording import (
 
 
 def section(findings: Findings) -> Section | None:
-    """Return sentences and figures of every class that was predicted.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return sentences and figures of every class that was predicted."""
     lookup = Lookup(findings)
     blocks: list[Block] = [
         Paragraph(
@@ -83,41 +77,25 @@ def _panel(lookup: Lookup, entry: ClassCount, number: int) -> Panel:
 
 
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
-    """Return how sure a prediction of a class is, in a sentence.
-
-    Parameters
-    ----------
-    lookup : Lookup
-        The findings.
-    entry : ClassCount
-        The class.
-    """
+    """Return how sure a prediction of a class is, in a sentence."""
     findings = lookup.findings
-    point = lookup.at(findings.chosen, entry.class_name, lookup.telling_score(entry))
+    point = lookup.at(findings.chosen, entry.class_name, lookup.example_score(entry))
     if point is None or math.isnan(point.value):
-        said = with_interval(entry.share, entry.lower, entry.upper)
+        stated = with_interval(entry.share, entry.lower, entry.upper)
         return (
-            f"A prediction of {entry.class_name} is right with probability {said}, "
+            f"A prediction of {entry.class_name} is right with probability {stated}, "
             f"whatever its score, from {lookup.evidence(entry)}."
         )
-    said = with_interval(point.value, point.lower, point.upper)
+    stated = with_interval(point.value, point.lower, point.upper)
     return (
         f"A prediction of {entry.class_name} with score "
-        f"{score(point.score, findings.results.scale)} is right with probability {said}, "
+        f"{score(point.score, findings.results.scale)} is right with probability {stated}, "
         f"from {lookup.evidence(entry)}."
     )
 
 
 def advice(lookup: Lookup, entry: ClassCount) -> str:
-    """Return from which score on to rely on it, and what would make it surer.
-
-    Parameters
-    ----------
-    lookup : Lookup
-        The findings.
-    entry : ClassCount
-        The class.
-    """
+    """Return from which score on to rely on it, and what would make it surer."""
     findings = lookup.findings
     parts = [
         f"Whatever the score, {count(entry.n_correct)} of {count(entry.n_predicted)} are right: "
@@ -131,7 +109,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
             f"From score {score(least, findings.results.scale)} on, the confidence is at least "
             f"{share(level)}, even at the lower end of its interval."
         )
-    point = lookup.at(findings.chosen, entry.class_name, lookup.telling_score(entry))
+    point = lookup.at(findings.chosen, entry.class_name, lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):
         near = max(1, round(point.support))
         parts.append(
@@ -205,13 +183,13 @@ def _off_diagonal(bins: Bins) -> tuple[int, int]:
     return len(filled), len(off)
 
 
-def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[FigureRow | Table, ...]:
+def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[FigureRow | TableBlock, ...]:
     """Return the curves of all methods in one figure, and their numbers."""
     findings = lookup.findings
     names = [method.name for method in findings.methods]
     if len(names) < 2:
         return ()
-    blocks: list[FigureRow | Table] = []
+    blocks: list[FigureRow | TableBlock] = []
     curves = tuple(
         lookup.curves[method, entry.class_name]
         for method in names
@@ -244,18 +222,18 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[FigureRow | 
                 )
         rows.append(tuple(cells))
     columns = (
-        Column("method", is_number=False),
-        Column("NLL in-sample"),
-        Column("Brier in-sample"),
-        Column("NLL held-out"),
-        Column("Brier held-out"),
+        TableColumn("method", is_number=False),
+        TableColumn("NLL in-sample"),
+        TableColumn("Brier in-sample"),
+        TableColumn("NLL held-out"),
+        TableColumn("Brier held-out"),
     )
     caption = f"{entry.class_name}: every method, from {lookup.evidence(entry)}"
-    blocks.append(Table(caption, columns, tuple(rows)))
+    blocks.append(TableBlock(caption, columns, tuple(rows)))
     return tuple(blocks)
 
 
-def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[Table, ...]:
+def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[TableBlock, ...]:
     found = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
     if found is None:
         return ()
@@ -272,11 +250,11 @@ def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[Table, ...]:
         if bins.n[k] > 0
     )
     columns = (
-        Column("held-out confidence", is_number=False),
-        Column("proteins"),
-        Column("families"),
-        Column("mean confidence"),
-        Column("share right"),
+        TableColumn("held-out confidence", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("families"),
+        TableColumn("mean confidence"),
+        TableColumn("share right"),
     )
     caption = f"{entry.class_name}: held-out confidences of {lookup.findings.chosen} in bins"
-    return (Table(caption, columns, rows),)
+    return (TableBlock(caption, columns, rows),)

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 
 from credence.findings import ClassChoice, Findings, MethodChoices
-from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table
+from credence.report.blocks import Block, Folded, Paragraph, Section, TableBlock, TableColumn
 from credence.report.wording import NOTHING, count
 
 
 def section(findings: Findings) -> Section | None:
-    """Return the choices class by class; None where nothing was chosen.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the choices class by class; None where nothing was chosen."""
     if not findings.choices:
         return None
     blocks: list[Block] = [
@@ -29,19 +23,19 @@ def section(findings: Findings) -> Section | None:
     for entry in findings.choices:
         blocks += [_chosen_table(entry), Folded("All candidates", (_trial_table(entry),))]
         if entry.skipped:
-            said = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
-            blocks.append(Paragraph(f"Not tried: {said}."))
+            stated = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
+            blocks.append(Paragraph(f"Not tried: {stated}."))
     return Section("choices", "What auto chose", tuple(blocks))
 
 
-def _chosen_table(entry: MethodChoices) -> Table:
+def _chosen_table(entry: MethodChoices) -> TableBlock:
     columns = (
-        Column("predicted class", is_number=False),
-        Column("proteins"),
-        Column("families"),
-        Column("chosen", is_number=False),
-        Column("held-out NLL"),
-        Column("within one standard error of the best", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("families"),
+        TableColumn("chosen", is_number=False),
+        TableColumn("held-out NLL"),
+        TableColumn("within one standard error of the best", is_number=False),
     )
     rows = tuple(
         (
@@ -54,7 +48,7 @@ def _chosen_table(entry: MethodChoices) -> Table:
         )
         for choice in entry.classes
     )
-    return Table(f"Choices of {entry.method}", columns, rows)
+    return TableBlock(f"Choices of {entry.method}", columns, rows)
 
 
 def _chosen_loss(choice: ClassChoice) -> str:
@@ -62,7 +56,7 @@ def _chosen_loss(choice: ClassChoice) -> str:
     return f"{losses[0]:.3f}" if len(losses) == 1 and not math.isnan(losses[0]) else NOTHING
 
 
-def _trial_table(entry: MethodChoices) -> Table:
+def _trial_table(entry: MethodChoices) -> TableBlock:
     candidates = list(
         dict.fromkeys(trial.method for choice in entry.classes for trial in choice.trials)
     )
@@ -77,8 +71,11 @@ def _trial_table(entry: MethodChoices) -> Table:
             else:
                 cells.append(f"{trial.difference:+.3f} ± {trial.standard_error:.3f}")
         rows.append(tuple(cells))
-    columns = (Column("predicted class", is_number=False), *(Column(name) for name in candidates))
-    return Table(
+    columns = (
+        TableColumn("predicted class", is_number=False),
+        *(TableColumn(name) for name in candidates),
+    )
+    return TableBlock(
         "Held-out NLL less that of the best candidate, ± the standard error of the difference "
         "over families",
         columns,

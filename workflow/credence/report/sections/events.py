@@ -5,45 +5,192 @@ from __future__ import annotations
 import math
 
 from credence.findings import Findings
-from credence.findings.evaluated import MetricValue
-from credence.findings.events import Ablation, EventFinding, EventsFinding
+from credence.findings.evaluated import Difference, MetricValue
+from credence.findings.use_sets import Ablation, EventFinding, EventsFinding
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Heading,
     Paragraph,
     Section,
-    Table,
-)
-from credence.report.event_wording import (
-    FORECASTS,
-    GROUPS,
-    PUBLISHED,
-    agreement_words,
-    as_sentence,
-    evidence_words,
-    helps_by,
-    lead_words,
-    limits_words,
-    pooling_words,
-    predicted_words,
-    signed,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
 from credence.report.wording import NOTHING, count, loss, of, share, shortened, slug
 
+PUBLISHED = "published"
+PREDICTED = "predicted_class"
+FORECASTS = {
+    "knn": "k nearest neighbours",
+    "tree": "decision tree",
+    "isotonic": "isotonic on the event's score",
+    "logistic": "logistic regression",
+    "boosting": "boosted trees",
+    "one_vs_all": "each class against all others",
+    PUBLISHED: "in the tables",
+}
+GROUPS = {
+    "score": "the scores",
+    "class": "the classes predicted",
+    "ensemble": "the ensemble's single members",
+    "sequence": "the protein's length and distance",
+    "neighbours": "the genes beside it",
+    "rule": "your rule",
+}
+
+
+def lead_words(events: EventsFinding) -> str:
+    """Return what events are, and which columns have them."""
+    names = ", ".join(f"event_{event.name}" for event in events.events)
+    one = len(events.events) == 1
+    return (
+        "A class may be in doubt where its group is not. So the table of confidences answers "
+        f"{'one more question' if one else 'more questions'} of each protein, with a probability "
+        f"in the {'column' if one else 'columns'} {names}."
+    )
+
+
+def agreement_words(events: EventsFinding) -> str:
+    """Return how events agree with each other, and what that cost."""
+    text = (
+        "The probabilities contradict neither each other nor the confidence: a group is never "
+        "less probable than a class in it. Forecasts made one by one do not keep to that, so they "
+        "are moved to the nearest that do. "
+    )
+    if events.agrees:
+        text += "The predicted class keeps its confidence, and the others are moved around it. "
+    n = sum(event.n for event in events.events)
+    return text + (
+        f"Of {count(n)} forecasts on families held out, {count(events.n_moved)} moved by more "
+        f"than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
+        f"{events.nll_after:.4f} after."
+    )
+
+
+def predicted_words(events: EventsFinding) -> str | None:
+    """Return what other evidence says of the predicted class itself."""
+    event = next((event for event in events.events if event.name == PREDICTED), None)
+    if event is None or not events.agrees:
+        return None
+    rows = [
+        row for row in event.differences if (row.method, row.metric) == (events.forecaster, "nll")
+    ]
+    if not rows or math.isnan(rows[0].value):
+        return None
+    row = rows[0]
+    verdict = _verdict(row, "it is better", "it is worse", "this set cannot tell which is better")
+    return (
+        f"event_{PREDICTED} is the confidence itself, by {events.method}. "
+        f"{as_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
+        f"with a held-out NLL that {_change(row)}: {verdict}."
+    )
+
+
+def as_sentence(text: str) -> str:
+    """Return a text that begins as sentences do.
+
+    Examples
+    --------
+    >>> as_sentence("the true class is Portal")
+    'The true class is Portal'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def _change(row: Difference) -> str:
+    if math.isnan(row.lower):
+        return f"differs by {_number(row.value)}, with no interval"
+    bounds = f"{_number(row.lower)} to {_number(row.upper)}"
+    return f"differs by {_number(row.value)} ({bounds}, n = {count(row.n)})"
+
+
+def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
+    """Return which side a paired difference is on, no more than its interval says."""
+    if row.upper < 0:
+        return less
+    return more if row.lower > 0 else neither
+
+
+def evidence_words(events: EventsFinding) -> str:
+    """Return what each group of features is worth, and what the ensemble is."""
+    shown = [event for event in events.events if event.ablations]
+    if not shown:
+        return (
+            "What single kinds of evidence are worth was not asked: there is one, or too little."
+        )
+    message = []
+    for event in shown:
+        helps = [GROUPS.get(part.group, part.group) for part in event.ablations if helps_by(part)]
+        text = f"For {event.name}: {_listed(helps)}."
+        if ensemble := [part for part in event.ablations if part.group == "ensemble"]:
+            row = ensemble[0].nll
+            unknown = "this set cannot tell whether the ensemble's single members help"
+            verdict = _verdict(
+                row, "the ensemble's single members harm", "its single members help", unknown
+            )
+            text += f" Without the ensemble's single members NLL {_change(row)}: {verdict}."
+        message.append(text)
+    return (
+        "Which evidence counts: what forecasts on families held out get worse without, by more "
+        f"than chance explains. {' '.join(message)}"
+    )
+
+
+def helps_by(part: Ablation) -> bool:
+    """Return whether held-out NLL is worse without a group, for all that chance can do."""
+    return part.nll.lower > 0
+
+
+def _listed(names: list[str]) -> str:
+    if not names:
+        return "no kind by itself"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def limits_words() -> str:
+    """Return how one probability is to be read."""
+    return (
+        "How to read one of them: of proteins with this probability that share came true, as the "
+        "curves below show with intervals; a single probability has no interval of its own. The "
+        "probabilities hold for the calibration set's mix of classes. Where a sample's mix was "
+        "estimated, adjusted_event_… beside them is corrected for it, on the assumption that "
+        "proteins of a class look alike in both; it takes the estimated mix as known, and is "
+        "surer than it should be where that is rough."
+    )
+
+
+def pooling_words(events: EventsFinding) -> str:
+    """Return why events are judged one by one."""
+    pooled = events.pooled
+    assert pooled is not None
+    return (
+        "Judge events one by one. Put together, errors of one can hide those of another: a fair "
+        "coin and a sure thing, both said to be 0.75, look calibrated, and neither is. Here the "
+        f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
+        f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
+    )
+
+
+def signed(row: Difference) -> str:
+    """Return a difference with its sign and interval."""
+    if math.isnan(row.value):
+        return NOTHING
+    if math.isnan(row.lower):
+        return _number(row.value)
+    return f"{_number(row.value)} ({_number(row.lower)} to {_number(row.upper)})"
+
+
+def _number(value: float) -> str:
+    """Return a difference with its sign; none has no sign."""
+    text = f"{value:+.4f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
+
 
 def section(findings: Findings) -> Section | None:
-    """Return what the probabilities of events are worth.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return what the probabilities of events are worth."""
     events = findings.events
     if events is None:
         return None
@@ -64,16 +211,18 @@ def section(findings: Findings) -> Section | None:
     return Section("events", "How probable are two classes, or a group?", tuple(blocks))
 
 
-def _overview(events: EventsFinding) -> Table:
+def _overview(events: EventsFinding) -> TableBlock:
     has_notes = any(event.note for event in events.events)
     columns = (
-        Column("event", is_number=False),
-        Column("what it says", is_number=False),
-        Column("came true", explained="Share of the calibration proteins"),
-        Column("held-out NLL", explained="Less is better"),
-        Column("calibration", explained="Squared distance of probability and share; 0 is best"),
-        Column("sharpness", explained="How far the probabilities tell proteins apart"),
-        *((Column("note", is_number=False),) if has_notes else ()),
+        TableColumn("event", is_number=False),
+        TableColumn("what it says", is_number=False),
+        TableColumn("came true", explained="Share of the calibration proteins"),
+        TableColumn("held-out NLL", explained="Less is better"),
+        TableColumn(
+            "calibration", explained="Squared distance of probability and share; 0 is best"
+        ),
+        TableColumn("sharpness", explained="How far the probabilities tell proteins apart"),
+        *((TableColumn("note", is_number=False),) if has_notes else ()),
     )
     rows = tuple(
         (
@@ -94,7 +243,7 @@ def _overview(events: EventsFinding) -> Table:
         f"The events asked for, as the tables carry them, judged on families held out ({n}). "
         "Sharpness is at most the variance of the outcome, share × (1 − share)."
     )
-    return Table(caption, columns, rows, tuple(_anchors(events)))
+    return TableBlock(caption, columns, rows, tuple(_anchors(events)))
 
 
 METRICS = ("nll", "brier", "calibration", "sharpness")
@@ -187,15 +336,15 @@ def _learning(event: EventFinding, name: str) -> Figure:
     )
 
 
-def _compared(events: EventsFinding, event: EventFinding) -> Table:
+def _compared(events: EventsFinding, event: EventFinding) -> TableBlock:
     columns = (
-        Column("forecast", is_number=False),
-        Column("tuned to", is_number=False),
-        Column("held-out NLL"),
-        Column("NLL against the tables", explained="Paired difference; below 0 it is better"),
-        Column("Brier score"),
-        Column("calibration"),
-        Column("sharpness"),
+        TableColumn("forecast", is_number=False),
+        TableColumn("tuned to", is_number=False),
+        TableColumn("held-out NLL"),
+        TableColumn("NLL against the tables", explained="Paired difference; below 0 it is better"),
+        TableColumn("Brier score"),
+        TableColumn("calibration"),
+        TableColumn("sharpness"),
     )
     tuned = {entry.forecaster: entry for entry in event.tuned}
     differences = {row.method: row for row in event.differences if row.metric == "nll"}
@@ -216,23 +365,23 @@ def _compared(events: EventsFinding, event: EventFinding) -> Table:
         f"({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
         f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest."
     )
-    return Table(caption, columns, tuple(rows))
+    return TableBlock(caption, columns, tuple(rows))
 
 
-def _ablations(events: EventsFinding, event: EventFinding) -> Table:
+def _ablations(events: EventsFinding, event: EventFinding) -> TableBlock:
     columns = (
-        Column("left out", is_number=False),
-        Column("features", is_number=False),
-        Column("change of held-out NLL", explained="Above 0: the group helps"),
-        Column("change of Brier score"),
-        Column("so", is_number=False),
+        TableColumn("left out", is_number=False),
+        TableColumn("features", is_number=False),
+        TableColumn("change of held-out NLL", explained="Above 0: the group helps"),
+        TableColumn("change of Brier score"),
+        TableColumn("so", is_number=False),
     )
     rows = tuple(_ablation_row(part) for part in event.ablations)
     caption = (
         f"What groups of features are worth for {shortened(event.name)}: without the group minus "
         f"with all, paired, with intervals over families (n = {count(event.n)})."
     )
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
 def _ablation_row(part: Ablation) -> tuple[str, ...]:
@@ -252,15 +401,15 @@ def _ablation_row(part: Ablation) -> tuple[str, ...]:
     )
 
 
-def _features(events: EventsFinding) -> Table:
+def _features(events: EventsFinding) -> TableBlock:
     columns = (
-        Column("feature", is_number=False),
-        Column("group", is_number=False),
-        Column("what it is", is_number=False),
-        Column("used", is_number=False),
+        TableColumn("feature", is_number=False),
+        TableColumn("group", is_number=False),
+        TableColumn("what it is", is_number=False),
+        TableColumn("used", is_number=False),
     )
     rows = tuple(
         (entry.name, entry.group, entry.summary, entry.missing or "yes")
         for entry in events.features
     )
-    return Table("Features, and why some were not used.", columns, rows)
+    return TableBlock("Features, and why some were not used.", columns, rows)

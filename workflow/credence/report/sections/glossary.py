@@ -72,13 +72,7 @@ TERMS = (
 
 
 def section(findings: Findings) -> Section:
-    """Return the glossary, and what each method does.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the glossary, and what each method does."""
     methods = tuple((method.name, _explained(method)) for method in findings.methods)
     return Section(
         "glossary",

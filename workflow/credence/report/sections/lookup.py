@@ -22,21 +22,15 @@ from credence.findings import (
 from credence.report.plots import ReliabilityPlot
 from credence.report.wording import of
 
-TOLD_DIGITS = 2  # of a number that is only about right
+SHOWN_DIGITS = 2  # of a number that is only about right
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
 
 
 @dataclass(frozen=True)
 class Point:
-    """A curve at one score.
+    """A curve at one score."""
 
-    Parameters
-    ----------
-    score, value, lower, upper, support : float
-        As in :class:`credence.findings.CurveFinding`.
-    """
-
-    score: float
+    score: float  # As in :class:`credence.findings.CurveFinding`
     value: float
     lower: float
     upper: float
@@ -45,15 +39,6 @@ class Point:
 
 def more_needed(lower: float, upper: float, support: float, level: float) -> int:
     """Return about how many independent proteins more would halve an interval.
-
-    Parameters
-    ----------
-    lower, upper : float
-        Its ends.
-    support : float
-        Independent proteins that it rests on.
-    level : float
-        Its nominal coverage.
 
     Notes
     -----
@@ -70,21 +55,15 @@ def more_needed(lower: float, upper: float, support: float, level: float) -> int
     z = NormalDist().inv_cdf((1 + level) / 2)
     binomial = (2 * z / width) ** 2 * middle * (1 - middle)
     more = max(4 * support, binomial) - support
-    digits = max(0, len(str(int(more))) - TOLD_DIGITS)
+    digits = max(0, len(str(int(more))) - SHOWN_DIGITS)
     return max(1, round(round(more, -digits)))
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """Ways into findings.
+    """Ways into findings."""
 
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
-
-    findings: Findings
+    findings: Findings  # What the run found
 
     @cached_property
     def metrics(self) -> dict[tuple[str, str | None, str, str], MetricValue]:
@@ -169,7 +148,7 @@ class Lookup:
             for entry in self.findings.results.parameters
         }
 
-    def telling_score(self, entry: ClassCount) -> float:
+    def example_score(self, entry: ClassCount) -> float:
         """Return the round score that is nearest to the class's median, if seen."""
         seen = [
             score for score in self.nice_scores() if entry.score_min <= score <= entry.score_max
@@ -193,15 +172,7 @@ class Lookup:
 
 
 def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> ReliabilityPlot:
-    """Return diagrams laid over each other, with band and curve of the first.
-
-    Parameters
-    ----------
-    names : tuple of str
-        What each is.
-    found : tuple of Reliability
-        At least one.
-    """
+    """Return diagrams laid over each other, with band and curve of the first."""
     first = found[0]
     return ReliabilityPlot(
         names,
@@ -214,13 +185,7 @@ def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> 
 
 
 def chance_in_words(found: Reliability) -> str:
-    """Return what the grey band of a diagram is, where it has one.
-
-    Parameters
-    ----------
-    found : Reliability
-        What is drawn first.
-    """
+    """Return what the grey band of a diagram is, where it has one."""
     if not found.band_lower:
         return ""
     return (

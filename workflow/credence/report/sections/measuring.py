@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from credence.findings import CalibrationTest, Findings
-from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table
+from credence.report.blocks import Block, Folded, Paragraph, Section, TableBlock, TableColumn
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import KEPT, NOTHING, count, share
 
@@ -44,13 +44,7 @@ MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
 
 
 def section(findings: Findings) -> Section | None:
-    """Return calibration errors with their noise floors, and tests by class.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return calibration errors with their noise floors, and tests by class."""
     results = findings.results
     if not results.floors and not results.tests:
         return None
@@ -90,25 +84,20 @@ def section(findings: Findings) -> Section | None:
     return Section("measuring", "Do confidences keep their word?", tuple(blocks))
 
 
-def _errors(lookup: Lookup, metrics: tuple[tuple[str, str], ...], caption: str) -> Table:
+def _errors(lookup: Lookup, metrics: tuple[tuple[str, str], ...], caption: str) -> TableBlock:
     rows = tuple(
         (method.name, *(floor_words(lookup, method.name, None, name) for name, _ in metrics))
         for method in lookup.findings.methods
     )
-    columns = (Column("method", is_number=False), *(Column(title) for _, title in metrics))
-    return Table(f"{caption} In brackets: by chance alone.", columns, rows)
+    columns = (
+        TableColumn("method", is_number=False),
+        *(TableColumn(title) for _, title in metrics),
+    )
+    return TableBlock(f"{caption} In brackets: by chance alone.", columns, rows)
 
 
 def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str) -> str:
-    """Return a held-out calibration error, with what chance alone would give.
-
-    Parameters
-    ----------
-    lookup : Lookup
-        The findings.
-    method, class_name, metric : str
-        Whose error; no class for all of them.
-    """
+    """Return a held-out calibration error, with what chance alone would give."""
     value = lookup.metrics.get((method, class_name, "held_out", metric))
     if value is None or math.isnan(value.value):
         return NOTHING
@@ -119,7 +108,7 @@ def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str
     return f"{value.value:.3f} (chance{KEPT}{low:.3f} to {high:.3f})"
 
 
-def _parts(lookup: Lookup) -> Table:
+def _parts(lookup: Lookup) -> TableBlock:
     rows = []
     for method in lookup.findings.methods:
         cells = [method.name]
@@ -131,8 +120,8 @@ def _parts(lookup: Lookup) -> Table:
                 else f"{found.value:.4f}".replace("-", "−")
             )
         rows.append(tuple(cells))
-    columns = (Column("method", is_number=False), *(Column(title) for _, title in PARTS))
-    return Table(
+    columns = (TableColumn("method", is_number=False), *(TableColumn(title) for _, title in PARTS))
+    return TableBlock(
         "The held-out Brier score is the variance of being right, less sharpness, plus "
         "calibration, plus a remainder that bins hide (variance of the confidence within bins "
         "less twice its covariance there with being right).",
@@ -172,7 +161,7 @@ def _tests_in_words(findings: Findings) -> str:
     return words.strip()
 
 
-def _tests(findings: Findings, test: str, title: str) -> Table:
+def _tests(findings: Findings, test: str, title: str) -> TableBlock:
     rows = tuple(
         (
             "all classes" if row.class_name is None else row.class_name,
@@ -187,16 +176,18 @@ def _tests(findings: Findings, test: str, title: str) -> Table:
         for row in _of_chosen(findings, test)
     )
     columns = (
-        Column("predicted class", is_number=False),
-        Column("proteins"),
-        Column("families"),
-        Column("statistic"),
-        Column("p", explained="By random signs over families"),
-        Column("p, Holm", explained="Corrected for the number of classes"),
-        Column("p if independent", explained="Asymptotic; too small where there are relatives"),
-        Column("power", explained="To see, at 5 %, confidences five points off throughout"),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("families"),
+        TableColumn("statistic"),
+        TableColumn("p", explained="By random signs over families"),
+        TableColumn("p, Holm", explained="Corrected for the number of classes"),
+        TableColumn(
+            "p if independent", explained="Asymptotic; too small where there are relatives"
+        ),
+        TableColumn("power", explained="To see, at 5 %, confidences five points off throughout"),
     )
-    return Table(f"{title} test, {findings.chosen}, held-out", columns, rows)
+    return TableBlock(f"{title} test, {findings.chosen}, held-out", columns, rows)
 
 
 def p_words(value: float) -> str:

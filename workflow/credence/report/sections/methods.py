@@ -7,13 +7,13 @@ import math
 from credence.findings import Difference, Findings
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
@@ -23,13 +23,7 @@ OVER_ALL = "all classes"
 
 
 def section(findings: Findings) -> Section:
-    """Return the comparison of all methods, held-out and in-sample.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the comparison of all methods, held-out and in-sample."""
     lookup = Lookup(findings)
     blocks: list[Block] = [Paragraph(_verdict(lookup), is_lead=True)]
     figure = _comparison(lookup)
@@ -151,7 +145,7 @@ def _overall_reliability(lookup: Lookup) -> tuple[Figure, ...]:
     )
 
 
-def _overall_table(lookup: Lookup) -> Table:
+def _overall_table(lookup: Lookup) -> TableBlock:
     findings = lookup.findings
     reference = findings.results.differences[0].reference if findings.results.differences else ""
     differences = {
@@ -175,15 +169,15 @@ def _overall_table(lookup: Lookup) -> Table:
         cells.append(NOTHING if held_out is None else count(held_out.n))
         rows.append(tuple(cells))
     columns = (
-        Column("method", is_number=False),
-        Column("held-out NLL"),
-        Column("held-out Brier"),
-        Column(f"NLL minus {reference}" if reference else "difference"),
-        Column("in-sample NLL"),
-        Column("in-sample Brier"),
-        Column("proteins", explained="Those with a held-out confidence"),
+        TableColumn("method", is_number=False),
+        TableColumn("held-out NLL"),
+        TableColumn("held-out Brier"),
+        TableColumn(f"NLL minus {reference}" if reference else "difference"),
+        TableColumn("in-sample NLL"),
+        TableColumn("in-sample Brier"),
+        TableColumn("proteins", explained="Those with a held-out confidence"),
     )
-    return Table(
+    return TableBlock(
         "Methods over all classes. Held-out numbers are of families that the fit did not see; "
         "in-sample numbers flatter. Differences are of held-out NLL, pair by pair.",
         columns,
@@ -191,7 +185,7 @@ def _overall_table(lookup: Lookup) -> Table:
     )
 
 
-def _class_table(lookup: Lookup) -> Table:
+def _class_table(lookup: Lookup) -> TableBlock:
     findings = lookup.findings
     names = [method.name for method in findings.methods]
     rows = []
@@ -202,8 +196,8 @@ def _class_table(lookup: Lookup) -> Table:
             cells.append(NOTHING if found is None else loss(found.value, found.lower, found.upper))
         rows.append(tuple(cells))
     columns = (
-        Column("predicted class", is_number=False),
-        Column("proteins"),
-        *(Column(name) for name in names),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("proteins"),
+        *(TableColumn(name) for name in names),
     )
-    return Table("Held-out NLL by predicted class", columns, tuple(rows))
+    return TableBlock("Held-out NLL by predicted class", columns, tuple(rows))

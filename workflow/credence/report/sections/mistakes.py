@@ -7,13 +7,13 @@ import math
 from credence.findings import Counting, Findings, Halves
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import LinesPlot
 from credence.report.wording import NOTHING, count, of, share, slug
@@ -25,13 +25,7 @@ MOST_FIGURES = 12  # classes of which figures are shown, those with the most pro
 
 
 def section(findings: Findings) -> Section | None:
-    """Return the confusion matrices, halves' histograms and both ways of counting.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the confusion matrices, halves' histograms and both ways of counting."""
     results = findings.results
     if not results.given_predicted:
         return None
@@ -60,14 +54,14 @@ def section(findings: Findings) -> Section | None:
     return Section("mistakes", "What is taken for what", tuple(blocks))
 
 
-def _columns(findings: Findings) -> tuple[Column, ...]:
+def _columns(findings: Findings) -> tuple[TableColumn, ...]:
     return (
-        Column("truly ↓, predicted →", is_number=False),
-        *(Column(name) for name in findings.results.class_names),
+        TableColumn("truly ↓, predicted →", is_number=False),
+        *(TableColumn(name) for name in findings.results.class_names),
     )
 
 
-def _shares(findings: Findings, table: tuple[tuple[float, ...], ...], caption: str) -> Table:
+def _shares(findings: Findings, table: tuple[tuple[float, ...], ...], caption: str) -> TableBlock:
     def cell(value: float) -> str:
         if math.isnan(value):
             return NOTHING
@@ -78,18 +72,18 @@ def _shares(findings: Findings, table: tuple[tuple[float, ...], ...], caption: s
         for name, row in zip(findings.results.class_names, table, strict=True)
     )
     blank = f"Blank: below {MOST_SHOWN:g}; {NOTHING}: no protein."
-    return Table(f"{caption}. {blank}", _columns(findings), rows)
+    return TableBlock(f"{caption}. {blank}", _columns(findings), rows)
 
 
-def _counts(findings: Findings) -> Table:
+def _counts(findings: Findings) -> TableBlock:
     rows = tuple(
         (name, *(count(value) if value else "" for value in row))
         for name, row in zip(findings.results.class_names, findings.results.confusion, strict=True)
     )
-    return Table("Proteins by true and predicted class", _columns(findings), rows)
+    return TableBlock("Proteins by true and predicted class", _columns(findings), rows)
 
 
-def _listed(findings: Findings) -> Table:
+def _listed(findings: Findings) -> TableBlock:
     """Return the likeliest true classes of each predicted one, where a matrix is too wide."""
     names = findings.results.class_names
     rows = []
@@ -99,18 +93,18 @@ def _listed(findings: Findings) -> Table:
             ((-value, k) for value, k in column if k != number and value >= MOST_SHOWN),
         )[:N_LISTED]
         own = column[number][0]
-        said = "; ".join(f"{names[k]} {share(-value)}" for value, k in others)
-        rows.append((name, NOTHING if math.isnan(own) else share(own), said or NOTHING))
+        stated = "; ".join(f"{names[k]} {share(-value)}" for value, k in others)
+        rows.append((name, NOTHING if math.isnan(own) else share(own), stated or NOTHING))
     columns = (
-        Column("predicted class", is_number=False),
-        Column("truly in it"),
-        Column("else most often", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("truly in it"),
+        TableColumn("else most often", is_number=False),
     )
     caption = (
         "What predictions of each class truly are, as shares of them. The whole matrix of "
         f"{count(len(names))} classes is in findings.json."
     )
-    return Table(caption, columns, tuple(rows))
+    return TableBlock(caption, columns, tuple(rows))
 
 
 def _figured(findings: Findings) -> set[str]:
@@ -136,10 +130,10 @@ def _halves(findings: Findings) -> Folded:
         for entry in findings.results.halves
     )
     columns = (
-        Column("predicted class", is_number=False),
-        Column("proteins, first half"),
-        Column("second half"),
-        Column("mean distance of their bars"),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("proteins, first half"),
+        TableColumn("second half"),
+        TableColumn("mean distance of their bars"),
     )
     caption = (
         "Histograms of the share right over the score, from two halves that share no family. How "
@@ -154,7 +148,7 @@ def _halves(findings: Findings) -> Folded:
     )
     return Folded(
         "How noisy is a histogram of this size?",
-        (Table(caption, columns, rows), FigureRow(figures)),
+        (TableBlock(caption, columns, rows), FigureRow(figures)),
     )
 
 

@@ -13,13 +13,7 @@ TEST = "kolmogorov_smirnov"
 
 
 def section(findings: Findings) -> Section:
-    """Return every notice of the run.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return every notice of the run."""
     notices = all_notices(findings)
     if not notices:
         return Section("notices", "What to be careful with", (Paragraph("Nothing was found."),))
@@ -29,13 +23,7 @@ def section(findings: Findings) -> Section:
 
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
-    """Return what any stage has to say, what tests rejected, and what the audit found.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return what any stage has to say, what tests rejected, and what the audit found."""
     return (
         *findings.notices,
         *findings.results.notices,

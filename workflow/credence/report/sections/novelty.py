@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 
 from credence.findings import Findings
-from credence.findings.novelty import NovelProtein, NoveltyFinding
+from credence.findings.use_sets import NovelProtein, NoveltyFinding
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Heading,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import DistancePlot, MapPlot
 from credence.report.wording import NOTHING, count, of, share, slug
@@ -27,13 +27,7 @@ FEATURES = {
 
 
 def section(findings: Findings) -> Section | None:
-    """Return how far every use-set is from the calibration set; None without any.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return how far every use-set is from the calibration set; None without any."""
     if not findings.novelties:
         return None
     blocks: list[Block] = [
@@ -154,21 +148,23 @@ def _distances(found: NoveltyFinding, name: str) -> Figure:
     )
 
 
-def _table(found: NoveltyFinding) -> Table:
+def _table(found: NoveltyFinding) -> TableBlock:
     columns = (
-        Column("protein", is_number=False),
-        Column("predicted class", is_number=False),
-        Column("confidence"),
-        Column("novelty", explained="Part of the calibration proteins that are nearer to others"),
-        Column("distance", explained="To the nearest calibration protein"),
-        Column("nearest calibration protein", is_number=False),
-        Column("its class", is_number=False),
-        Column("distance to training", explained="To the nearest training protein"),
+        TableColumn("protein", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("confidence"),
+        TableColumn(
+            "novelty", explained="Part of the calibration proteins that are nearer to others"
+        ),
+        TableColumn("distance", explained="To the nearest calibration protein"),
+        TableColumn("nearest calibration protein", is_number=False),
+        TableColumn("its class", is_number=False),
+        TableColumn("distance to training", explained="To the nearest training protein"),
     )
     caption = f"{found.name}: the flagged proteins, farthest first"
     if len(found.rows) < found.n_flagged:
         caption += f" ({count(len(found.rows))} of {count(found.n_flagged)})"
-    return Table(caption, columns, tuple(_row(row) for row in found.rows))
+    return TableBlock(caption, columns, tuple(_row(row) for row in found.rows))
 
 
 def _row(row: NovelProtein) -> tuple[str, ...]:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from credence.findings import Findings
-from credence.report.blocks import Block, Column, Definitions, Folded, Paragraph, Section, Table
+from credence.report.blocks import (
+    Block,
+    Definitions,
+    Folded,
+    Paragraph,
+    Section,
+    TableBlock,
+    TableColumn,
+)
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.notices import all_notices
 from credence.report.wording import NOTHING, count, of, share
 
 
 def section(findings: Findings) -> Section:
-    """Return what a reader has to know of the run before its numbers.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return what a reader has to know of the run before its numbers."""
     results, provenance = findings.results, findings.provenance
     families = (
         f"in {of(results.n_clusters, 'family', 'families')} of relatives"
@@ -69,16 +71,16 @@ def _release(findings: Findings) -> tuple[tuple[str, str], ...]:
         return ()
     last = findings.releases.releases[-1]
     n = len(findings.releases.releases)
-    said = last.name if n == 1 else f"{last.name}, the last of {count(n)}"
+    stated = last.name if n == 1 else f"{last.name}, the last of {count(n)}"
     digest = f"; SHA-256 {last.digest}" if last.digest else ""
-    return (("Release", said + digest),)
+    return (("Release", stated + digest),)
 
 
 def _others(findings: Findings) -> list[str]:
     return [method.name for method in findings.methods if method.name != findings.chosen]
 
 
-def _details(findings: Findings) -> tuple[Table, ...]:
+def _details(findings: Findings) -> tuple[TableBlock, ...]:
     tables = []
     if findings.provenance.inputs:
         rows = tuple(
@@ -90,13 +92,13 @@ def _details(findings: Findings) -> tuple[Table, ...]:
             )
             for entry in findings.provenance.inputs
         )
-        columns: tuple[Column, ...] = (
-            Column("input", is_number=False),
-            Column("file", is_number=False),
-            Column("records"),
-            Column("SHA-256", is_number=False),
+        columns: tuple[TableColumn, ...] = (
+            TableColumn("input", is_number=False),
+            TableColumn("file", is_number=False),
+            TableColumn("records"),
+            TableColumn("SHA-256", is_number=False),
         )
-        tables.append(Table("Files that this run read", columns, rows))
+        tables.append(TableBlock("Files that this run read", columns, rows))
     settings = [("run", entry.name, entry.value) for entry in findings.provenance.settings]
     settings += [
         (method.name, entry.name, entry.value)
@@ -104,6 +106,8 @@ def _details(findings: Findings) -> tuple[Table, ...]:
         for entry in method.settings
     ]
     if settings:
-        columns = tuple(Column(title, is_number=False) for title in ("of", "setting", "value"))
-        tables.append(Table("Settings", columns, tuple(settings)))
+        columns = tuple(
+            TableColumn(title, is_number=False) for title in ("of", "setting", "value")
+        )
+        tables.append(TableBlock("Settings", columns, tuple(settings)))
     return tuple(tables)

@@ -5,28 +5,273 @@ from __future__ import annotations
 import math
 
 from credence.findings import Findings
-from credence.findings.releases import Change, ClassChange, ReleaseState, Step
+from credence.findings.releases import (
+    Change,
+    ClassChange,
+    Drift,
+    DriftClass,
+    Outcome,
+    ReleaseState,
+    ReleaseStep,
+)
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Heading,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import ChangePlot
-from credence.report.release_tables import (
-    ARROW,
-    drift_of,
-    metrics_of,
-    moved_of,
-    outcomes_of,
-    signed_points,
-)
-from credence.report.wording import NOTHING, count, of, score, share, slug
+from credence.report.wording import KEPT, NOTHING, count, loss, of, score, share, slug
+
+ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
+TOO_FEW = "too few to tell."
+
+
+def outcomes_of(step: ReleaseStep) -> list[Block]:
+    """Return what became of the proteins of a trove."""
+    outcomes = [entry for entry in step.newer.outcomes if entry.n]
+    if not outcomes:
+        return []
+    columns = (
+        TableColumn("outcome", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("meaning", False),
+    )
+    rows = tuple((_words(entry), count(entry.n), entry.meaning) for entry in outcomes)
+    caption = f"What became of the proteins of {step.newer.name}; each has one outcome."
+    blocks: list[Block] = [TableBlock(caption, columns, rows)]
+    tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
+    if tables:
+        n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
+        blocks.append(Folded(f"Not added: {of(n_apart, 'protein')}, and why", tables))
+    return blocks
+
+
+def _words(entry: Outcome) -> str:
+    """Return the name of an outcome, as it is in attach.tsv but for the underscore."""
+    return entry.outcome.replace("_", " ")
+
+
+def _examples(entry: Outcome) -> TableBlock:
+    columns = (
+        TableColumn("protein", is_number=False),
+        TableColumn("label", is_number=False),
+        TableColumn("decided by", is_number=False),
+        TableColumn("its label", is_number=False),
+        TableColumn("identity"),
+        TableColumn("coverage"),
+        TableColumn("reason", is_number=False),
+    )
+    rows = tuple(
+        (
+            one.id,
+            one.true_class or NOTHING,
+            one.relative or NOTHING,
+            one.relative_class or NOTHING,
+            NOTHING if math.isnan(one.identity) else f"{one.identity:.2f}",
+            NOTHING if math.isnan(one.coverage) else f"{one.coverage:.2f}",
+            one.reason,
+        )
+        for one in entry.examples
+    )
+    more = entry.n - len(rows)
+    rest = f", the first {len(rows)}; all are in attach.tsv" if more > 0 else ""
+    return TableBlock(f"{_words(entry)}: {of(entry.n, 'protein')}{rest}.", columns, rows)
+
+
+def drift_of(drift: Drift, step: ReleaseStep) -> list[Block]:
+    """Return whether a trove agrees with the calibration before it."""
+    stated = [entry.sentence for entry in drift.classes[:1]]
+    blocks: list[Block] = [
+        Paragraph(
+            "Does the trove agree with the calibration before it? "
+            + " ".join([*stated, *drift.sentences])
+        )
+    ]
+    if drift.classes:
+        parts: list[Paragraph | TableBlock] = [
+            Paragraph(entry.sentence)
+            for entry in drift.classes[1:]
+            if not entry.sentence.endswith(TOO_FEW)
+        ]
+        few = [
+            f"{entry.class_name} ({count(entry.n)} in "
+            f"{of(entry.n_clusters, 'family', 'families')})"
+            for entry in drift.classes[1:]
+            if entry.sentence.endswith(TOO_FEW)
+        ]
+        if few:
+            parts.append(Paragraph(f"Too few to tell: {', '.join(few)}."))
+        parts.append(_drift_table(drift, step))
+        if drift.truths:
+            parts.append(_truth_table(drift))
+        blocks.append(Folded("The old calibration on the trove, class by class", tuple(parts)))
+    return blocks
+
+
+def _drift_table(drift: Drift, step: ReleaseStep) -> TableBlock:
+    columns = (
+        TableColumn("predicted class", is_number=False),
+        TableColumn("new proteins"),
+        TableColumn("families"),
+        TableColumn(
+            "right", explained="Right predictions, and those expected of the old confidences"
+        ),
+        TableColumn("NLL", explained="On the old set, held out, and on the trove"),
+        TableColumn("difference", explained=f"With its {100 * step.level:g} % interval"),
+        TableColumn("p KS", explained="Kolmogorov–Smirnov; families, counted over classes"),
+        TableColumn("p Sp.", explained="Spiegelhalter"),
+        TableColumn("corrected p KS", explained="At the trove's own shares of the classes"),
+        TableColumn("corrected p Sp.", explained="Likewise"),
+    )
+    rows = tuple(
+        (
+            entry.class_name or "all",
+            count(entry.n),
+            count(entry.n_clusters),
+            f"{count(entry.n_correct)} of {entry.expected:,.1f}",
+            f"{_number(entry.nll_old)}{ARROW}{_number(entry.nll_trove)}",
+            loss(entry.nll_trove - entry.nll_old, entry.lower, entry.upper),
+            _p_value(entry, "kolmogorov_smirnov", False),
+            _p_value(entry, "spiegelhalter", False),
+            _p_value(entry, "kolmogorov_smirnov", True),
+            _p_value(entry, "spiegelhalter", True),
+        )
+        for entry in drift.classes
+    )
+    caption = (
+        f"The calibration of {step.older.name} on {of(drift.n, 'new protein')} before they were "
+        "added. p-values count families and, by class, how many classes there are (Holm)."
+    )
+    return TableBlock(caption, columns, rows)
+
+
+def _p_value(entry: DriftClass, test: str, is_corrected: bool) -> str:
+    for one in entry.tests:
+        if one.test == test and one.is_corrected == is_corrected:
+            return _number(one.p_adjusted)
+    return NOTHING
+
+
+def _number(value: float) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.3f}"
+
+
+def _truth_table(drift: Drift) -> TableBlock:
+    columns = (
+        TableColumn("true class", is_number=False),
+        TableColumn("old"),
+        TableColumn("new"),
+        TableColumn("families, old"),
+        TableColumn("families, new"),
+        TableColumn("recognised, old", explained="Share predicted to be in their class"),
+        TableColumn("recognised, new"),
+        TableColumn("distance", explained="Of the scores' distributions, 0 to 1"),
+        TableColumn("p", explained="Families exchanged at random; counted over classes (Holm)"),
+    )
+    rows = tuple(
+        (
+            entry.class_name,
+            count(entry.n_old),
+            count(entry.n_trove),
+            count(entry.n_clusters_old),
+            count(entry.n_clusters_trove),
+            share(entry.right_old),
+            share(entry.right_trove),
+            f"{entry.distance:.2f}",
+            "too few" if math.isnan(entry.p_adjusted) else _number(entry.p_adjusted),
+        )
+        for entry in drift.truths
+    )
+    return TableBlock("Do proteins of a class score as they did before?", columns, rows)
+
+
+def metrics_of(step: ReleaseStep) -> list[Block]:
+    """Return how both releases do on the same proteins."""
+    if not step.metrics:
+        return []
+    samples = {"old": f"proteins of {step.older.name}", "test": "test group"}
+    columns = (
+        TableColumn("judged on", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("metric", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("before"),
+        TableColumn("now"),
+        TableColumn("difference", explained="Negative: better now"),
+    )
+    rows = tuple(
+        (
+            samples[entry.sample],
+            entry.class_name or "all",
+            entry.metric.upper() if entry.metric == "nll" else entry.metric.capitalize(),
+            count(entry.n),
+            _number(entry.before),
+            _number(entry.after),
+            loss(entry.after - entry.before, entry.lower, entry.upper),
+        )
+        for entry in step.metrics
+    )
+    caption = (
+        "The same proteins judged by both releases, held out. Smaller is better; intervals "
+        "count families."
+    )
+    return [Folded("Is the new release better on the old proteins?", (
+        TableBlock(caption, columns, rows),
+    ))]  # fmt: skip
+
+
+def moved_of(step: ReleaseStep) -> list[Block]:
+    """Return the proteins whose confidence moved most."""
+    if not step.moved:
+        return []
+    columns = (
+        TableColumn("protein", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("score"),
+        TableColumn("before"),
+        TableColumn("now"),
+        TableColumn("change", explained="In points"),
+        TableColumn("new", is_number=False),
+    )
+    rows = tuple(
+        (
+            entry.id,
+            entry.predicted_class,
+            score(entry.score, step.scale),
+            share(entry.before),
+            share(entry.after),
+            signed_points(entry.after - entry.before, math.nan, math.nan),
+            "yes" if entry.is_new else "",
+        )
+        for entry in step.moved
+    )
+    caption = f"The {len(rows)} proteins whose confidence moved most, of {count(step.n_moved)}."
+    return [Folded("Proteins that moved most", (TableBlock(caption, columns, rows),))]
+
+
+def signed_points(value: float, lower: float, upper: float) -> str:
+    """Return a difference of confidences in points, with its interval.
+
+    Examples
+    --------
+    >>> signed_points(0.071, 0.02, 0.12), signed_points(-0.004, math.nan, math.nan)
+    ('+7.1 (+2.0 to +12.0)', '−0.4')
+    """
+
+    def signed(number: float) -> str:
+        text = f"{100 * number:+.1f}"
+        return "0.0" if float(text) == 0 else text.replace("-", "−")
+
+    if math.isnan(lower):
+        return signed(value)
+    return f"{signed(value)} ({signed(lower)} to {signed(upper)})"
+
 
 TITLE = "What changed since last time?"
 STILL = 0.005  # a change of less than half a point is not drawn in the open
@@ -39,13 +284,7 @@ EXPLAINED = (
 
 
 def section(findings: Findings) -> Section | None:
-    """Return the releases of the run and what each changed; None without troves.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the releases of the run and what each changed; None without troves."""
     found = findings.releases
     if found is None or not found.steps:
         return None
@@ -61,29 +300,25 @@ def section(findings: Findings) -> Section | None:
     return Section("releases", TITLE, tuple(blocks))
 
 
-def sections_of_step(step: Step) -> tuple[Section, ...]:
-    """Return the sections of a page about one step alone.
-
-    Parameters
-    ----------
-    step : Step
-        From an older release to a newer one.
-    """
+def sections_of_step(step: ReleaseStep) -> tuple[Section, ...]:
+    """Return the sections of a page about one step alone."""
     blocks = (Paragraph(EXPLAINED), _timeline((step.older, step.newer)))
     return (Section("releases", TITLE, (*blocks, *step_blocks(step, is_last=True))),)
 
 
-def _timeline(releases: tuple[ReleaseState, ...]) -> Table:
+def _timeline(releases: tuple[ReleaseState, ...]) -> TableBlock:
     columns = (
-        Column("release", is_number=False),
-        Column("date", is_number=False),
-        Column("proteins in trove"),
-        Column("added"),
-        Column("not added"),
-        Column("calibrate"),
-        Column("families"),
-        Column("right"),
-        Column("digest", is_number=False, explained="The first figures of the release's digest"),
+        TableColumn("release", is_number=False),
+        TableColumn("date", is_number=False),
+        TableColumn("proteins in trove"),
+        TableColumn("added"),
+        TableColumn("not added"),
+        TableColumn("calibrate"),
+        TableColumn("families"),
+        TableColumn("right"),
+        TableColumn(
+            "digest", is_number=False, explained="The first figures of the release's digest"
+        ),
     )
     rows = []
     for entry in releases:
@@ -103,19 +338,11 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> Table:
                 entry.digest[:8] or NOTHING,
             )
         )
-    return Table("All releases of the calibration set.", columns, tuple(rows))
+    return TableBlock("All releases of the calibration set.", columns, tuple(rows))
 
 
-def step_blocks(step: Step, *, is_last: bool) -> tuple[Block, ...]:
-    """Return what one trove brought and changed.
-
-    Parameters
-    ----------
-    step : Step
-        From the release before it.
-    is_last : bool
-        Whether its figures stand in the open.
-    """
+def step_blocks(step: ReleaseStep, *, is_last: bool) -> tuple[Block, ...]:
+    """Return what one trove brought and changed."""
     name = slug(step.newer.name, step.newer.number)
     date = f", {step.newer.date}" if step.newer.date else ""
     blocks: list[Block] = [
@@ -134,19 +361,19 @@ def step_blocks(step: Step, *, is_last: bool) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _changes(step: Step, touched: list[ClassChange]) -> Table:
+def _changes(step: ReleaseStep, touched: list[ClassChange]) -> TableBlock:
     names = list(dict.fromkeys(part.name for entry in touched for part in entry.parameters))
     columns = (
-        Column("predicted class", is_number=False),
-        Column("before"),
-        Column("now"),
-        Column("new evidence", explained="In points"),
-        Column("re-weighting", explained="In points"),
-        Column("score", explained="The median score before; the confidences are there"),
-        Column("predictions"),
-        Column("right"),
-        Column("families"),
-        *(Column(name) for name in names),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("before"),
+        TableColumn("now"),
+        TableColumn("new evidence", explained="In points"),
+        TableColumn("re-weighting", explained="In points"),
+        TableColumn("score", explained="The median score before; the confidences are there"),
+        TableColumn("predictions"),
+        TableColumn("right"),
+        TableColumn("families"),
+        *(TableColumn(name) for name in names),
     )
     rows = tuple(
         (
@@ -166,7 +393,7 @@ def _changes(step: Step, touched: list[ClassChange]) -> Table:
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
         f"Points with their {100 * step.level:g} % intervals over families."
     )
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
 def _pair(pair: tuple[int, ...]) -> str:
@@ -191,7 +418,9 @@ def _points_of(change: Change | None) -> tuple[str, str]:
     )
 
 
-def _figures(step: Step, touched: list[ClassChange], name: str, is_last: bool) -> list[Block]:
+def _figures(
+    step: ReleaseStep, touched: list[ClassChange], name: str, is_last: bool
+) -> list[Block]:
     """Return each class before and after, those that moved most in the open."""
 
     def size(entry: ClassChange) -> float:
@@ -221,7 +450,7 @@ def _rows(figures: list[Figure]) -> list[FigureRow]:
     return [FigureRow(tuple(figures[at : at + 2])) for at in range(0, len(figures), 2)]
 
 
-def _figure(step: Step, entry: ClassChange, name: str) -> Figure:
+def _figure(step: ReleaseStep, entry: ClassChange, name: str) -> Figure:
     words = f" {entry.sentence}" if entry.sentence else ""
     return Figure(
         f"change-{name}-{slug(entry.class_name, step.classes.index(entry) + 1)}",
@@ -233,16 +462,8 @@ def _figure(step: Step, entry: ClassChange, name: str) -> Figure:
     )
 
 
-def change_plot(step: Step, entry: ClassChange) -> ChangePlot:
-    """Return a class before and after, as it is drawn.
-
-    Parameters
-    ----------
-    step : Step
-        From an older release to a newer one.
-    entry : ClassChange
-        What it changed for the class.
-    """
+def change_plot(step: ReleaseStep, entry: ClassChange) -> ChangePlot:
+    """Return a class before and after, as it is drawn."""
     return ChangePlot(
         names=(step.older.name, step.newer.name),
         score=entry.grid,

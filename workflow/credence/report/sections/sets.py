@@ -7,13 +7,13 @@ import math
 from credence.findings import Findings, SetClass, SetsFinding
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import ComparisonPlot
 from credence.report.wording import NOTHING, count, of, share, with_interval
@@ -23,13 +23,7 @@ NAN = math.nan
 
 
 def section(findings: Findings) -> Section | None:
-    """Return what prediction sets promise and what they kept, class by class.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return what prediction sets promise and what they kept, class by class."""
     sets = findings.sets
     if sets is None:
         return None
@@ -112,22 +106,22 @@ def _figure(sets: SetsFinding) -> Figure:
     )
 
 
-def _table(sets: SetsFinding) -> Table:
+def _table(sets: SetsFinding) -> TableBlock:
     columns = (
-        Column("true class", is_number=False),
-        Column("proteins"),
-        Column("families"),
-        Column("held-out coverage", explained="Every family counts once in its class"),
-        Column("counting proteins", explained="The same, but large families count more"),
-        Column("classes in a set", explained="On average, for proteins of the class"),
-        Column("in every set", is_number=False),
+        TableColumn("true class", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("families"),
+        TableColumn("held-out coverage", explained="Every family counts once in its class"),
+        TableColumn("counting proteins", explained="The same, but large families count more"),
+        TableColumn("classes in a set", explained="On average, for proteins of the class"),
+        TableColumn("in every set", is_number=False),
     )
     rows = tuple(_row(entry) for entry in (*sets.classes, sets.all_classes))
     caption = (
         f"Prediction sets at {share(sets.level)}, on families held out. Where families are few, "
         "whole ones make the coverage higher than promised, by up to one in their number."
     )
-    return Table(caption, columns, rows)
+    return TableBlock(caption, columns, rows)
 
 
 def _row(entry: SetClass) -> tuple[str, ...]:
@@ -142,7 +136,7 @@ def _row(entry: SetClass) -> tuple[str, ...]:
     )
 
 
-def _sizes(sets: SetsFinding) -> Table:
+def _sizes(sets: SetsFinding) -> TableBlock:
     total = sum(sets.sizes)
     few = sets.sizes[:MANY]
     rows = [
@@ -152,5 +146,5 @@ def _sizes(sets: SetsFinding) -> Table:
     more = sum(sets.sizes[MANY:])
     if len(sets.sizes) > MANY:
         rows.append((f"{MANY} or more", count(more), share(more / total)))
-    columns = (Column("classes in the set"), Column("proteins"), Column("share"))
-    return Table("Held-out proteins by the size of their set.", columns, tuple(rows))
+    columns = (TableColumn("classes in the set"), TableColumn("proteins"), TableColumn("share"))
+    return TableBlock("Held-out proteins by the size of their set.", columns, tuple(rows))

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from credence.findings import Findings, Notice, ShiftClass, ShiftCurve, ShiftFinding, UseSet
+from credence.findings import (
+    Findings,
+    Notice,
+    ShiftClass,
+    ShiftCurve,
+    ShiftFinding,
+    UseSet,
+    WhatIf,
+)
 from credence.report.blocks import (
     Block,
-    Column,
     Definitions,
     Figure,
     FigureRow,
@@ -16,11 +24,96 @@ from credence.report.blocks import (
     NoticeList,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
+    Widget,
 )
 from credence.report.plots import ComparisonPlot, LinesPlot
-from credence.report.what_if import what_if_blocks
 from credence.report.wording import NOTHING, count, of, score, share, slug, with_interval
+
+DIGITS = 9  # of a density: moves no confidence by more than 1e-8
+
+
+def what_if_blocks(findings: Findings) -> list[Block]:
+    """Return the heading, what to know, and the sliders; nothing without densities."""
+    found = findings.what_if
+    if found is None:
+        return []
+    return [
+        Heading("What if the mix were another?", "what-if"),
+        Paragraph(
+            "Move a slider to make a class more or less common; the others keep their "
+            "proportions. Every curve is computed anew from the calibration proteins, in your "
+            "browser. The curves have no interval: they tell what a mix would do, not how sure "
+            "that is. Each says how many families of relatives it rests on; where they are few, "
+            "believe it little. "
+            "In print, and where scripts do not run, there are no sliders."
+        ),
+        Paragraph(_whose(found, findings.chosen)),
+        Widget("what-if", "what-if", "What if the mix were another?", data_of(findings, found)),
+    ]
+
+
+def _whose(found: WhatIf, chosen: str) -> str:
+    if found.method != chosen:
+        return (
+            f"These are curves of {found.method}: {chosen} looks at more than a class and a "
+            "score, and has no one curve."
+        )
+    if found.is_exact:
+        return (
+            f"The curves are those of {found.method} fitted anew to re-weighted proteins, with "
+            "its bandwidths, bins and cutoffs as they are. The corrected confidences above may "
+            "choose these anew, and go only as far as chance does not explain: they differ a "
+            "little."
+        )
+    return (
+        f"{found.method} is no ratio of sums: its curves are moved by Bayes' rule, and fitting it "
+        "anew may differ a little."
+    )
+
+
+def data_of(findings: Findings, found: WhatIf) -> dict[str, Any]:
+    """Return what the script reads."""
+    results = findings.results
+    presets = [
+        {
+            "name": f"{entry.name} ({'stated' if entry.estimator == 'stated' else 'estimated'})",
+            "share": [one.share for one in entry.classes],
+        }
+        for entry in findings.shifts
+        if entry.estimator != "none"
+    ]
+    return {
+        "classes": list(results.class_names),
+        "scale": results.scale,
+        "share": list(found.calibration_share),
+        "score": list(found.score),
+        "prior": found.prior_weight,
+        "least": found.min_positives,
+        "ranges": [
+            [entry.score_min, entry.score_median, entry.score_max] for entry in results.classes
+        ],
+        "presets": presets,
+        "parts": [
+            [
+                part.predicted,
+                part.true,
+                part.mass,
+                part.mass_squared,
+                part.family_squared,
+                [_short(value) for value in part.density],
+            ]
+            for part in found.parts
+        ],
+    }
+
+
+def _short(value: float) -> float:
+    """Return a number with so many digits as the curves need."""
+    short = float(f"{value:.{DIGITS}g}")
+    return int(short) if math.isfinite(short) and short == int(short) else short
+
 
 LITTLE = 0.05  # p-value below which a difference is called more than chance
 MOST_NAMED = 3  # classes named in the sentence on a use-set
@@ -31,13 +124,7 @@ BEFORE, AFTER = "as calibrated", "corrected"
 
 
 def section(findings: Findings) -> Section | None:
-    """Return the composition of every use-set and what it changes; None without any.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the composition of every use-set and what it changes; None without any."""
     if not findings.shifts and findings.what_if is None:
         return None
     blocks: list[Block] = [
@@ -88,13 +175,7 @@ def _blocks(
 
 
 def lead(found: ShiftFinding) -> str:
-    """Return how a use-set is mixed, in a sentence or two.
-
-    Parameters
-    ----------
-    found : ShiftFinding
-        Its composition.
-    """
+    """Return how a use-set is mixed, in a sentence or two."""
     if found.estimator == "none":
         return (
             f"For {found.name} no composition was asked for: its corrected confidences are the "
@@ -109,15 +190,15 @@ def lead(found: ShiftFinding) -> str:
         if not differing or found.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."
-    said = "; ".join(
-        f"{entry.class_name} makes up {with_interval(entry.share, *_ends(found, entry))} of it, "
+    stated = "; ".join(
+        f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(found, entry))} of it, "
         f"{share(entry.calibration_share)} there"
         for entry in differing[:MOST_NAMED]
     )
-    return f"{text} {said}." if said else text
+    return f"{text} {stated}." if stated else text
 
 
-def _ends(found: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
+def _bounds(found: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
     """Return the interval's ends; none where the composition was stated."""
     if found.estimator in ("none", "stated"):
         return math.nan, math.nan
@@ -142,15 +223,7 @@ def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
 
 
 def expected(found: ShiftFinding, use_set: UseSet | None) -> str:
-    """Return how many predictions are expected to be right, in a sentence.
-
-    Parameters
-    ----------
-    found : ShiftFinding
-        The composition.
-    use_set : UseSet, optional
-        The uncorrected confidences of the same set.
-    """
+    """Return how many predictions are expected to be right, in a sentence."""
     right = _number(found.right, found.right_lower, found.right_upper)
     text = (
         f"Of its {of(found.n_use, 'prediction')}, about {right} are expected to be right, "
@@ -163,33 +236,27 @@ def expected(found: ShiftFinding, use_set: UseSet | None) -> str:
 
 
 def fit(found: ShiftFinding) -> str:
-    """Return what the two tests say, in sentences.
-
-    Parameters
-    ----------
-    found : ShiftFinding
-        The composition.
-    """
-    said = []
+    """Return what the two tests say, in sentences."""
+    stated = []
     if not math.isnan(found.p_no_shift):
         verdict = "is more than chance" if found.p_no_shift < LITTLE else "may be chance"
-        said.append(
+        stated.append(
             "That classes are predicted more or less often than in calibration "
             f"{verdict} ({_p(found.p_no_shift)})."
         )
     if not math.isnan(found.p_label_shift):
         if found.p_label_shift < LITTLE:
-            said.append(
+            stated.append(
                 "The mix does not explain the scores of this set to the last "
                 f"({_p(found.p_label_shift)}): at the worst place they differ by "
                 f"{share(found.gap)} of the set."
             )
         else:
-            said.append(
+            stated.append(
                 "The scores fit this mix: the test for proteins of another kind finds none "
                 f"({_p(found.p_label_shift)}), which is no proof."
             )
-    return " ".join(said)
+    return " ".join(stated)
 
 
 def _p(value: float) -> str:
@@ -209,13 +276,13 @@ def _number(value: float, lower: float, upper: float) -> str:
 
 def _figure(found: ShiftFinding, name: str) -> Figure:
     nothing = tuple(math.nan for _ in found.classes)
-    ends = [_ends(found, entry) for entry in found.classes]
+    bounds = [_bounds(found, entry) for entry in found.classes]
     parts = [
         f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
         for entry in found.classes
     ]
     level = (
-        "" if all(math.isnan(low) for low, _ in ends) else f", {100 * found.level:g} % interval"
+        "" if all(math.isnan(low) for low, _ in bounds) else f", {100 * found.level:g} % interval"
     )
     return Figure(
         f"shift-{name}",
@@ -229,27 +296,31 @@ def _figure(found: ShiftFinding, name: str) -> Figure:
                 tuple(entry.calibration_share for entry in found.classes),
                 tuple(entry.share for entry in found.classes),
             ),
-            (nothing, tuple(low for low, _ in ends)),
-            (nothing, tuple(high for _, high in ends)),
+            (nothing, tuple(low for low, _ in bounds)),
+            (nothing, tuple(high for _, high in bounds)),
         ),
     )
 
 
-def _composition_table(found: ShiftFinding) -> Table:
+def _composition_table(found: ShiftFinding) -> TableBlock:
     columns = (
-        Column("class", is_number=False),
-        Column("share in calibration"),
-        Column("share here"),
-        Column("corrected for", explained="The share that confidences are corrected for"),
-        Column("times as common", explained="Share here over share in calibration"),
-        Column("predicted here", explained="Proteins of this set predicted to be of the class"),
-        Column("predicted, if so mixed", explained="As many as the composition makes one expect"),
+        TableColumn("class", is_number=False),
+        TableColumn("share in calibration"),
+        TableColumn("share here"),
+        TableColumn("corrected for", explained="The share that confidences are corrected for"),
+        TableColumn("times as common", explained="Share here over share in calibration"),
+        TableColumn(
+            "predicted here", explained="Proteins of this set predicted to be of the class"
+        ),
+        TableColumn(
+            "predicted, if so mixed", explained="As many as the composition makes one expect"
+        ),
     )
     rows = tuple(
         (
             entry.class_name,
             share(entry.calibration_share),
-            with_interval(entry.share, *_ends(found, entry)),
+            with_interval(entry.share, *_bounds(found, entry)),
             share(entry.applied),
             NOTHING if math.isnan(entry.weight) else f"{entry.weight:.2f}",
             count(entry.n_predicted),
@@ -257,18 +328,20 @@ def _composition_table(found: ShiftFinding) -> Table:
         )
         for entry in found.classes
     )
-    return Table(f"{found.name}: how common each class is", columns, rows)
+    return TableBlock(f"{found.name}: how common each class is", columns, rows)
 
 
-def _change_table(found: ShiftFinding, scale: float) -> Table:
+def _change_table(found: ShiftFinding, scale: float) -> TableBlock:
     columns = (
-        Column("predicted class", is_number=False),
-        Column("median score", explained="Of the calibration proteins predicted to be of it"),
-        Column("confidence there", explained="As calibrated → corrected"),
-        Column("score for 90 %", explained="Least score of confidence 0.9"),
-        Column("proteins behind it", explained="Effective number: alike weights count fully"),
-        Column("expected right", explained="Among the proteins predicted here to be of the class"),
-        Column("missed", explained="Proteins of the class predicted here to be of another"),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("median score", explained="Of the calibration proteins predicted to be of it"),
+        TableColumn("confidence there", explained="As calibrated → corrected"),
+        TableColumn("score for 90 %", explained="Least score of confidence 0.9"),
+        TableColumn("proteins behind it", explained="Effective number: alike weights count fully"),
+        TableColumn(
+            "expected right", explained="Among the proteins predicted here to be of the class"
+        ),
+        TableColumn("missed", explained="Proteins of the class predicted here to be of another"),
     )
     rows = tuple(
         (
@@ -282,7 +355,7 @@ def _change_table(found: ShiftFinding, scale: float) -> Table:
         )
         for entry in found.classes
     )
-    return Table(
+    return TableBlock(
         f"{found.name}: what the composition changes, as calibrated → corrected "
         f"({found.method}). “Score for 90 %” is that of the confidence itself, not of its "
         f"interval's lower end; {NOTHING} where no score is enough. “Proteins behind it” falls "

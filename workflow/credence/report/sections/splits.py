@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from credence.findings import Findings
-from credence.findings.splits import SplitFinding
+from credence.findings.split_record import SplitFinding
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import NearestPlot
 from credence.report.wording import count, of
@@ -21,13 +21,7 @@ MOST_ROWS = 24  # of the figure; with more groups it shows all of them as one
 
 
 def section(findings: Findings) -> Section | None:
-    """Return sizes, balance, audit and what was set aside.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return sizes, balance, audit and what was set aside."""
     found = findings.split
     if found is None:
         return None
@@ -64,10 +58,10 @@ def _lead(found: SplitFinding) -> str:
 
 
 def _meaning(found: SplitFinding) -> str:
-    sides = "of both proteins" if found.both_sides else "of the shorter of the two"
+    both_parts = "of both proteins" if found.both_sides else "of the shorter of the two"
     text = (
         f"Relatives align with identity of at least {found.identity:.2f} over at least "
-        f"{found.coverage:.2f} {sides}"
+        f"{found.coverage:.2f} {both_parts}"
     )
     if found.most_expected is None:
         text += ", whether chance explains the alignment or not. "
@@ -184,15 +178,15 @@ def _nearest(found: SplitFinding) -> Figure:
     )
 
 
-def _classes(found: SplitFinding) -> Table:
+def _classes(found: SplitFinding) -> TableBlock:
     columns = (
-        Column("true class", is_number=False),
-        Column("proteins"),
-        Column("clusters", explained="Fewer than groups: some group has none of the class"),
-        Column("uneven", explained="Part of the class that would have to move to be even"),
-        Column("forced", explained="How much of that whole clusters force"),
-        Column("audited"),
-        Column("crossing", explained="With a relative in another group"),
+        TableColumn("true class", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("clusters", explained="Fewer than groups: some group has none of the class"),
+        TableColumn("uneven", explained="Part of the class that would have to move to be even"),
+        TableColumn("forced", explained="How much of that whole clusters force"),
+        TableColumn("audited"),
+        TableColumn("crossing", explained="With a relative in another group"),
     )
     rows = tuple(
         (
@@ -206,20 +200,22 @@ def _classes(found: SplitFinding) -> Table:
         )
         for entry in found.classes
     )
-    return Table("Classes over the groups, counted in proteins.", columns, rows)
+    return TableBlock("Classes over the groups, counted in proteins.", columns, rows)
 
 
-def _groups(found: SplitFinding) -> Table:
+def _groups(found: SplitFinding) -> TableBlock:
     bins = [
         (at, f"{low:.1f}–{high:.1f}")
         for at, (low, high) in enumerate(zip(found.edges, found.edges[1:], strict=False))
         if any(group.nearest[at] for group in found.groups)
     ]
     columns = (
-        Column("group", is_number=False),
-        Column("proteins"),
-        Column("nothing alike", explained="Audited; nothing elsewhere is alike beyond chance"),
-        *(Column(text, explained="Identity of the nearest elsewhere") for _, text in bins),
+        TableColumn("group", is_number=False),
+        TableColumn("proteins"),
+        TableColumn(
+            "nothing alike", explained="Audited; nothing elsewhere is alike beyond chance"
+        ),
+        *(TableColumn(text, explained="Identity of the nearest elsewhere") for _, text in bins),
     )
     rows = tuple(
         (
@@ -230,7 +226,7 @@ def _groups(found: SplitFinding) -> Table:
         )
         for group in found.groups
     )
-    return Table(
+    return TableBlock(
         "Groups, and audited proteins by the identity of the nearest protein outside their group "
         "that covers enough to count.",
         columns,
@@ -238,14 +234,14 @@ def _groups(found: SplitFinding) -> Table:
     )
 
 
-def _worst(found: SplitFinding) -> Table:
+def _worst(found: SplitFinding) -> TableBlock:
     columns = (
-        Column("protein", is_number=False),
-        Column("group", is_number=False),
-        Column("relative", is_number=False),
-        Column("its group", is_number=False),
-        Column("identity"),
-        Column("coverage"),
+        TableColumn("protein", is_number=False),
+        TableColumn("group", is_number=False),
+        TableColumn("relative", is_number=False),
+        TableColumn("its group", is_number=False),
+        TableColumn("identity"),
+        TableColumn("coverage"),
     )
     rows = tuple(
         (
@@ -258,7 +254,7 @@ def _worst(found: SplitFinding) -> Table:
         )
         for pair in found.worst
     )
-    return Table("The closest relatives in two groups.", columns, rows)
+    return TableBlock("The closest relatives in two groups.", columns, rows)
 
 
 def _apart(found: SplitFinding) -> list[Block]:

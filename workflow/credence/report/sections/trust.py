@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
+from typing import Any
 
-from credence.findings import ClassCount, Findings
-from credence.report.blocks import Block, Column, Folded, Paragraph, Section, Table, Widget
-from credence.report.curves import curve_data
+from credence.findings import ClassCount, CurveFinding, Findings
+from credence.report.blocks import (
+    Block,
+    Folded,
+    Paragraph,
+    Section,
+    TableBlock,
+    TableColumn,
+    Widget,
+)
 from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import floor_words, p_words
 from credence.report.wording import (
@@ -21,18 +30,82 @@ from credence.report.wording import (
     with_interval,
 )
 
+UNIT = 10_000  # confidences are told in whole parts of it
+DECIMALS = 6
+
+
+def curve_data(lookup: Lookup) -> dict[str, Any]:
+    """Return every class's curves under every method, in round numbers."""
+    results = lookup.findings.results
+    methods = [method.name for method in lookup.findings.methods]
+    bounds = [entry.shares.edges[-1] for entry in results.histograms]
+    return {
+        "chosen": lookup.findings.chosen,
+        "methods": methods,
+        "unit": UNIT,
+        "scale": results.scale,
+        "level": f"{100 * results.level:g}",
+        "quantile": NormalDist().inv_cdf((1 + results.level) / 2),
+        "start": lookup.typical_score(),
+        "end": max(bounds, default=results.scale),
+        "classes": [
+            _class_data(lookup, entry, number, methods)
+            for number, entry in enumerate(results.classes, start=1)
+            if entry.n_predicted > 0
+        ],
+    }
+
+
+def _class_data(
+    lookup: Lookup, entry: ClassCount, number: int, methods: list[str]
+) -> dict[str, Any]:
+    name, findings = entry.class_name, lookup.findings
+    curves = [lookup.curves.get((method, name)) for method in methods]
+    own = lookup.curves.get((findings.chosen, name))
+    grid = () if own is None else own.score
+    needed = lookup.needed.get((findings.chosen, name), {})
+    return {
+        "name": name,
+        "slug": slug(name, number),
+        "anchor": f"class-{slug(name, number)}",
+        "least": _rounded(entry.score_min),
+        "greatest": _rounded(entry.score_max),
+        "needed": {
+            f"{level:g}": float(score(least, findings.results.scale))
+            for level, least in needed.items()
+            if not math.isnan(least)
+        },
+        "score": [_rounded(value) for value in grid],
+        "curves": [_curve_data(curve, grid) for curve in curves],
+    }
+
+
+def _curve_data(curve: CurveFinding | None, grid: tuple[float, ...]) -> dict[str, Any] | None:
+    if curve is None or not curve.score:
+        return None
+    data: dict[str, Any] = {"value": _whole(curve.value), "isFunction": curve.is_function}
+    if curve.is_function:
+        data |= {"lower": _whole(curve.lower), "upper": _whole(curve.upper)}
+        data["support"] = [None if math.isnan(v) else round(v, 3) for v in curve.support]
+    if curve.score != grid:
+        data["score"] = [_rounded(value) for value in curve.score]
+    return data
+
+
+def _whole(values: tuple[float, ...]) -> list[int | None]:
+    return [None if math.isnan(value) else round(value * UNIT) for value in values]
+
+
+def _rounded(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, DECIMALS)
+
+
 WIDE = 0.1  # an interval wider than this is said to be wide
 TEST = "kolmogorov_smirnov"
 
 
 def section(findings: Findings) -> Section:
-    """Return the tables that answer how sure a prediction is.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the tables that answer how sure a prediction is."""
     lookup = Lookup(findings)
     blocks: list[Block] = [
         Paragraph(
@@ -50,30 +123,34 @@ def section(findings: Findings) -> Section:
     return Section("trust", "How much can I trust a prediction?", tuple(blocks))
 
 
-def _summary(lookup: Lookup) -> Table:
+def _summary(lookup: Lookup) -> TableBlock:
     findings = lookup.findings
     asked = tuple(sorted({entry.confidence for entry in findings.results.scores_needed}))
     columns = (
-        Column("predicted class", is_number=False),
-        Column("in a sentence", is_number=False),
-        Column("proteins", explained="Calibration proteins predicted to be in the class"),
-        Column("families", explained="Clusters of relatives among them"),
-        Column("share right", explained="Conf1: of all predictions of it, whatever the score"),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("in a sentence", is_number=False),
+        TableColumn("proteins", explained="Calibration proteins predicted to be in the class"),
+        TableColumn("families", explained="Clusters of relatives among them"),
+        TableColumn(
+            "share right", explained="Conf1: of all predictions of it, whatever the score"
+        ),
         *(
-            Column(
+            TableColumn(
                 f"score for {100 * level:g}{KEPT}%",
                 explained="The least score from which on the interval's lower end stays above",
             )
             for level in asked
         ),
-        Column("method", is_number=False),
-        Column("bandwidth", explained="Of the kernel method, in score units"),
-        Column("held-out NLL", explained="Negative log-likelihood per protein; less is better"),
-        Column("held-out ECE", explained="Calibration error; in brackets by chance alone"),
-        Column("test, Holm", explained="p of the Kolmogorov–Smirnov test, corrected"),
+        TableColumn("method", is_number=False),
+        TableColumn("bandwidth", explained="Of the kernel method, in score units"),
+        TableColumn(
+            "held-out NLL", explained="Negative log-likelihood per protein; less is better"
+        ),
+        TableColumn("held-out ECE", explained="Calibration error; in brackets by chance alone"),
+        TableColumn("test, Holm", explained="p of the Kolmogorov–Smirnov test, corrected"),
     )
     rows = tuple(_summary_row(lookup, entry, asked) for entry in findings.results.classes)
-    return Table(
+    return TableBlock(
         f"All classes, with the confidences of {findings.chosen}. “Score for 90 %” is the least "
         "score from which on the confidence is at least 0.90 even at the lower end of its "
         f"interval; {NOTHING} where no score seen in calibration is enough. NLL, ECE and test are "
@@ -85,13 +162,7 @@ def _summary(lookup: Lookup) -> Table:
 
 
 def class_anchors(findings: Findings) -> tuple[str, ...]:
-    """Return the anchor of each class, empty where it was never predicted.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return the anchor of each class, empty where it was never predicted."""
     return tuple(
         f"class-{slug(entry.class_name, number)}" if entry.n_predicted > 0 else ""
         for number, entry in enumerate(findings.results.classes, start=1)
@@ -122,15 +193,7 @@ def _summary_row(lookup: Lookup, entry: ClassCount, asked: tuple[float, ...]) ->
 
 
 def plain_sentence(lookup: Lookup, entry: ClassCount) -> str:
-    """Return from which score on a prediction of a class is sure, in few words.
-
-    Parameters
-    ----------
-    lookup : Lookup
-        The findings.
-    entry : ClassCount
-        The class.
-    """
+    """Return from which score on a prediction of a class is sure, in few words."""
     findings = lookup.findings
     if entry.n_predicted == 0:
         return "Never predicted: nothing can be said."
@@ -154,7 +217,7 @@ def _method_of(lookup: Lookup, entry: ClassCount) -> str:
     return lookup.findings.chosen if entry.n_predicted > 0 else NOTHING
 
 
-def _by_score(lookup: Lookup) -> Table | None:
+def _by_score(lookup: Lookup) -> TableBlock | None:
     """Return confidences at round scores, where the method depends on the score."""
     findings = lookup.findings
     scores = lookup.nice_scores()
@@ -173,10 +236,10 @@ def _by_score(lookup: Lookup) -> Table | None:
     if not rows:
         return None
     columns = (
-        Column("predicted class", is_number=False),
-        *(Column(f"score {score(value, findings.results.scale)}") for value in scores),
+        TableColumn("predicted class", is_number=False),
+        *(TableColumn(f"score {score(value, findings.results.scale)}") for value in scores),
     )
-    return Table(
+    return TableBlock(
         f"Confidence at round scores ({findings.chosen}); {NOTHING} beyond the scores that "
         "calibration saw.",
         columns,
@@ -185,7 +248,7 @@ def _by_score(lookup: Lookup) -> Table | None:
     )
 
 
-def _surer(lookup: Lookup) -> Table | None:
+def _surer(lookup: Lookup) -> TableBlock | None:
     """Return how sure a typical score is, how sure that is, and what would make it surer."""
     findings = lookup.findings
     at = lookup.typical_score()
@@ -207,12 +270,14 @@ def _surer(lookup: Lookup) -> Table | None:
     if not rows:
         return None
     columns = (
-        Column("predicted class", is_number=False),
-        Column("confidence"),
-        Column("independent proteins near", explained="A family of alike proteins counts as one"),
-        Column("what would make it surer", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("confidence"),
+        TableColumn(
+            "independent proteins near", explained="A family of alike proteins counts as one"
+        ),
+        TableColumn("what would make it surer", is_number=False),
     )
-    return Table(
+    return TableBlock(
         f"A score of {score(at, findings.results.scale)}: how sure it is, how sure that is, and "
         "what would make it surer.",
         columns,
@@ -222,15 +287,7 @@ def _surer(lookup: Lookup) -> Table | None:
 
 
 def what_would_help(point: Point, level: float) -> str:
-    """Return what would narrow the interval at a score.
-
-    Parameters
-    ----------
-    point : Point
-        The curve there.
-    level : float
-        Nominal coverage of the interval.
-    """
+    """Return what would narrow the interval at a score."""
     if math.isnan(point.lower) or math.isnan(point.support):
         return "No interval was fitted."
     if point.upper - point.lower <= WIDE:

@@ -5,27 +5,21 @@ from __future__ import annotations
 from credence.findings import Findings, UseRow, UseSet
 from credence.report.blocks import (
     Block,
-    Column,
     Figure,
     FigureRow,
     Folded,
     Heading,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
+    TableColumn,
 )
 from credence.report.plots import HistogramPlot
 from credence.report.wording import count, of, score, share, slug, with_interval
 
 
 def section(findings: Findings) -> Section | None:
-    """Return distributions and extremes of every use-set; None without any.
-
-    Parameters
-    ----------
-    findings : Findings
-        What the run found.
-    """
+    """Return distributions and extremes of every use-set; None without any."""
     if not findings.use_sets:
         return None
     blocks: list[Block] = [
@@ -73,9 +67,9 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[Block]:
         tables.append(_extremes("Most sure", use_set.highest, scale))
         tables.append(_extremes("Least sure", use_set.lowest, scale))
     if use_set.notes:
-        columns = (Column("note", is_number=False), Column("proteins"))
+        columns = (TableColumn("note", is_number=False), TableColumn("proteins"))
         rows = tuple((entry.name, entry.value) for entry in use_set.notes)
-        tables.append(Table("Notes on these confidences", columns, rows))
+        tables.append(TableBlock("Notes on these confidences", columns, rows))
     if tables:
         blocks.append(Folded(f"{use_set.name}: extremes and notes", tuple(tables)))
     return blocks
@@ -90,13 +84,13 @@ def _alternative(use_set: UseSet) -> str:
     return f"Histogram of confidences: {', '.join(parts)}."
 
 
-def _class_table(use_set: UseSet) -> Table:
+def _class_table(use_set: UseSet) -> TableBlock:
     columns = (
-        Column("predicted class", is_number=False),
-        Column("proteins"),
-        Column("without confidence"),
-        Column("expected right", explained="The sum of the confidences"),
-        *(Column(f"≥ {share(level)}") for level in use_set.levels),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("proteins"),
+        TableColumn("without confidence"),
+        TableColumn("expected right", explained="The sum of the confidences"),
+        *(TableColumn(f"≥ {share(level)}") for level in use_set.levels),
     )
     rows = tuple(
         (
@@ -108,16 +102,16 @@ def _class_table(use_set: UseSet) -> Table:
         )
         for entry in use_set.classes
     )
-    return Table(f"{use_set.name} by predicted class", columns, rows)
+    return TableBlock(f"{use_set.name} by predicted class", columns, rows)
 
 
-def _extremes(caption: str, rows: tuple[UseRow, ...], scale: float) -> Table:
+def _extremes(caption: str, rows: tuple[UseRow, ...], scale: float) -> TableBlock:
     columns = (
-        Column("protein", is_number=False),
-        Column("predicted class", is_number=False),
-        Column("score"),
-        Column("confidence"),
-        Column("note", is_number=False),
+        TableColumn("protein", is_number=False),
+        TableColumn("predicted class", is_number=False),
+        TableColumn("score"),
+        TableColumn("confidence"),
+        TableColumn("note", is_number=False),
     )
     cells = tuple(
         (
@@ -129,4 +123,4 @@ def _extremes(caption: str, rows: tuple[UseRow, ...], scale: float) -> Table:
         )
         for row in rows
     )
-    return Table(f"{caption}: {of(len(rows), 'protein')}", columns, cells)
+    return TableBlock(f"{caption}: {of(len(rows), 'protein')}", columns, cells)

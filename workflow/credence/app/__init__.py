@@ -1,0 +1,114 @@
+"""The command line: one module per command, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from credence import __version__
+from credence.app.failures import FIXABLE, explain
+
+# Name of the command and its line in `credence --help`; the module bears the
+# same name. Listed here so that help and completion import none of them.
+COMMANDS: dict[str, str] = {
+    "run": "Run everything that a configuration asks for.",
+    "unlock": "Free a folder from a run that was killed in it.",
+    "demo": "Run the whole pipeline on a simulated world.",
+    "init": "Write a commented configuration for your tables.",
+    "check": "Say everything that is wrong with a configuration or table.",
+    "cluster": "Find which proteins are relatives.",
+    "split": "Put whole clusters into groups, each with a role.",
+    "attach": "Let the proteins of a trove join a set.",
+    "fit": "Learn confidences from labelled predictions.",
+    "annotate": "Give every prediction of a table its confidence.",
+    "gather": "Join the parts of a table that were annotated apart.",
+    "novelty": "Learn where labelled proteins lie, to see how far others are.",
+    "shift": "Estimate the composition of a use-set, and correct for it.",
+    "events": "Learn how probable groups of classes are, and judge it.",
+    "release": "Write the record of a release of the calibration set.",
+    "trove": "Add a trove to the configuration, list them, withdraw one.",
+    "compare": "Say what changed from one release to another.",
+    "crossfit": "Fit one method without a fold after the other, for evaluate.",
+    "evaluate": "Judge methods on proteins that did not fit them.",
+    "report": "Make the page of what a run found.",
+    "figures": "Draw figures for journals from what a run found.",
+    "study": "Answer a question of method on your own table.",
+    "methods": "List the calibration methods and their settings.",
+    "doctor": "Say what is installed, missing or too old, and what mends it.",
+    "simulate": "Write the demo world: tables whose truth is known.",
+    "stage": "Run a command as a stage of a run, its files sealed.",
+    "completion": "Print the script of shell completion.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order of their use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None where there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"credence.app.{cmd_name}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line per command, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command called; name the nearest where there is none."""
+        from credence.problems import nearest
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"There is no command {args[0]!r}. {nearest(args[0], list(COMMANDS))}")
+        return super().resolve_command(ctx, args)
+
+
+HELP = """Calibrated confidence, class by class, for protein classifiers.
+
+\b
+credence demo            a finished page from a simulated world
+credence init mylab      a configuration next to your own tables
+credence run             everything that it asks for
+"""  # \b keeps click from filling the lines into one paragraph
+
+
+@click.group(cls=LazyGroup, help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="credence")
+def group() -> None:
+    """Gather the commands."""
+
+
+def run_command_line(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code of a command: 0 done, 2 the user can mend it, 130 stopped."""
+    try:
+        result = group.main(args=arguments, prog_name="credence", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        from credence.app.ending import INTERRUPTED
+
+        click.echo("Stopped.", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show(file=sys.stderr)
+        return FIXABLE
+    except Exception as error:
+        text = explain(error)
+        if text is None:
+            raise
+        click.echo(text, err=True)
+        return FIXABLE
+    return result if isinstance(result, int) else 0

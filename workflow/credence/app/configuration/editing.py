@@ -1,0 +1,187 @@
+"""A trove written into the text of a configuration, or taken out of it.
+
+The text is edited where the list stands and nowhere else, so that comments,
+order, quotes and line ends stay as they are; a YAML writer would set them its
+own way. What comes out is read again and has to say what was meant.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from credence.app.configuration.reading import parse_document
+from credence.problems import InputError, refuse
+
+TROVES = "troves"
+PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*|\d{4}-\d\d-\d\d")
+WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
+
+
+def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
+    r"""Return a configuration with one trove more, at the end of its list.
+
+    Examples
+    --------
+    >>> print(with_trove("run: a  # mine\n", {"name": "b", "scores": "b.csv"}, "x"), end="")
+    run: a  # mine
+    <BLANKLINE>
+    troves:
+      - name: b
+        scores: b.csv
+    """
+    root, key, value = _nodes(text, where)
+    lines = text.splitlines(keepends=True)
+    end = "\r\n" if "\r\n" in text else "\n"
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += end
+    if root.flow_style:
+        edited = text
+    elif value is None:
+        indent = root.start_mark.column
+        block = ["", f"{' ' * indent}{TROVES}:", *_block(entry, indent + 2)]
+        edited = "".join([*lines, *(line + end for line in block)])
+    elif value.id == "sequence" and value.value and value.flow_style:
+        place = value.end_mark.index - 1
+        before = text[:place].rstrip()
+        comma = "" if before.endswith(",") else ","
+        edited = f"{before}{comma} {_inline(dict(entry))}{text[place:]}"
+    elif value.id == "sequence" and value.value:
+        indent = value.start_mark.column
+        place = _after_comments(lines, _last_line(value.value[-1]) + 1, indent)
+        block = _block(entry, indent)
+        edited = "".join([*lines[:place], *(line + end for line in block), *lines[place:]])
+    else:
+        edited = _into_empty(lines, key, value, entry, end)
+    data = parse_document(text, where).data
+    wanted = {**data, TROVES: [*(data.get(TROVES) or []), dict(entry)]}
+    _require(edited, wanted, where, "\n".join(_block(entry, 2)))
+    return edited
+
+
+def without_trove(text: str, position: int, where: str) -> str:
+    """Return a configuration without one of its troves."""
+    _, _, value = _nodes(text, where)
+    lines = text.splitlines(keepends=True)
+    item = value.value[position]
+    if value.flow_style:
+        edited = _without_inline(text, value, position)
+    else:
+        start, stop = _dash_line(lines, item), _last_line(item) + 1
+        lines[start:stop] = []
+        if len(value.value) == 1:
+            key = _key_line(lines, start)
+            lines[key] = re.sub(rf"({TROVES}[\"']?\s*:)", r"\1 []", lines[key], count=1)
+        edited = "".join(lines)
+    data = parse_document(text, where).data
+    left = [entry for at, entry in enumerate(data[TROVES]) if at != position]
+    _require(edited, {**data, TROVES: left}, where, "")
+    return edited
+
+
+def _nodes(text: str, where: str) -> tuple[Any, Any, Any]:
+    """Return the nodes of all settings, of the list's name and of the list, or None."""
+    from ruamel.yaml import YAML
+
+    parse_document(text, where)  # refuses what is no YAML
+    root = YAML(typ="safe", pure=True).compose(io.StringIO(text))
+    for key, value in root.value:
+        if key.value == TROVES:
+            return root, key, value
+    return root, None, None
+
+
+def _last_line(node: Any) -> int:
+    """Return the line, from 0, on which the content of a node ends."""
+    if node.id == "scalar" or node.flow_style:
+        mark = node.end_mark
+        is_next = mark.column == 0 and mark.line > node.start_mark.line
+        return int(mark.line) - (1 if is_next else 0)
+    lines = [int(node.start_mark.line)]
+    for entry in node.value:
+        for part in entry if node.id == "mapping" else [entry]:
+            # Nothing stands where the next thing begins.
+            if part.start_mark.index < part.end_mark.index:
+                lines.append(_last_line(part))
+    return max(lines)
+
+
+def _after_comments(lines: list[str], line: int, indent: int) -> int:
+    """Return the line behind the comments that belong to an item: they stand deeper."""
+    while line < len(lines) and re.match(rf" {{{indent + 1},}}#", lines[line]):
+        line += 1
+    return line
+
+
+def _dash_line(lines: list[str], item: Any) -> int:
+    """Return the line of the dash of an item."""
+    line = int(item.start_mark.line)
+    while not lines[line].lstrip().startswith("-"):
+        line -= 1
+    return line
+
+
+def _key_line(lines: list[str], below: int) -> int:
+    """Return the line of the list's name, above a line."""
+    line = below - 1
+    while not re.match(rf"\s*[\"']?{TROVES}[\"']?\s*:", lines[line]):
+        line -= 1
+    return line
+
+
+def _into_empty(lines: list[str], key: Any, value: Any, entry: Mapping[str, Any], end: str) -> str:
+    """Return the text with a block in place of an empty list or of nothing."""
+    place, start, stop = key.start_mark.line, value.start_mark, value.end_mark
+    line = lines[place]
+    if start.line == stop.line == place:
+        lines[place] = line[: start.column].rstrip(" ") + line[stop.column :]
+    block = [row + end for row in _block(entry, key.start_mark.column + 2)]
+    return "".join([*lines[: place + 1], *block, *lines[place + 1 :]])
+
+
+def _without_inline(text: str, value: Any, position: int) -> str:
+    """Return the text without an item of a list in brackets."""
+    items = value.value
+    if position > 0:
+        return text[: items[position - 1].end_mark.index] + text[items[position].end_mark.index :]
+    stop = items[1].start_mark if len(items) > 1 else items[0].end_mark
+    return text[: items[0].start_mark.index] + text[stop.index :]
+
+
+def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
+    """Return the lines of an item."""
+    rows = []
+    for name, value in entry.items():
+        if isinstance(value, Mapping) and name == "sha256":
+            rows.append(f"{name}:")
+            rows += [f"  {_inline(key)}: {_inline(digest)}" for key, digest in value.items()]
+        else:
+            rows.append(f"{name}: {_inline(value)}")
+    pad = " " * indent
+    return [f"{pad}{'- ' if at == 0 else '  '}{row}" for at, row in enumerate(rows)]
+
+
+def _inline(value: Any) -> str:
+    """Return a value on one line; text plain where YAML takes it for nothing else."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_inline(k)}: {_inline(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    if isinstance(value, str) and PLAIN.fullmatch(value) and value.lower() not in WORDS:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _require(edited: str, wanted: Mapping[str, Any], where: str, block: str) -> None:
+    """Refuse an edit that does not say what was meant; the user makes it by hand then."""
+    try:
+        if parse_document(edited, where).data == wanted:
+            return
+    except InputError:
+        pass
+    remedy = "Write it so that troves is a list of lines that begin with '- '"
+    remedy += f", or write by hand:\n{block}" if block else ", or take the entry out by hand."
+    raise refuse(where, "the list troves is written in a way that is not edited here.", remedy)

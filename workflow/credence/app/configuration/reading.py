@@ -1,0 +1,314 @@
+"""A YAML file as plain data that remembers the line of every setting."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from credence.problems import InputError, Problem, nearest, refuse
+
+SettingPath = tuple[str | int, ...]
+
+MOST_SETTINGS = 100_000  # nobody writes as many; aliases of aliases make more of few lines
+MAXIMUM_DEPTH = 20  # a configuration is four levels deep; an alias of itself has no end
+CORE_TAGS = "tag:yaml.org,2002:"
+
+
+@dataclass(frozen=True)
+class Document:
+    """The settings of a file, and where each stands."""
+
+    where: str  # The file as the user named it
+    data: dict[str, Any]  # Plain data: dicts, lists, strings, numbers, booleans and None
+    lines: Mapping[SettingPath, int]  # Line of each setting, counted from 1, by its path
+    # What is wrong with the writing: a setting that stands twice, for example.
+    problems: tuple[Problem, ...] = ()
+
+    def line(self, path: SettingPath) -> int | None:
+        """Return the line of a setting, or of what it should stand in."""
+        while path:
+            if path in self.lines:
+                return self.lines[path]
+            path = path[:-1]
+        return None
+
+    def problem(self, path: SettingPath, what: str, remedy: str) -> Problem:
+        """Return a problem with the setting at `path`."""
+        return Problem(self.where, what, remedy, self.line(path), dotted(path) or None)
+
+
+def dotted(path: SettingPath) -> str:
+    """Return the path of a setting as one word.
+
+    Examples
+    --------
+    >>> dotted(("use_sets", 0, "name"))
+    'use_sets[0].name'
+    """
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else ("." if text else "") + step
+    return text
+
+
+def read_document(path: Path, where: str | None = None) -> Document:
+    """Return the settings of a YAML file."""
+    where = where or str(path)
+    if path.is_dir():
+        raise refuse(where, "this is a folder.", "Name the configuration file in it.")
+    if not path.exists():
+        raise refuse(
+            where, "there is no such file.", "Name an existing one, or write it: credence init."
+        )
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise refuse(
+            where, "this line is not text in UTF-8.", "Save the file as UTF-8.", line
+        ) from error
+    return parse_document(text, where)
+
+
+def parse_document(text: str, where: str) -> Document:
+    """Return the settings of YAML text."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        node = yaml.compose(io.StringIO(text))
+    except YAMLError as error:
+        raise _not_yaml(error, where) from error
+    except RecursionError:
+        raise refuse(where, "settings are nested without end.", "Write them out.") from None
+    if node is None:
+        raise refuse(where, "the file is empty.", "Write one with: credence init NAME.")
+    builder = _Builder(where)
+    data = builder.build(node, ())
+    if not isinstance(data, dict):
+        raise refuse(where, "there are no settings here.", "Write lines like run: mylab.", 1)
+    return Document(where, data, builder.lines, tuple(builder.problems))
+
+
+def _not_yaml(error: Exception, where: str) -> InputError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    line = None if mark is None else mark.line + 1
+    reason = (getattr(error, "problem", None) or str(error)).splitlines()[0]
+    reason = reason.replace("'<stream end>'", "the end of the file")
+    if "another document" in reason:
+        return refuse(where, "a second document begins here.", "Remove it and its ---.", line)
+    if "\\t" in reason:
+        return refuse(where, "a tab stands here.", "Indent with spaces.", line)
+    return refuse(where, f"this is not YAML: {reason}.", "Mend this line or the one before.", line)
+
+
+class _Builder:
+    """Builds plain data of a composed YAML node, and keeps lines and problems."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.lines: dict[SettingPath, int] = {}
+        self.problems: list[Problem] = []
+        self._n_built = 0
+
+    def build(self, node: Any, path: SettingPath) -> Any:
+        """Return the data of a node that stands at `path`."""
+        self._n_built += 1
+        if self._n_built > MOST_SETTINGS:
+            raise refuse(
+                self.where,
+                f"aliases make more than {MOST_SETTINGS:,} settings of this.",
+                "Write them out.",
+                node.start_mark.line + 1,
+            )
+        if len(path) > MAXIMUM_DEPTH:
+            self._report(node, path[:2], "settings are nested without end.", "Write them out.")
+            return None
+        if node.id == "mapping":
+            return self._mapping(node, path)
+        if node.id == "sequence":
+            items = []
+            for position, item in enumerate(node.value):
+                self.lines[(*path, position)] = item.start_mark.line + 1
+                items.append(self.build(item, (*path, position)))
+            return items
+        return self._scalar(node, path)
+
+    def _mapping(self, node: Any, path: SettingPath) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in data:
+                first = self.lines[(*path, key)]
+                self._report(
+                    key_node,
+                    (*path, key),
+                    f"this setting stands on line {first} already.",
+                    "Remove one of the two.",
+                )
+                continue
+            self.lines[(*path, key)] = key_node.start_mark.line + 1
+            data[key] = self.build(value_node, (*path, key))
+        return data
+
+    def _scalar(self, node: Any, path: SettingPath) -> Any:
+        kind = str(node.tag).removeprefix(CORE_TAGS)
+        text = str(node.value)
+        if kind == "null":
+            return None
+        if kind == "bool":
+            return text.lower() == "true"
+        if kind in ("int", "float"):
+            return self._number(node, path, kind, text)
+        if kind in ("str", "timestamp", "value", "merge"):
+            return text
+        self._report(node, path, f"the tag {kind!r} is not allowed.", "Remove it.")
+        return None
+
+    def _number(self, node: Any, path: SettingPath, kind: str, text: str) -> int | float | None:
+        digits = text.replace("_", "").lower()
+        try:
+            number = int(digits, 0) if kind == "int" else float(digits.replace(".inf", "inf"))
+        except ValueError:
+            number = float("nan")
+        if number != number or number in (float("inf"), float("-inf")):
+            self._report(node, path, f"{text!r} is not a number.", "Give a finite number.")
+            return None
+        return number
+
+    def _report(self, node: Any, path: SettingPath, what: str, remedy: str) -> None:
+        line = node.start_mark.line + 1
+        self.problems.append(Problem(self.where, what, remedy, line, dotted(path) or None))
+
+
+Schema = Mapping[str, Any]
+
+TYPE_WORDS = {
+    "string": "text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a group of settings",
+    "null": "null",
+}
+
+
+def schema_problems(document: Document, schema: Schema) -> list[Problem]:
+    """Return everything in which a document departs from a schema, by line."""
+    from jsonschema import Draft202012Validator
+
+    problems: list[Problem] = []
+    for error in Draft202012Validator(dict(schema)).iter_errors(document.data):
+        problems.extend(_problems_of(error, document))
+    return sorted(problems, key=lambda problem: (problem.line or 0, problem.column or ""))
+
+
+def with_defaults(data: Mapping[str, Any], schema: Schema, root: Schema) -> dict[str, Any]:
+    """Return the settings with the schema's default wherever none is given."""
+    filled = dict(data)
+    for name, raw in resolve(schema, root).get("properties", {}).items():
+        rule = resolve(raw, root)
+        if name not in filled and "default" in rule:
+            filled[name] = copy.deepcopy(rule["default"])
+        value = filled.get(name)
+        if isinstance(value, dict):
+            filled[name] = with_defaults(value, rule, root)
+        elif isinstance(value, list) and "items" in rule:
+            filled[name] = [
+                with_defaults(item, rule["items"], root) if isinstance(item, dict) else item
+                for item in value
+            ]
+    return filled
+
+
+def resolve(rule: Schema, root: Schema) -> Schema:
+    """Return a rule with its reference into the same schema followed."""
+    if "$ref" not in rule:
+        return rule
+    target = root["$defs"][rule["$ref"].rsplit("/", 1)[-1]]
+    return {**target, **{key: value for key, value in rule.items() if key != "$ref"}}
+
+
+def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
+    path: SettingPath = tuple(error.absolute_path)
+    rule, value = error.schema, error.instance
+    match error.validator:
+        case "additionalProperties":
+            known = list(rule.get("properties", {}))
+            for name in value:
+                if name not in known:
+                    yield document.problem((*path, name), "unknown setting.", nearest(name, known))
+        case "required":
+            # jsonschema reports each missing name by an error of its own.
+            missing = error.message.split("'")[1]
+            yield document.problem((*path, missing), "this setting is missing.", "Add it.")
+        case "type":
+            order = _order(rule)
+            if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
+                order = f'Write "{shown(value)}", in quotes.'
+            yield document.problem(path, f"{shown(value)} is not {_wanted(rule)}.", order)
+        case "enum":
+            remedy = nearest(str(value), [str(word) for word in rule["enum"]])
+            yield document.problem(path, f"{shown(value)} is not allowed.", remedy)
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
+            yield document.problem(path, f"{value!r} is out of range.", _order(rule))
+        case "pattern":
+            yield document.problem(
+                path,
+                f"{value!r} cannot name a folder.",
+                "Use letters, digits, - and _ only, a letter or digit first.",
+            )
+        case "minItems":
+            yield document.problem(
+                path, "the list is too short.", f"Give at least {rule['minItems']}."
+            )
+        case "minLength":
+            yield document.problem(path, "the text is empty.", "Give a name.")
+        case "uniqueItems":
+            yield document.problem(path, "an entry stands twice.", "Remove one of the two.")
+        case _:
+            raise AssertionError(f"the schema uses {error.validator!r}, which has no message")
+
+
+def shown(value: Any) -> str:
+    """Return a value as a user writes it.
+
+    Examples
+    --------
+    >>> shown("ten"), shown(None), shown(True), shown([1, "a"])
+    ("'ten'", 'null', 'true', '[1, "a"]')
+    """
+    return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _wanted(rule: Schema) -> str:
+    kinds = rule["type"]
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return " or ".join(TYPE_WORDS[kind] for kind in kinds)
+
+
+def _order(rule: Schema) -> str:
+    kinds = rule.get("type", "number")
+    main = kinds if isinstance(kinds, str) else kinds[0]
+    if main not in ("number", "integer"):
+        return f"Give {_wanted(rule)}."
+    if "minimum" in rule and "maximum" in rule:
+        return f"Give {TYPE_WORDS[main]} from {rule['minimum']:g} to {rule['maximum']:g}."
+    limits = []
+    if "minimum" in rule:
+        limits.append(f"of at least {rule['minimum']:g}")
+    if "exclusiveMinimum" in rule:
+        limits.append(f"above {rule['exclusiveMinimum']:g}")
+    if "maximum" in rule:
+        limits.append(f"of at most {rule['maximum']:g}")
+    if "exclusiveMaximum" in rule:
+        limits.append(f"below {rule['exclusiveMaximum']:g}")
+    return f"Give {TYPE_WORDS[main]} {' and '.join(limits)}".rstrip() + "."

@@ -1,0 +1,464 @@
+"""``credence doctor``: what is installed, missing or too old, and what mends it."""
+
+from __future__ import annotations
+
+import json
+import locale
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from credence import __version__
+from credence.problems import InputError
+from credence.relatives import cdhit, diamond, mmseqs
+from credence.relatives.mmseqs import has_what_the_wheel_needs
+from credence.relatives.running import run_program, scratch_folder
+
+HEADS = {"ok": "ok  ", "note": "note", "mend": "MEND"}
+FIXABLE = 2
+
+
+@click.command(epilog="Example: credence doctor")
+@click.option("--config", help="A configuration: what it asks for has to be there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(config: str | None, as_json: bool) -> int:
+    """Say what is installed, missing or too old, and the command that mends it.
+
+    Ends with code 2 where something has to be mended. A note is of something
+    that only some runs need.
+    """
+    # GONE
+
+    found = look_at_packages_beside()
+    try:
+        found += _rest(config)
+    except ImportError as error:
+        found.append(_unable(error))
+    if as_json:
+        click.echo(json.dumps([vars(one) for one in found], indent=2, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_lines(found)))
+    return FIXABLE if any(one.verdict == "mend" for one in found) else 0
+
+
+def _rest(config: str | None) -> list[Found]:
+    """Return what can only be looked at with packages."""
+    # GONE
+    # GONE
+
+    engine, problem = _engine_of(config)
+    found = [*look_at_software(engine), *look_at_machine()]
+    return found if problem is None else [*found, problem]
+
+
+def _unable(error: ImportError) -> Found:
+    """Return that nothing more can be looked at while a package is missing or broken."""
+    # GONE
+
+    what = f"{error.name} cannot be imported, and without it nothing more can be looked at"
+    return Found("the rest", "mend", what, install())
+
+
+def _engine_of(config: str | None) -> tuple[str | None, Found | None]:
+    """Return the engine that a configuration asks for, and what is wrong with it."""
+    from credence.app import configuration
+
+    # GONE
+    from credence.problems import InputError
+
+    if config is None:
+        known = configuration.load_schema()["properties"]["clustering"]["properties"]
+        return str(known["engine"]["default"]), None
+    try:
+        settings = configuration.load(config)
+    except InputError as error:
+        first = error.problems[0]
+        rest = f" And {len(error.problems) - 1} more." if len(error.problems) > 1 else ""
+        return None, Found("configuration", "mend", f"{first}{rest}", f"credence check {config}")
+    has_proteins = settings.calibration_set.proteins is not None
+    engine = settings.values["clustering"]["engine"] if has_proteins else None
+    what = f"{config} can be read; it clusters with {engine}" if engine else (
+        f"{config} can be read; it has no proteins to cluster"
+    )  # fmt: skip
+    return engine, Found("configuration", "ok", f"{what}")
+
+
+def _lines(found: list[Found]) -> list[str]:
+    width = max(len(one.name) for one in found)
+    lines = []
+    for one in found:
+        lines.append(f"{HEADS[one.verdict]}  {one.name:<{width}}  {one.text}")
+        if one.remedy:
+            lines.append(f"{'':{len(HEADS['ok']) + width + 4}}→ {one.remedy}")
+    n_bad = sum(one.verdict == "mend" for one in found)
+    lines.append("Nothing has to be mended." if n_bad == 0 else f"To be mended: {n_bad}.")
+    return lines
+
+
+PACKAGE = Path(__file__).resolve().parents[1]
+LOCK = "envs/credence.lock.txt"
+PINNED = re.compile(r"^([A-Za-z0-9._-]+==.+?) \\$", re.M)
+MOST_NAMED = 5  # packages
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that was looked at."""
+
+    name: str  # What
+    verdict: str  # Whether it is as it has to be; a note is of what only some runs need
+    text: str  # What was found
+    remedy: str = ""  # What mends it, as a command or an order
+
+
+def look_at_packages_beside() -> list[Found]:
+    """Return whether credence, Python and the packages that it needs are as they have to be."""
+    asked, needed = _requirements()
+    return [
+        Found("credence", "ok", f"{__version__} in {PACKAGE}"),
+        look_at_python(sys.version_info[:3], asked, needed),
+        look_at_packages(needed),
+        look_at_lock(lock_file()),
+    ]
+
+
+def root() -> Path | None:
+    """Return the folder of the checkout, None where the package was installed without one."""
+    above = PACKAGE.parents[1]
+    return above if (above / LOCK).is_file() else None
+
+
+def lock_file() -> Path:
+    """Return the lock that this version was released with."""
+    return (root() or PACKAGE / "_workflow") / LOCK
+
+
+def _requirements() -> tuple[str, list[str]]:
+    """Return what the package asks of Python, and of other packages."""
+    try:
+        known = metadata.metadata("credence")
+    except metadata.PackageNotFoundError:
+        return "", []
+    return known["Requires-Python"] or "", metadata.requires("credence") or []
+
+
+def look_at_python(version: tuple[int, int, int], asked: str, needed: list[str]) -> Found:
+    """Return whether Python is recent enough."""
+    text = ".".join(map(str, version))
+    if not needed:
+        return Found(
+            "Python", "mend", f"{text}; the package is not installed, only found on the path",
+            f"{sys.executable} -m pip install --no-deps --no-build-isolation --editable "
+            f"{root() or '/path/to/credence'}",
+        )  # fmt: skip
+    least = re.search(r">=\s*([\d.]+)", asked)
+    if least is not None and version < tuple(map(int, least[1].split("."))):
+        return Found(
+            "Python", "mend", f"{text}, and {least[1]} is the oldest that will do",
+            "make demo PYTHON=/path/to/a/newer/python3",
+        )  # fmt: skip
+    return Found("Python", "ok", f"{text} ({sys.executable})")
+
+
+def look_at_packages(
+    needed: list[str], version_of: Callable[[str], str] = metadata.version
+) -> Found:
+    """Return which packages are missing, too old or too new."""
+    try:
+        from packaging.requirements import Requirement
+    except ImportError:
+        return Found("packages", "mend", "packaging is missing, and perhaps others", install())
+    wrong: list[str] = []
+    n_good = 0
+    for requirement in map(Requirement, needed):
+        marker = requirement.marker
+        if marker is not None and not marker.evaluate({"extra": ""}):
+            continue
+        try:
+            version = version_of(requirement.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if version in requirement.specifier:
+            n_good += 1
+        else:
+            wrong.append(f"{requirement.name} is {version}, not {requirement.specifier}")
+    if not wrong:
+        return Found("packages", "ok", f"all {n_good} are there and as recent as they have to be")
+    return Found("packages", "mend", _named(wrong), install())
+
+
+def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version) -> Found:
+    """Return whether the packages are of the versions that the lock has.
+
+    Other versions that fit may give other last digits, so that it is noted.
+    """
+    if not lock.is_file():
+        return Found("lock", "note", f"{lock} is not there: no versions to compare with")
+    try:
+        pins = list(_pins(lock.read_text("utf-8")))
+    except ImportError:
+        return Found("lock", "note", "not looked at, since packaging is missing")
+    other = []
+    for name, pin in pins:
+        try:
+            version = version_of(name)
+        except metadata.PackageNotFoundError:
+            continue  # what has to be there is told above
+        if version != pin:
+            other.append(f"{name} is {version}, there {pin}")
+    if not other:
+        return Found("lock", "ok", f"the versions of {lock}")
+    what = f"not the versions of {lock}: {_named(other)}; last digits may differ"
+    return Found("lock", "note", what, install())
+
+
+def _pins(text: str) -> Iterator[tuple[str, str]]:
+    """Yield name and version of what a lock has for this machine."""
+    from packaging.requirements import Requirement
+
+    for line in PINNED.findall(text):
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate():
+            yield requirement.name, str(requirement.specifier).removeprefix("==")
+
+
+def _named(entries: list[str]) -> str:
+    more = f"; and {len(entries) - MOST_NAMED} more" if len(entries) > MOST_NAMED else ""
+    return "; ".join(entries[:MOST_NAMED]) + more
+
+
+def install() -> str:
+    """Return the command that installs what this version needs, as it was locked."""
+    return f"{sys.executable} -m pip install --require-hashes --requirement {lock_file()}"
+
+
+GIBIBYTE = 1024**3
+LEAST_DISK = 1 * GIBIBYTE  # the demo and its results take a tenth of it
+LEAST_MEMORY = 2 * GIBIBYTE  # what annotating ten million rows may take
+NO_LIMIT = "max"
+
+
+def look_at_machine() -> list[Found]:
+    """Return what this machine offers."""
+    return [
+        look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
+        look_at_memory(memory_of()),
+        look_at_folder("this folder", Path.cwd(), "cd to a folder of your own"),
+        look_at_folder(
+            "scratch folder", Path(tempfile.gettempdir()), "export TMPDIR=/path/to/folder"
+        ),
+        look_at_text(sys.getfilesystemencoding(), locale.getpreferredencoding(False)),
+    ]
+
+
+def look_at_processors(n_cores: int, has_avx2: bool) -> Found:
+    """Return how many processors there are, and whether MMseqs2's wheel runs on them."""
+    text = f"{n_cores} {'core' if n_cores == 1 else 'cores'}"
+    if has_avx2:
+        return Found("processor", "ok", text)
+    return Found(
+        "processor", "note", f"{text}, without AVX2: MMseqs2's wheel does not run here",
+        "conda env create --file envs/mmseqs2.yaml, or engine: exact",
+    )  # fmt: skip
+
+
+def memory_of(root: Path = Path("/")) -> int | None:
+    """Return the bytes that this process may take, None where it cannot be known."""
+    found = []
+    meminfo = root / "proc/meminfo"
+    if meminfo.is_file():
+        free = re.search(r"^MemAvailable:\s+(\d+) kB", meminfo.read_text("ascii"), re.M)
+        found += [] if free is None else [int(free[1]) * 1024]
+    limit = root / "sys/fs/cgroup/memory.max"
+    if limit.is_file() and (text := limit.read_text("ascii").strip()) != NO_LIMIT:
+        found.append(int(text))
+    return min(found, default=None)
+
+
+def look_at_memory(n_bytes: int | None) -> Found:
+    """Return whether there is enough memory."""
+    if n_bytes is None:
+        return Found("memory", "note", "this system does not say how much there is")
+    text = f"{n_bytes / GIBIBYTE:.1f} GiB free"
+    if n_bytes >= LEAST_MEMORY:
+        return Found("memory", "ok", text)
+    return Found(
+        "memory", "note", f"{text}; sets of millions of proteins take up to 2 GiB",
+        "credence run --cores 1, so that one job runs at a time",
+    )  # fmt: skip
+
+
+def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
+    """Return whether a folder may be written to, and has room."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as handle:
+            handle.write(b"0")
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return Found(
+            name,
+            "mend",
+            f"{folder} cannot be written to ({os.strerror(error.errno or 0)})",
+            remedy,
+        )
+    text = f"{folder}, {free / GIBIBYTE:.1f} GiB free"
+    if free < LEAST_DISK:
+        return Found(name, "note", text, f"make room, or {remedy}")
+    return Found(name, "ok", text)
+
+
+def look_at_text(files: str, preferred: str) -> Found:
+    """Return whether names and texts are UTF-8."""
+    names = {re.sub(r"[-_]", "", encoding).lower() for encoding in (files, preferred)}
+    if names == {"utf8"}:
+        return Found("text", "ok", "UTF-8")
+    return Found(
+        "text", "note", f"names of files are {files}, texts {preferred}, not UTF-8",
+        "export LC_ALL=C.UTF-8",
+    )  # fmt: skip
+
+
+SECONDS = 2.0  # for a program to tell its version
+FONT = "DejaVuSans.ttf"  # of report.style
+MOST_SHOWN = 40  # letters of a version that is not understood
+
+
+def look_at_software(engine: str | None) -> list[Found]:
+    """Return what is installed, missing or too old."""
+    return [*look_at_programs(engine), look_at_font(), look_at_slurm()]
+
+
+@dataclass(frozen=True)
+class Program:
+    """An outside program."""
+
+    engine: str  # The engine that runs it
+    title: str  # Its name
+    find: Callable[[], str | None]  # Gives its path, or None
+    words: tuple[str, ...]  # That make it tell its version
+    version: Callable[[str], str]  # Gives the version in what it said
+    is_old: Callable[[str], bool]  # Whether what it said is of a version that will not do
+    oldest: str  # The oldest that will do
+    remedy: str  # What installs it
+
+
+def look_at_programs(engine: str | None) -> list[Found]:
+    """Return which of the programs that find relatives are there."""
+    return [look_at_program(program, program.engine == engine) for program in PROGRAMS]
+
+
+def look_at_program(program: Program, is_needed: bool) -> Found:
+    """Return whether a program is there, starts and is recent enough."""
+    bad = "mend" if is_needed else "note"
+    unneeded = "" if is_needed else f"; only the engine {program.engine} needs it"
+    path = program.find()
+    if path is None:
+        return Found(program.title, bad, f"not installed{unneeded}", program.remedy)
+    try:
+        stated = _stated(path, program.words)
+    except InputError as error:
+        problem = error.problems[0]
+        return Found(program.title, bad, f"{path}: {problem.what}{unneeded}", problem.remedy)
+    shown = program.version(stated)
+    if program.is_old(stated):
+        what = f"{path} is {shown}, and {program.oldest} is the oldest that will do{unneeded}"
+        return Found(program.title, bad, what, program.remedy)
+    return Found(program.title, "ok", f"{shown} ({path})")
+
+
+def _stated(path: str, words: tuple[str, ...]) -> str:
+    """Return what a program says of itself, whatever code it ends with."""
+    with scratch_folder() as folder:
+        try:
+            return run_program([path, *words], folder, SECONDS, f"Install it anew: {path}.")
+        except InputError:
+            stated = (folder / "said.txt").read_text("utf-8", "replace")
+            if "version" in stated.lower():  # cd-hit -h ends with code 1
+                return stated
+            raise
+
+
+def _mmseqs() -> str | None:
+    try:
+        return mmseqs.find_program()
+    except InputError:
+        return None
+
+
+def _version(stated: str) -> str:
+    found = re.search(r"version (\S+)", stated)
+    return f"of unknown version ({stated.strip()[:MOST_SHOWN]})" if found is None else found[1]
+
+
+def _version_of_mmseqs(stated: str) -> str:
+    release = mmseqs.release_of(stated)
+    return f"{stated.strip()[:MOST_SHOWN]}" if release is None else f"release {release}"
+
+
+def _is_old_diamond(stated: str) -> bool:
+    release = re.search(r"version (\d+)\.", stated)
+    return release is not None and int(release[1]) < diamond.OLDEST
+
+
+def _is_old_mmseqs(stated: str) -> bool:
+    release = mmseqs.release_of(stated)
+    return release is not None and release < mmseqs.OLDEST
+
+
+PROGRAMS = (
+    Program("mmseqs", "MMseqs2", _mmseqs, ("version",), _version_of_mmseqs, _is_old_mmseqs,
+            str(mmseqs.OLDEST), mmseqs.REMEDY),
+    Program("diamond", "DIAMOND", lambda: shutil.which("diamond"), ("version",),
+            _version, _is_old_diamond, str(diamond.OLDEST), diamond.REMEDY),
+    Program("cdhit", "CD-HIT", lambda: shutil.which("cd-hit"), ("-h",),
+            _version, lambda stated: False, "any", cdhit.REMEDY),
+)  # fmt: skip
+
+
+def look_at_font() -> Found:
+    """Return whether the font of figures is there."""
+    found = find_spec("matplotlib")
+    folders = [] if found is None else list(found.submodule_search_locations or [])
+    files = [Path(folder) / "mpl-data" / "fonts" / "ttf" / FONT for folder in folders]
+    if any(file.is_file() for file in files):
+        return Found("font of figures", "ok", "DejaVu Sans, with matplotlib")
+    system = list(Path("/usr/share/fonts").rglob(FONT))
+    if system:
+        return Found("font of figures", "ok", f"DejaVu Sans ({system[0]})")
+    return Found(
+        "font of figures", "note", "DejaVu Sans is not there: letters of figures change place",
+        f"{sys.executable} -m pip install --force-reinstall --no-deps matplotlib",
+    )  # fmt: skip
+
+
+def look_at_slurm() -> Found:
+    """Return whether jobs can be handed to SLURM; nothing is imported or asked."""
+    from credence.app.run import PLUGIN
+
+    has_plugin, sbatch = find_spec(PLUGIN) is not None, shutil.which("sbatch")
+    if has_plugin and sbatch:
+        return Found("SLURM", "ok", f"plugin installed; {sbatch}")
+    if not has_plugin and not sbatch:
+        return Found("SLURM", "note", "not here; only --profile slurm needs it")
+    if has_plugin:
+        return Found(
+            "SLURM", "note", "the plugin is installed, and there is no sbatch here",
+            "log in where jobs are handed in, or credence run --profile local",
+        )  # fmt: skip
+    above = root()
+    return Found(
+        "SLURM", "note", f"{sbatch} is here, Snakemake's plugin is not",
+        f"{sys.executable} -m pip install snakemake-executor-plugin-slurm"
+        if above is None
+        else f"cd {above} && VENV=.venv-slurm envs/set_up.sh envs/slurm.lock.txt",
+    )  # fmt: skip

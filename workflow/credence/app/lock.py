@@ -1,0 +1,238 @@
+"""One run at a time in a folder; what a killed run left behind is cleared."""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import json
+import os
+import shlex
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from credence.problems import InputError, refuse
+
+FOLDER = Path(".snakemake")
+OURS = FOLDER / "credence.lock"
+SNAKEMAKES = FOLDER / "locks"
+HELD = "CREDENCE_LOCK"  # set for a Snakemake that holds the lock of `credence run` already
+UNLOCK = "credence unlock"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Who works in a folder."""
+
+    pid: int  # Process of the Snakemake at work
+    host: str  # Where, and whose it is
+    user: str
+    since: str  # When it began
+
+    def __str__(self) -> str:
+        return f"process {self.pid} of {self.user} on {self.host}, since {self.since}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs, or ran, on this machine."""
+        return self.host == socket.gethostname()
+
+    @property
+    def stop(self) -> str:
+        """The command that ends it and all that it started."""
+        kill = f"kill {self.pid}"
+        return kill if self.is_here else f"ssh {shlex.quote(self.host)} {kill}"
+
+
+class Lock:
+    """The lock of this folder while it is held."""
+
+    def __init__(self, handle: TextIO) -> None:
+        self._handle = handle
+        self.descriptor = handle.fileno()
+
+    def hold(self, pid: int) -> None:
+        """Say who is at work."""
+        since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        holder = Holder(pid, socket.gethostname(), _user(), since)
+        self._write(json.dumps(asdict(holder)) + "\n")
+
+    def clear(self) -> None:
+        """Say that nobody is: Snakemake has ended by itself."""
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        self._handle.seek(0)
+        self._handle.truncate()
+        self._handle.write(text)
+        self._handle.flush()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def holder_in(text: str) -> Holder | None:
+    """Return who holds a lock, None where that is nobody or is not told."""
+    try:
+        record = json.loads(text)
+        fields = (str(record[name]) for name in ("host", "user", "since"))
+        return Holder(int(record["pid"]), *fields)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_taken(handle: TextIO) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: what stands in the file has to do
+        return False
+    return False
+
+
+def _text(handle: TextIO) -> str:
+    handle.seek(0)
+    return handle.read()
+
+
+def _held(holder: Holder | None) -> InputError:
+    who = "" if holder is None else f": {holder}"
+    stop = "stop it" if holder is None else f"stop it: {holder.stop}"
+    return refuse(
+        str(Path.cwd()),
+        f"another run works in this folder{who}.",
+        f"Wait until it has ended, or {stop}",
+    )
+
+
+def _elsewhere(holder: Holder) -> InputError:
+    return refuse(
+        str(Path.cwd()),
+        f"a run on another machine works in this folder, or was killed in it: {holder}.",
+        f"Wait until it has ended, or stop it: {holder.stop}; "
+        f"if it is dead: {UNLOCK} --dead {shlex.quote(holder.host)}",
+    )
+
+
+@contextmanager
+def one_run() -> Iterator[Lock]:
+    """Give the lock of this folder, whose descriptor Snakemake is to hold too.
+
+    Snakemake's own locks outlive a Snakemake that was killed, and it cannot
+    tell. Ours is free as soon as neither `credence run` nor the Snakemake that
+    it started lives, since both hold it; if it then still names a holder of
+    this machine, that one was killed, and its locks mean nothing. Of another
+    machine one cannot tell, since such locks may not reach over a network.
+    """
+    FOLDER.mkdir(exist_ok=True)
+    with OURS.open("a+", encoding="utf-8") as handle:
+        if _is_taken(handle):
+            raise _held(holder_in(_text(handle)))
+        holder = holder_in(_text(handle))
+        if holder is not None and not holder.is_here:
+            raise _elsewhere(holder)
+        locks = _snakemakes_locks()
+        if locks and holder is None:
+            raise refuse(
+                str(Path.cwd()),
+                "Snakemake works in this folder, or was killed in it.",
+                f"Wait until it has ended; if none runs: {UNLOCK}",
+            )
+        for path in locks:
+            path.unlink()
+        lock = Lock(handle)
+        lock.hold(os.getpid())
+        yield lock
+
+
+def _snakemakes_locks() -> list[Path]:
+    return sorted(SNAKEMAKES.glob("*")) if SNAKEMAKES.is_dir() else []
+
+
+def unlock(dead_host: str | None) -> str:
+    """Remove what a killed run left, and return what to tell of it."""
+    if not OURS.is_file():
+        locks = _snakemakes_locks()
+        _refuse_live_snakemake(locks)
+        return _removed(locks, None)
+    with OURS.open("a+", encoding="utf-8") as handle:
+        if _is_taken(handle):
+            raise _held(holder_in(_text(handle)))
+        holder = holder_in(_text(handle))
+        if holder is not None and not holder.is_here and holder.host != dead_host:
+            raise _elsewhere(holder)
+        locks = _snakemakes_locks()
+        if holder is None:
+            _refuse_live_snakemake(locks)
+        stated = _removed(locks, holder)
+        Lock(handle).clear()
+        return stated
+
+
+def _removed(locks: list[Path], holder: Holder | None) -> str:
+    for path in locks:
+        path.unlink(missing_ok=True)
+    if not locks and holder is None:
+        return "Nothing held this folder."
+    return "This folder is free again" + (f"; it was held by {holder}." if holder else ".")
+
+
+def _refuse_live_snakemake(locks: list[Path]) -> None:
+    """Refuse to unlock where a Snakemake that told nobody works in this folder."""
+    if not locks:
+        return
+    here = Path.cwd()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            is_snakemake = any(Path(os.fsdecode(word)).name == "snakemake" for word in words)
+            if is_snakemake and (process / "cwd").readlink() == here:
+                raise refuse(
+                    str(here),
+                    f"Snakemake works in this folder: process {process.name}.",
+                    f"Wait until it has ended, or stop it: kill {process.name}",
+                )
+
+
+_mine: list[Lock] = []  # of a Snakemake that was started by itself; held until it ends
+
+
+def take_folder() -> None:
+    """Hold this folder's lock until this process ends: Snakemake, started by itself."""
+    if HELD in os.environ or not FOLDER.is_dir():
+        return
+    handle = OURS.open("a+", encoding="utf-8")
+    if _is_taken(handle):
+        handle.close()
+        return
+    _mine.append(Lock(handle))
+    _mine[0].hold(os.getpid())
+
+
+def leave_folder() -> None:
+    """Say that the Snakemake that held this folder's lock has ended."""
+    for lock in _mine:
+        lock.clear()
+
+
+def who_holds() -> str | None:
+    """Return a sentence on who holds this folder, None where nobody else does."""
+    if HELD in os.environ or not OURS.is_file():
+        return None
+    try:
+        with OURS.open("a+", encoding="utf-8") as handle:
+            holder = holder_in(_text(handle))
+            if _is_taken(handle):
+                return _held(holder).text()
+            return _elsewhere(holder).text() if holder and not holder.is_here else None
+    except OSError:
+        return None

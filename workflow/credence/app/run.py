@@ -1,0 +1,391 @@
+"""``credence run``: Snakemake, started on a checked configuration."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from credence.app.failures import BUG, FIXABLE, FIXABLE_LINE
+from credence.problems import nearest, refuse
+
+LOCAL = "local"
+FILE = "config.yaml"
+PLUGIN = "snakemake_executor_plugin_slurm"
+SECONDS = 20  # a controller that is up answers in less than one
+
+
+def profile_folder(name: str) -> Path:
+    """Return the folder of a profile."""
+    from credence.app.configuration import workflow_folder
+
+    above = workflow_folder() / "profiles"
+    known = sorted(path.name for path in above.iterdir() if (path / FILE).exists())
+    if name in known:
+        return above / name
+    if (Path(name) / FILE).is_file():
+        return Path(name).resolve()
+    if Path(name).is_dir():
+        raise refuse(name, f"there is no {FILE} in this folder.", "Name the folder of a profile.")
+    raise refuse(
+        "--profile",
+        f"{name!r} is neither a profile of the workflow nor a folder.",
+        nearest(name, known),
+    )
+
+
+def require_scheduler(profile: Path) -> None:
+    """Raise where a profile hands jobs to SLURM and SLURM cannot take them.
+
+    Snakemake would wait for a controller that is down, and then say so on a
+    hundred lines.
+    """
+    from credence.app.configuration.reading import read_document
+
+    file = profile / FILE
+    if read_document(file, str(file)).data.get("executor") != "slurm":
+        return
+    if find_spec(PLUGIN) is None:
+        raise refuse(
+            str(file),
+            "it hands jobs to SLURM, and Snakemake's plugin for that is not installed here.",
+            "Run credence from an environment that has it: docs/cluster.md.",
+        )
+    if shutil.which("sbatch") is None:
+        raise refuse(
+            str(file),
+            "it hands jobs to SLURM, and there is no sbatch on this machine.",
+            "Run it where jobs are handed in, on a login node, or with --profile local.",
+        )
+    if not _controller_answers():
+        raise refuse(
+            str(file),
+            "it hands jobs to SLURM, and SLURM's controller does not answer (scontrol ping).",
+            "Wait, or ask those who run the cluster; what was made is kept, and a run goes on.",
+        )
+
+
+def _controller_answers() -> bool:
+    try:
+        done = subprocess.run(
+            ["scontrol", "ping"], capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return " is UP" in done.stdout
+
+
+CORES = 2  # of this machine, where nothing is stated
+SCHEDULER_LINES_SHOWN = 20
+LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog="Example: credence run --config mylab.yaml --cores 2 -- --dry-run",
+)
+@click.option(
+    "--config",
+    "config",
+    default="config.yaml",
+    show_default=True,
+    help="The configuration.",
+)
+@click.option(
+    "--cores",
+    type=click.IntRange(1),
+    help="Cores of this machine; 2 unless stated. On a cluster: the most that one job may have.",
+)
+@click.option(
+    "--profile",
+    default=LOCAL,
+    show_default=True,
+    help="Where jobs go: local, slurm, or the folder of a profile of yours.",
+)
+@click.option(
+    "--directory",
+    default=".",
+    show_default=True,
+    help="Folder in which paths start and results are written.",
+)
+@click.option(
+    "--report",
+    "report",
+    is_flag=True,
+    help="Also write Snakemake's own report: steps, times, software, and the results.",
+)
+@click.option("--verbose", is_flag=True, help="Pass on all that Snakemake says.")
+@click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
+def command(
+    config: str,
+    cores: int | None,
+    profile: str,
+    directory: str,
+    report: bool,
+    verbose: bool,
+    snakemake: tuple[str, ...],
+) -> int:
+    """Run everything that a configuration asks for.
+
+    Only what is missing or out of date is made. It prints the Snakemake
+    command that it starts; what follows -- is passed on to Snakemake, and all
+    that Snakemake says is shown then.
+    """
+    code = run_workflow(config, cores, Path(directory), snakemake, verbose, profile)
+    if code != 0 or not report:
+        return code
+    return write_report(config, Path(directory), verbose)
+
+
+def run_workflow(
+    config: str,
+    cores: int | None,
+    directory: Path,
+    extra: Sequence[str] = (),
+    verbose: bool = False,
+    profile: str = LOCAL,
+) -> int:
+    """Return the exit code of a run: 0, 2 where the user can mend it, or 1."""
+    import os
+
+    from credence.app import configuration
+    from credence.problems import refuse
+
+    if not directory.is_dir():
+        raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
+    folder = profile_folder(profile)
+    require_scheduler(folder)
+    before = Path.cwd()
+    os.chdir(directory)
+    try:
+        settings = configuration.load(config)
+        words = snakemake_command(config, cores, extra, folder)
+        click.echo(f"Running: {shlex.join(words)}", err=True)
+        code, failures = _stream(words, verbose or bool(extra))
+        if code == 0:
+            if not extra:
+                click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
+            return 0
+        return _explain(failures)
+    finally:
+        os.chdir(before)
+
+
+def write_report(config: str, directory: Path, verbose: bool = False) -> int:
+    """Return the exit code of Snakemake where it writes its report of a run."""
+    import os
+
+    from credence.app import configuration
+
+    before = Path.cwd()
+    os.chdir(directory)
+    try:
+        target = Path("reports", configuration.load(config).run, "workflow.html")
+        words = snakemake_command(config, 1, ("--report", str(target)))
+        code, failures = _stream(words, verbose)
+        if code != 0:
+            return _explain(failures)
+        click.echo(f"Snakemake's report is {target}", err=True)
+        return 0
+    finally:
+        os.chdir(before)
+
+
+def snakemake_command(
+    config: str, cores: int | None, extra: Sequence[str], profile: Path | None = None
+) -> list[str]:
+    """Return the words of the Snakemake command that runs a configuration."""
+    from credence.app.configuration import workflow_folder
+
+    local = workflow_folder() / "profiles" / LOCAL
+    profile = profile or local
+    if cores is None and profile == local:
+        cores = CORES
+    return [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(workflow_folder() / "Snakefile"),
+        "--configfile",
+        f"./{config}" if config.startswith("-") else config,  # else it is an option
+        "--profile",
+        str(profile),
+        *([] if cores is None else ["--cores", str(cores)]),
+        *extra,
+    ]
+
+
+def _stream(
+    words: Sequence[str], verbose: bool
+) -> tuple[int, Mapping[tuple[str, str], Scheduled | None]]:
+    """Run a command, tell its steps, and keep rule and log of failed jobs."""
+    import os
+
+    from credence.app.ending import PARENT, end_group, interruptible, me
+    from credence.app.lock import HELD, one_run
+
+    # GONE
+    from credence.problems import refuse
+
+    steps = StepPrinter(verbose)
+    with one_run() as lock:
+        with interruptible():
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                pass_fds=[lock.descriptor],
+                process_group=0,
+                env=os.environ | {PARENT: me(), HELD: "held"},
+            )
+        assert process.stderr is not None
+        lock.hold(process.pid)
+        try:
+            for line in process.stderr:
+                steps.see(line)
+            process.wait()
+        except BaseException:  # Ctrl-C, or a scheduler that needs the place
+            end_group(process)
+            raise
+        finally:
+            code = process.returncode
+            if code is not None and code >= 0:  # else it was killed, and its own locks are left
+                lock.clear()
+    if code is not None and code < 0:
+        raise refuse(
+            "Snakemake",
+            f"it was ended by {signal.Signals(-code).name}.",
+            "If memory ran out, give fewer --cores; nothing that was finished is made anew.",
+        )
+    steps.finish(code)
+    return code, steps.failures
+
+
+def _explain(failures: Mapping[tuple[str, str], Scheduled | None]) -> int:
+    """Show the logs of the rules that failed; say whether the user can mend it."""
+    codes = []
+    for (rule, path), scheduled in failures.items():
+        lines = _lines_of(path)
+        click.echo(f"\nRule {rule} failed. Its log, {path}, says:", err=True)
+        click.echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.", err=True)
+        is_fixable = bool(lines) and lines[-1] == FIXABLE_LINE
+        if scheduled is not None and not is_fixable:
+            # Killed from outside, for memory or time, the rule itself says nothing of it.
+            click.echo(f"{scheduled.words} Its log, {scheduled.log}, ends:", err=True)
+            own = _lines_of(scheduled.log)
+            click.echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.", err=True)
+        codes.append(FIXABLE if is_fixable else BUG)
+    # A bug in one rule is a bug, whatever else there is to mend.
+    return FIXABLE if codes and all(code == FIXABLE for code in codes) else BUG
+
+
+def _lines_of(path: str) -> list[str]:
+    log = Path(path)
+    return log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+
+
+JOB_BEGINS = re.compile(r"^(?:local)?rule (?P<rule>\w+):")
+JOB_DETAIL = re.compile(r"^    (?P<key>jobid|wildcards): (?P<value>.+)")
+JOB_END = re.compile(r"^Finished jobid: (?P<id>\d+) \(Rule: (?P<rule>\w+)\)")
+STEPS = re.compile(r"^(?P<done>\d+) of (?P<total>\d+) steps")
+FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
+# On a cluster the scheduler's own log follows that of the rule.
+FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?)(?:, (?P<other>.+?))? \(check log file")
+FAILED_MESSAGE = re.compile(r"^\s+message: (?P<text>SLURM.+)")
+NOTHING = "Nothing to be done"
+GATHERS = ("all", "credence")  # rules that make nothing themselves
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """What a scheduler says of a job that failed."""
+
+    words: str  # How it ended
+    log: str  # Path of its own log
+
+
+class StepPrinter:
+    """Reads what Snakemake says, tells each step that ended, keeps what failed."""
+
+    def __init__(self, verbose: bool) -> None:
+        self.lines: list[str] = []
+        # (rule, log), each once, in order; and what a scheduler said of the last attempt.
+        self.failures: dict[tuple[str, str], Scheduled | None] = {}
+        self._failed: dict[str, tuple[str, str]] = {}
+        self._verbose = verbose
+        self._is_terminal = sys.stderr.isatty()
+        self._begun: dict[str, tuple[str, float]] = {}
+        self._rule = self._job = self._ended = self._stated = ""
+
+    def see(self, line: str) -> None:
+        """Take one line of Snakemake's."""
+        self.lines.append(line)
+        if self._verbose or line.startswith(NOTHING):
+            click.echo(line, err=True, nl=False)
+        if (match := JOB_BEGINS.match(line)) or (match := FAILED_RULE.match(line)):
+            self._rule, self._stated = match["rule"], ""
+        elif match := FAILED_MESSAGE.match(line):
+            self._stated = match["text"]
+        elif match := FAILED_LOG.match(line):
+            stated = Scheduled(self._stated, match["other"]) if match["other"] else None
+            self._failed[self._job] = (self._rule, match["path"])
+            self.failures[self._rule, match["path"]] = stated
+        elif match := JOB_DETAIL.match(line):
+            self._detail(match["key"], match["value"].strip())
+        elif match := JOB_END.match(line):
+            self._ended = match["id"]
+            # A job that was tried again and went well did not fail.
+            self.failures.pop(self._failed.pop(match["id"], ("", "")), None)
+        elif match := STEPS.match(line):
+            self._end(int(match["done"]), int(match["total"]))
+
+    def _detail(self, key: str, value: str) -> None:
+        if key == "jobid":
+            self._job = value
+            self._begun[value] = (self._rule, time.monotonic())
+        elif self._job in self._begun:
+            words = [pair.split("=", 1)[-1] for pair in value.split(", ")]
+            name, start = self._begun[self._job]
+            self._begun[self._job] = (" ".join([name, *words]), start)
+        self._show_running()
+
+    def _end(self, done: int, total: int) -> None:
+        name, start = self._begun.pop(self._ended, ("", 0.0))
+        if self._verbose or not name or name in GATHERS:
+            return
+        self._clear()
+        # The rule that gathers everything is a step to Snakemake and to nobody else.
+        seconds = time.monotonic() - start
+        click.echo(f"[{done}/{total - 1}] {name}: done in {seconds:.1f} s", err=True)
+        self._show_running()
+
+    def _show_running(self) -> None:
+        """Say what is being done, where a terminal can forget it again."""
+        names = [name for name, _ in self._begun.values() if name not in GATHERS]
+        if self._is_terminal and not self._verbose and names:
+            self._clear()
+            click.echo(f"… {', '.join(names)}", nl=False, err=True)
+
+    def _clear(self) -> None:
+        if self._is_terminal:
+            click.echo("\r\x1b[2K", nl=False, err=True)
+
+    def finish(self, code: int) -> None:
+        """Show all that was said, where it failed and no rule's log says why."""
+        if not self._verbose:
+            self._clear()
+            if code != 0 and not self.failures:
+                click.echo("".join(self.lines), err=True, nl=False)

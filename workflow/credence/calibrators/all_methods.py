@@ -1,0 +1,79 @@
+"""All calibration methods, from simple to complex. One line each.
+
+The order matters: `auto`, the last, prefers the earlier of two methods that do
+equally well. Command line, configuration check, tests and report all read this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from credence.calibrators import (
+    auto,
+    beta,
+    class_only,
+    cumulative,
+    histogram,
+    isotonic,
+    kernel,
+    logistic,
+    macest,
+    matrix,
+    platt,
+    spline,
+    temperature,
+    trees,
+    two_steps,
+    uncalibrated,
+    venn_abers,
+)
+from credence.calibrators.protocol import Calibration, Method, Need
+
+SINGLE: tuple[Method, ...] = (
+    uncalibrated.METHOD,
+    class_only.METHOD,
+    temperature.STS,
+    temperature.CSTS,
+    temperature.TSWA,
+    temperature.CSTSWA,
+    platt.METHOD,
+    beta.METHOD,
+    spline.METHOD,
+    isotonic.METHOD,
+    venn_abers.METHOD,
+    histogram.METHOD,
+    cumulative.PLAIN,
+    cumulative.PLUS,
+    cumulative.OPTIMAL,
+    kernel.METHOD,
+    logistic.METHOD,
+    matrix.METHOD,
+    trees.METHOD,
+)
+
+# MACEst has no interval and asks for more than scores, so `auto` does not choose it.
+METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(SINGLE))
+
+BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
+
+
+def read_calibration(record: Mapping[str, Any]) -> Calibration:
+    """Return the calibration of a record that some method wrote."""
+    if record["method"] == two_steps.NAME:
+        return two_steps.read(record, read_calibration)
+    return BY_NAME[record["method"]].read(record)
+
+
+def needs_of(record: Mapping[str, Any], class_name: str | None = None) -> Need:
+    """Return what a calibration has to be given, its members' needs included."""
+    if record["method"] == two_steps.NAME:
+        return needs_of(record["first"], class_name)
+    members = record.get("members", {})
+    named = set(members)
+    if class_name is not None:
+        for choice in record.get("choices", []):
+            if choice["class_name"] == class_name:
+                named = {*choice["chosen"], *choice["interval"]}
+    needs = [needs_of(members[name], class_name) for name in members if name in named]
+    return max([BY_NAME[record["method"]].needs, *needs], key=list(Need).index)

@@ -1,0 +1,157 @@
+"""Confidences corrected for a composition, by refitting with weights w[true class].
+
+For the additive methods that is exact: Conf_k(S) = w_k f_kk(S)/Σ_j w_j f_kj(S), f
+the densities of predicted class k by true class j. The interval is that of the
+refitted method, widened by what is not known of w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from credence.calibrators.intervals import tail_levels
+from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Record
+from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample
+from credence.composition.estimate import Composition, ratio_of
+from credence.confidence import Confidence
+from credence.predictions import Floats, Labelled, Predictions
+
+WINDOW = 0.05  # of the scale: standard deviation of the densities that carry w's error
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustedCalibration:
+    """A calibration for a use-set of another composition."""
+
+    calibration: Calibration  # Refitted with weights w[true class]
+    scale: float  # Of the scores
+    # How far, in log odds, the composition may move the confidence of a predicted class at a
+    # score; at the middle of each bin.
+    down: Floats
+    up: Floats
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the corrected confidence of each prediction."""
+        found = self.calibration.confidence(predictions)
+        score = predictions.top_score
+        if score is None:
+            score = np.zeros(predictions.n_samples)
+        middle = bin_middles(self.scale)
+        lower, upper = found.lower.copy(), found.upper.copy()
+        for class_ in np.unique(predictions.predicted_class):
+            rows = np.flatnonzero(predictions.predicted_class == class_)
+            down = np.interp(score[rows], middle, self.down[class_])
+            up = np.interp(score[rows], middle, self.up[class_])
+            lower[rows] = widened(found.value[rows], found.lower[rows], -down)
+            upper[rows] = widened(found.value[rows], found.upper[rows], up)
+        return Confidence(found.value, lower, upper, found.support, found.note)
+
+    def to_record(self) -> Record:
+        """Return the calibration as JSON data."""
+        return {
+            "calibration": self.calibration.to_record(),
+            "scale": self.scale,
+            "down": self.down.tolist(),
+            "up": self.up.tolist(),
+        }
+
+
+def read_adjusted(record: Mapping[str, Any], calibration: Calibration) -> AdjustedCalibration:
+    """Return the adjusted calibration of a record."""
+    return AdjustedCalibration(
+        calibration,
+        float(record["scale"]),
+        np.array(record["down"], dtype=np.float64),
+        np.array(record["up"], dtype=np.float64),
+    )
+
+
+def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
+    """Return an interval's end, moved away in log odds: the reaches add as errors do.
+
+    Examples
+    --------
+    >>> widened(np.array([0.5]), np.array([0.5]), np.array([1.0])).round(3).tolist()
+    [0.731]
+    """
+    moved = end.copy()
+    inside = (value > 0) & (value < 1) & (end > 0) & (end < 1)
+    centre = special.logit(value[inside])
+    own = special.logit(end[inside]) - centre
+    moved[inside] = special.expit(centre + np.sign(reach[inside]) * np.hypot(own, reach[inside]))
+    still = inside & (reach == 0)
+    moved[still] = end[still]
+    return moved
+
+
+def bin_middles(scale: float) -> Floats:
+    """Return the middles of the score bins."""
+    return np.asarray((np.arange(N_SCORE_BINS) + 0.5) * scale / N_SCORE_BINS)
+
+
+def shifted(labelled: Labelled, weight: Floats) -> Labelled:
+    """Return the labelled set re-weighted by w[true class], without weights of 0."""
+    if np.array_equal(np.nan_to_num(weight, nan=1.0), np.ones(len(weight))):
+        return labelled
+    moved = labelled.reweighted(labelled.weight * weight[labelled.true_class])
+    return moved.take(moved.weight > 0)
+
+
+def adjust(
+    side: CalibrationSample, calibrator: Calibrator, composition: Composition, options: FitOptions
+) -> AdjustedCalibration:
+    """Return a method's calibration for a use-set's composition."""
+    calibration = calibrator.fit(shifted(side.labelled, composition.fit_weight))
+    down, up = composition_reach(side, composition, options)
+    return AdjustedCalibration(calibration, side.labelled.predictions.scale, down, up)
+
+
+def densities(side: CalibrationSample) -> Floats:
+    """Return smooth densities of predicted and true class over the score bins."""
+    n_classes = side.labelled.predictions.n_classes
+    place = side.outcome * N_SCORE_BINS + side.score_bin
+    one = np.ones((len(side.unit_key), 1))
+    return smoothed(side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0], n_classes)
+
+
+def smoothed(mass: Floats, n_classes: int) -> Floats:
+    """Return masses smoothed by a Gaussian window over the score bins."""
+    bins = np.arange(N_SCORE_BINS)
+    square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2
+    window = np.exp(-square / 2.0)
+    return np.asarray(mass.reshape(n_classes, n_classes, N_SCORE_BINS) @ window)
+
+
+def composition_reach(
+    side: CalibrationSample, composition: Composition, options: FitOptions
+) -> tuple[Floats, Floats]:
+    """Return how far, in log odds, the composition may move each confidence."""
+    density = densities(side)
+    n_classes = len(density)
+    down, up = (np.zeros((n_classes, N_SCORE_BINS)) for _ in range(2))
+    draws = np.nan_to_num(composition.weight_draws)
+    if draws.shape[1] == 0:
+        return down, up
+    centre = np.nan_to_num(composition.fit_weight)
+    least = np.nan_to_num(ratio_of(composition.upper, composition.calibration_share))
+    low, high = tail_levels(options)
+    for class_ in range(n_classes):
+        others = np.delete(np.arange(n_classes), class_)
+        wrong = draws[others].T @ density[class_, others]
+        wrong_centre = centre[others] @ density[class_, others]
+        held = (wrong > 0).all(axis=0) & (wrong_centre > 0)
+        if not held.any() or centre[class_] == 0 or not (draws[class_] > 0).all():
+            continue
+        moved = np.log(draws[class_] / centre[class_])[:, None] - np.log(
+            wrong[:, held] / wrong_centre[held]
+        )
+        down[class_, held] = np.maximum(-np.quantile(moved, low, axis=0), 0.0)
+        up[class_, held] = np.maximum(np.quantile(moved, high, axis=0), 0.0)
+        if composition.share[class_] == 0.0:  # draws pile up at 0; the interval does not
+            up[class_] = np.maximum(up[class_], max(np.log(least[class_] / centre[class_]), 0.0))
+    return down, up

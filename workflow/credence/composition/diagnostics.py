@@ -1,0 +1,186 @@
+"""What has to be known of an estimated composition before it is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.calibrators.classwise import kish
+from credence.calibrators.protocol import FitOptions
+from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample, UseSample
+from credence.composition.estimate import Composition, compare_predicted
+from credence.composition.use_draws import score_draw
+from credence.draws import cluster_weights
+from credence.predictions import Floats
+
+NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
+WIDE = 0.25  # standard deviation of a share that says nothing
+LITTLE = 0.01  # p-value below which a test speaks
+LARGE_GAP = 0.02  # gap between distributions that matters
+MOST_PART = 0.9  # part of a shift that is applied, below which it is told
+HELD = 0.5  # part of a class's weight that is left, below which it is told
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """Numbers that say how far a composition can be believed."""
+
+    condition: float  # Condition number of P(predicted | true); ∞ where it is singular
+    effective_before: Floats  # Kish's number of proteins per predicted class, before and after
+    effective_after: Floats
+    # How often each class is predicted, and how often it should be under the composition.
+    predicted_share: Floats
+    expected_share: Floats
+    p_no_shift: float  # Of the test that the classes are predicted as often as in calibration
+    # Greatest difference between the joint distributions of predicted class and score, and the
+    # p-value of the test that it is chance: that the composition alone has changed.
+    gap: float
+    p_label_shift: float
+    sentences: tuple[str, ...]  # What a reader has to know before believing it
+    remarks: tuple[str, ...] = ()  # How much of an estimated composition is applied
+
+
+def diagnose(
+    side: CalibrationSample, use: UseSample, composition: Composition, options: FitOptions
+) -> Diagnostics:
+    """Return what has to be known of a composition."""
+    labelled = side.labelled
+    n_classes = labelled.predictions.n_classes
+    place = side.outcome * N_SCORE_BINS + side.score_bin
+    n_places = n_classes**2 * N_SCORE_BINS
+    shape = (n_classes, n_classes, N_SCORE_BINS)
+    mass = side.masses(place, n_places, np.ones((len(side.unit_key), 1)))[:, 0].reshape(shape)
+    weight = np.nan_to_num(composition.estimated_weight)
+    observed = use.counts / use.n_rows
+    expected = mix(mass, weight)
+    no_shift = composition.no_shift or compare_predicted(side, use)
+    gaps = walk(observed - expected)
+    p_label = np.nan
+    if options.n_draws > 1:
+        off_walk = np.empty(options.n_draws)
+        weights = composition.weight_draws
+        for draw in range(options.n_draws):
+            drawn = cluster_weights(side.unit_key, draw)[:, None]
+            moved = side.masses(place, n_places, drawn)[:, 0].reshape(shape)
+            seen = score_draw(use, draw)
+            tilt = np.nan_to_num(weights[:, draw]) if weights.shape[1] else weight
+            off_walk[draw] = np.abs(walk(seen - mix(moved, tilt)) - gaps).max()
+        p_label = float((1 + (off_walk >= np.abs(gaps).max()).sum()) / (1 + options.n_draws))
+    condition = _condition(mass.sum(axis=2), composition)
+    before, after = _effective(side, np.nan_to_num(composition.fit_weight))
+    gap = float(np.abs(gaps).max())
+    return Diagnostics(
+        condition,
+        before,
+        after,
+        observed.sum(axis=1),
+        expected.sum(axis=1),
+        no_shift.p_value,
+        gap,
+        p_label,
+        tuple(_sentences(side, composition, condition, gap, p_label)),
+        tuple(_remarks(labelled.predictions.class_names, composition)),
+    )
+
+
+def mix(mass: Floats, weight: Floats) -> Floats:
+    """Return the mass of predicted class and score under weights of true classes."""
+    total = np.einsum("ijs,j->is", mass, weight)
+    return np.asarray(total / total.sum())
+
+
+def walk(difference: Floats) -> Floats:
+    """Return running sums over scores, of each predicted class."""
+    return np.asarray(np.cumsum(difference, axis=1))
+
+
+def _condition(confusion: Floats, composition: Composition) -> float:
+    known = composition.is_known
+    given_true = confusion[:, known] / confusion[:, known].sum(axis=0)
+    values = np.linalg.svd(given_true, compute_uv=False)
+    if values[-1] <= np.finfo(np.float64).eps * values[0]:
+        return float("inf")
+    return float(values[0] / values[-1])
+
+
+def _effective(side: CalibrationSample, weight: Floats) -> tuple[Floats, Floats]:
+    labelled = side.labelled
+    predicted = labelled.predictions.predicted_class
+    shifted = labelled.weight * weight[labelled.true_class]
+    before, after = (np.zeros(len(weight)) for _ in range(2))
+    for class_ in range(len(weight)):
+        rows = predicted == class_
+        before[class_] = kish(labelled.weight[rows])
+        held = shifted[rows][shifted[rows] > 0]
+        after[class_] = kish(held)
+    return before, after
+
+
+def _sentences(
+    side: CalibrationSample, composition: Composition, condition: float, gap: float, p: float
+) -> list[str]:
+    names = side.labelled.predictions.class_names
+    sentences = []
+    for class_ in np.flatnonzero(~composition.is_known):
+        sentences.append(
+            f"The calibration set holds no {names[class_]}: nothing can be said of its share, "
+            "and confidences cannot be corrected for it."
+        )
+    is_unsure = composition.deviation > WIDE
+    if composition.is_free is not None:
+        is_unsure |= composition.is_free
+    for class_ in np.flatnonzero(is_unsure & composition.is_known):
+        sentences.append(
+            f"The classifier cannot tell {names[class_]} from other classes: "
+            "its share in this set is all but unknown."
+        )
+    is_estimated = composition.least > 0.0
+    if condition > NEAR_SINGULAR and is_estimated:
+        sentences.append(
+            "The classifier takes some classes for others so often that their shares "
+            "cannot be told apart: their intervals are wide."
+        )
+    if p < LITTLE and gap > LARGE_GAP and not is_estimated:
+        sentences.append(
+            "The composition that was taken as known does not explain the scores of this set: "
+            "either the classes are mixed otherwise, or its proteins are of another kind than "
+            "those of the calibration set. Until that is known, its confidences are not to be "
+            "relied on."
+        )
+    elif p < LITTLE and gap > LARGE_GAP:
+        sentences.append(
+            "Another composition alone does not explain the scores of this set: its proteins "
+            "are of another kind than those of the calibration set. No re-weighting can mend "
+            "that; neither kind of confidence is to be relied on here."
+        )
+    return sentences
+
+
+def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
+    """Return what is said of an estimated composition that is applied in part."""
+    found = composition.no_shift
+    if found is None:
+        return []
+    if composition.part_applied == 0.0:
+        return [
+            "The classes are predicted as often as in the calibration set, but for chance "
+            f"(p = {found.p_value:.2g}): confidences are not moved, their intervals carry what "
+            "is not known of the composition."
+        ]
+    sentences = []
+    if composition.part_applied < MOST_PART:
+        sentences.append(
+            f"{composition.part_applied:.0%} of the estimated difference from the calibration "
+            "set is more than chance gives: so much of it is corrected for."
+        )
+    held = composition.fit_weight < HELD * composition.moved_weight
+    for class_ in np.flatnonzero(held).tolist():
+        assert composition.class_number is not None
+        sentences.append(
+            f"{names[class_]} rests on {composition.class_number[class_]:.1f} families of the "
+            "calibration set, too few to be counted "
+            f"{composition.moved_weight[class_]:.3g} times each: they are counted "
+            f"{composition.fit_weight[class_]:.3g} times."
+        )
+    return sentences

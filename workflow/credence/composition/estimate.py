@@ -1,0 +1,436 @@
+"""The composition of a use-set with its interval, and what of it is applied.
+
+Calibration clusters and the use-set's rows or genomes are drawn, and in every
+draw the composition is estimated anew. The estimate is shown with its interval;
+confidences are corrected for a composition that lies between the calibration
+set's and the estimate, by how much of the shift chance cannot explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from credence.calibrators.classwise import kish
+from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
+from credence.calibrators.protocol import FitOptions
+from credence.composition.both_samples import (
+    CalibrationSample,
+    UseSample,
+    effective_rows,
+    use_sample,
+)
+from credence.composition.cells import at_level
+from credence.composition.estimator import Estimate, Estimator, EstimatorInput
+from credence.composition.probabilities import parameter_draws
+from credence.composition.use_draws import (
+    HALF_ROW,
+    cell_weights,
+    gamma_weights,
+    half_weights,
+    predicted_draw,
+)
+from credence.draws import cluster_weights, keys_of, uniform
+from credence.predictions import Booleans, Floats, Predictions
+
+
+def evidence_of(side: CalibrationSample, use: UseSample) -> EstimatorInput:
+    """Return what both sets say, each row once."""
+    one = np.ones((len(side.unit_key), 1))
+    found = next(drawn_evidence(side, use, one, None))
+    return replace(found, class_number=clusters_by_class(side))
+
+
+def drawn_evidence(
+    side: CalibrationSample, use: UseSample, weights: Floats, n_draws: int | None
+) -> Iterator[EstimatorInput]:
+    """Yield the evidence of each draw; without `n_draws`, that of the sets."""
+    labelled = side.labelled
+    n_classes = labelled.predictions.n_classes
+    confusion = side.masses(side.outcome, n_classes**2, weights)
+    n_calibration = effective_rows(side)
+    predicted = use.counts.sum(axis=1)
+    if side.model is None or use.cells is None:
+        for draw in range(weights.shape[1]):
+            share = predicted / use.n_rows
+            if n_draws is not None:
+                drawn = predicted_draw(use, draw)
+                share = drawn / drawn.sum()
+            yield EstimatorInput(
+                confusion[:, draw].reshape(n_classes, n_classes),
+                share,
+                n_calibration,
+                use.n_units,
+            )
+        return
+    assert side.logs is not None
+    slope, bias = np.array([side.model.slope]), side.model.bias[:, None]
+    if n_draws is not None:
+        slope, bias = parameter_draws(
+            side.model, side.logs, labelled.true_class, labelled.weight, side.unit, weights
+        )
+    kept = side.model.uneven(use.cells.row)
+    mass = use.cells.shared(use.cells.n_rows / use.n_rows)
+    # What keeping a part of the rows has changed in the mean is known, and taken back.
+    gathered = use.total_probability / use.n_rows - mass @ kept
+    for draw in range(weights.shape[1]):
+        row_mass = labelled.weight * weights[side.unit, draw]
+        plain = EstimatorInput(
+            confusion[:, draw].reshape(n_classes, n_classes),
+            predicted / use.n_rows,
+            n_calibration,
+            use.n_units,
+            probability=kept,
+            mass=mass,
+            calibration_probability=side.probability,
+            calibration_true=labelled.true_class,
+            calibration_mass=row_mass / row_mass.sum(),
+        )
+        if n_draws is not None:
+            plain = _moved(side, use, plain, (float(slope[draw]), bias[:, draw]), draw)
+        yield _with_means(plain, gathered)
+
+
+def _moved(
+    side: CalibrationSample,
+    use: UseSample,
+    plain: EstimatorInput,
+    parameters: tuple[float, Floats],
+    draw: int,
+) -> EstimatorInput:
+    """Return the evidence with refitted probabilities and a drawn use-set."""
+    assert side.model is not None and side.probability is not None
+    assert plain.probability is not None
+    probability = side.model.moved(plain.probability, *parameters)
+    # Half a row that is surely of each class: a share of 0 has a width.
+    own = np.where(np.isfinite(side.model.bias), 1.0, 0.0)
+    mass = np.concatenate([cell_weights(use, draw), own * half_weights(use, draw)])
+    drawn = predicted_draw(use, draw)
+    return replace(
+        plain,
+        predicted_share=drawn / drawn.sum(),
+        probability=np.concatenate([probability, np.eye(len(own))]),
+        mass=mass / mass.sum(),
+        calibration_probability=side.model.moved(side.probability, *parameters),
+    )
+
+
+def _with_means(found: EstimatorInput, gathered: Floats) -> EstimatorInput:
+    """Return the evidence with mean probabilities of both sets."""
+    assert found.calibration_probability is not None and found.calibration_true is not None
+    assert found.calibration_mass is not None
+    assert found.mass is not None and found.probability is not None
+    soft = np.empty_like(found.confusion)
+    for class_ in range(len(soft)):
+        rows = found.calibration_true == class_
+        soft[:, class_] = found.calibration_mass[rows] @ found.calibration_probability[rows]
+    return replace(
+        found,
+        soft_confusion=soft,
+        mean_probability=found.mass @ found.probability + gathered,
+    )
+
+
+def clusters_by_class(side: CalibrationSample) -> Floats:
+    """Return Kish's number of the clusters that each true class rests on."""
+    labelled = side.labelled
+    found = np.zeros(labelled.predictions.n_classes)
+    for class_ in range(len(found)):
+        rows = labelled.true_class == class_
+        found[class_] = kish(
+            np.bincount(side.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
+        )
+    return found
+
+
+N_DRAWS = 400  # of what chance gives; they cost next to nothing
+LEVEL = 0.05  # of the test that decides whether a composition is applied
+
+
+@dataclass(frozen=True, eq=False)
+class NoShift:
+    """How far the predicted classes are from calibration's, and chance alone."""
+
+    distance: float  # Σ (μ_i − ν_i)²/π_i
+    chance: Floats  # The same where nothing but chance is at work
+
+    @property
+    def p_value(self) -> float:
+        """Probability of such a distance by chance."""
+        return float((1 + (self.chance >= self.distance).sum()) / (1 + len(self.chance)))
+
+    @property
+    def reality(self) -> float:
+        """Part of the distance that chance does not give in 19 of 20 sets.
+
+        0 where the test does not reject at `LEVEL`, near 1 for a large shift.
+        """
+        if self.distance <= 0.0:
+            return 0.0
+        limit = float(np.quantile(self.chance, 1.0 - LEVEL))
+        return max(0.0, 1.0 - limit / self.distance)
+
+
+def compare_predicted(side: CalibrationSample, use: UseSample, n_draws: int = N_DRAWS) -> NoShift:
+    """Return the distance between both sets' predicted classes, and chance's."""
+    labelled = side.labelled
+    size = np.bincount(side.unit, weights=labelled.weight)
+    size = size / size.sum()
+    own = np.bincount(
+        labelled.predictions.predicted_class,
+        weights=labelled.weight,
+        minlength=len(use.class_key),
+    )
+    own = own / own.sum()
+    seen = use.counts.sum(axis=1) / use.n_rows
+    n_own, n_seen = kish(size), use.n_units
+    pool = (n_own * own + n_seen * seen) / (n_own + n_seen)
+    order = np.argsort(use.class_key)
+    order = order[pool[order] > 0]
+    share = pool[order]
+    steps = np.cumsum(share)[:-1]
+    chance = np.empty(n_draws)
+    for draw in range(n_draws):
+        class_ = np.searchsorted(steps, uniform(side.unit_key, draw, "no shift"), side="right")
+        drawn = np.bincount(class_, weights=size, minlength=len(order))
+        off = _use_noise(use, draw, pool, seen)[order] + share - drawn
+        chance[draw] = float((off**2 / share).sum())
+    return NoShift(float(((seen - own)[order] ** 2 / share).sum()), chance)
+
+
+def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
+    """Return how far a draw of the use-set is from where it is drawn from.
+
+    A genome, with the size that it has, gets the mix of another one.
+    """
+    genomes = use.drawn_genomes
+    if genomes is None:
+        drawn = gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")
+        return np.asarray(drawn / drawn.sum() - pool)
+    size = np.asarray(genomes.counts.sum(axis=0), dtype=np.float64)
+    level = uniform(genomes.key, draw, "no shift")
+    other = np.searchsorted(np.cumsum(size / size.sum())[:-1], level, side="right")
+    given = np.bincount(other, weights=size, minlength=len(size)) / size
+    drawn = (genomes.counts @ given).reshape(use.counts.shape).sum(axis=1)
+    return np.asarray(drawn / drawn.sum() - seen)
+
+
+FEWEST_DRAWS = 2  # of which quantiles can be taken
+HELD_CLUSTERS = 4.0  # of a class, that hold its weight near 1 (decision 0704)
+HALF = 0.5  # of the mean of the draws: no share is taken to be less
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """Shares of the classes in a use-set."""
+
+    # Shares in calibration; in the use-set, as estimated or stated, with the interval's ends.
+    calibration_share: Floats
+    share: Floats
+    lower: Floats
+    upper: Floats
+    draws: Floats  # Shares in each draw
+    calibration_draws: Floats  # The calibration set's shares in the same draws
+    deviation: Floats  # Standard deviation of the estimate where shares below 0 are allowed
+    is_known: Booleans  # Whether calibration holds proteins of the class
+    # Half a row's share: no estimated share is known to be less. 0 where the composition was
+    # stated.
+    least: float = 0.0
+    is_free: Booleans | None = None  # Shares that the estimator leaves open
+    # Effective number of calibration clusters of each class, where the composition was estimated.
+    class_number: Floats | None = None
+    # The comparison of predicted classes, where the composition was estimated.
+    no_shift: NoShift | None = None
+
+    @property
+    def weight(self) -> Floats:
+        """Ratio w = q/p of each class; NaN for one that calibration does not hold."""
+        return ratio_of(self.share, self.calibration_share)
+
+    @property
+    def part_applied(self) -> float:
+        """Part of the estimated shift that is applied: what chance cannot explain."""
+        return 1.0 if self.no_shift is None else self.no_shift.reality
+
+    @property
+    def moved_share(self) -> Floats:
+        """Composition so far from calibration's as chance does not explain.
+
+        On the way to the estimate, of which no share is taken to be less than
+        half the mean of its draws: an estimated share of 0 is not none.
+        """
+        if self.no_shift is None:
+            return self.share
+        if self.part_applied == 0.0:
+            return self.calibration_share
+        aim = np.maximum(self.share, self.least)
+        if self.draws.shape[1] > 0:
+            aim = np.maximum(aim, HALF * self.draws.mean(axis=1))
+        aim = np.where(self.is_known, aim, 0.0)
+        way = aim / aim.sum() - self.calibration_share
+        return np.asarray(self.calibration_share + self.part_applied * way)
+
+    @property
+    def estimated_weight(self) -> Floats:
+        """Ratio w of the estimated shares; one of 0 counts as half a row."""
+        return ratio_of(np.maximum(self.share, self.least), self.calibration_share)
+
+    @property
+    def moved_weight(self) -> Floats:
+        """Ratio w of the moved composition."""
+        return ratio_of(self.moved_share, self.calibration_share)
+
+    @property
+    def fit_weight(self) -> Floats:
+        """The w to fit with: that of the moved composition, where it can be carried.
+
+        A class of few clusters cannot carry a large weight: it gets
+        1 + (w − 1) n/(n + 4), n its number of clusters.
+        """
+        weight = self.moved_weight
+        if self.class_number is None or self.part_applied == 0.0:
+            return weight
+        part = self.class_number / (self.class_number + HELD_CLUSTERS)
+        held = 1.0 + (weight - 1.0) * part
+        return np.where(weight > 1.0, held, weight)
+
+    @property
+    def applied_share(self) -> Floats:
+        """Composition that the fit weights stand for."""
+        if self.no_shift is None or self.part_applied == 0.0:
+            return self.moved_share
+        applied = np.nan_to_num(self.fit_weight) * self.calibration_share
+        return np.asarray(applied / applied.sum())
+
+    @property
+    def weight_draws(self) -> Floats:
+        """The estimated w in each draw."""
+        return ratio_of(np.maximum(self.draws, self.least), self.calibration_draws)
+
+
+def ratio_of(share: Floats, calibration_share: Floats) -> Floats:
+    """Return w = q/p; NaN where calibration holds nothing of the class."""
+    blank = np.full(np.shape(calibration_share), np.nan)
+    return np.asarray(np.divide(share, calibration_share, out=blank, where=calibration_share > 0))
+
+
+def estimate_composition(
+    side: CalibrationSample, use: UseSample, estimator: Estimator, options: FitOptions
+) -> Composition:
+    """Return the composition of a use-set with its interval."""
+    evidence = evidence_of(side, use)
+    is_known = evidence.prevalence > 0
+    found = _within(estimator, evidence, is_known)
+    n_classes, n_draws = len(is_known), options.n_draws
+    none, blank = np.zeros((n_classes, 0)), np.full(n_classes, np.nan)
+    composition = Composition(
+        evidence.prevalence,
+        found.share,
+        blank,
+        blank,
+        none,
+        none,
+        np.zeros(n_classes),
+        is_known,
+        HALF_ROW / use.n_rows,
+        found.is_free,
+        evidence.class_number,
+        compare_predicted(side, use),
+    )
+    if n_draws < FEWEST_DRAWS:
+        return composition
+    draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
+    weights = np.stack([cluster_weights(side.unit_key, draw) for draw in range(n_draws)], axis=1)
+    # To second order it does not matter whose composition weighs the rows of a draw.
+    near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
+    for draw, drawn in enumerate(drawn_evidence(side, use, weights, n_draws)):
+        drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
+        one = _within(estimator, drawn, is_known)
+        draws[:, draw], unbounded[:, draw] = one.share, one.unbounded
+        calibration[:, draw] = drawn.prevalence
+    deviation = _robust_deviation(unbounded)
+    # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
+    n_units = np.minimum(clusters_by_class(side), use.n_units)
+    lower, upper = _interval(found, draws, deviation, n_units, options)
+    if found.is_free.any():
+        lower[found.is_free] = 0.0
+        upper[found.is_free] = min(1.0, float(upper[found.is_free].sum()))
+    lower[~is_known], upper[~is_known] = 0.0, 1.0
+    return replace(
+        composition,
+        lower=lower,
+        upper=upper,
+        draws=draws,
+        calibration_draws=calibration,
+        deviation=deviation,
+    )
+
+
+def fixed_composition(side: CalibrationSample, share: Floats | None) -> Composition:
+    """Return a composition that is taken as known: a stated one, or calibration's."""
+    weight, true_class = side.labelled.weight, side.labelled.true_class
+    n_classes = side.labelled.predictions.n_classes
+    own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
+    taken = own if share is None else share
+    none = np.zeros((n_classes, 0))
+    return Composition(own, taken, taken, taken, none, none, np.zeros(n_classes), own > 0)
+
+
+def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) -> Estimate:
+    assert estimator.estimate is not None
+    found = estimator.estimate(evidence.among(is_known))
+    share, unbounded = np.zeros(len(is_known)), np.zeros(len(is_known))
+    is_free = np.zeros(len(is_known), dtype=np.bool_)
+    share[is_known], unbounded[is_known] = found.share, found.unbounded
+    is_free[is_known] = found.is_free
+    return Estimate(share, unbounded, is_free)
+
+
+def _robust_deviation(draws: Floats) -> Floats:
+    """Return the standard deviation that the middle of the draws implies."""
+    low, high = np.quantile(draws, [special.ndtr(-1.0), special.ndtr(1.0)], axis=1)
+    return np.asarray((high - low) / 2.0)
+
+
+def _interval(
+    found: Estimate, draws: Floats, deviation: Floats, n_clusters: Floats, options: FitOptions
+) -> tuple[Floats, Floats]:
+    """Return percentiles, wider for few clusters; near 0 at least a normal's upper end.
+
+    Draws of a share that is at 0 pile up there, and their percentiles would
+    claim that it is 0 for sure.
+    """
+    lower, upper = expanded_quantiles(draws, n_clusters, options)
+    tail, _ = tail_levels(options)
+    freedom = np.maximum(n_clusters - 1.0, LEAST_FREEDOM)
+    reach = -special.stdtrit(freedom, tail) * deviation
+    is_near = found.unbounded < reach
+    upper = np.where(is_near, np.maximum(upper, np.maximum(found.unbounded, 0.0) + reach), upper)
+    lower = np.where(is_near & (found.unbounded - reach < 0), 0.0, lower)
+    return np.minimum(lower, found.share), np.minimum(np.maximum(upper, found.share), 1.0)
+
+
+def compression_error(
+    side: CalibrationSample, part: Predictions, use: UseSample, estimator: Estimator
+) -> float:
+    """Return the greatest change of a share, on a part of the use-set.
+
+    The part's composition is estimated from its rows as they are, and from them
+    gathered as the whole set's were. 0 where nothing was gathered.
+    """
+    if estimator.estimate is None or side.model is None or use.cells is None:
+        return 0.0
+    if use.cells.n_steps == 0:
+        return 0.0
+    rows = side.model.even(side.model.probabilities(part))
+    name = keys_of(part.ids)
+    every = use_sample(part, side.model, most_rows=part.n_samples)
+    shares = []
+    for n_steps in (0, use.cells.n_steps):
+        gathered = replace(every, cells=at_level(rows, name, n_steps))
+        evidence = evidence_of(side, gathered)
+        shares.append(estimator.estimate(evidence.among(evidence.prevalence > 0)).share)
+    return float(np.abs(shares[0] - shares[1]).max())

@@ -1,0 +1,380 @@
+"""Compositions that are not estimated: the calibration set's, or a stated one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from credence.calibrators.protocol import Need
+from credence.composition.estimator import Estimate, Estimator, EstimatorInput
+from credence.composition.probabilities import TINIEST
+from credence.predictions import Booleans, Floats, Predictions
+from credence.problems import InputError, Problem, nearest, refuse
+
+SUM_TOLERANCE = 0.005  # of stated shares: they may have been rounded to two decimals
+
+NONE = Estimator(
+    "none",
+    "No correction: the calibration set's own composition.",
+    "",
+    Need.CLASS,
+)
+STATED = Estimator(
+    "stated",
+    "A composition that you state; it is taken as known, and has no interval.",
+    "",
+    Need.CLASS,
+)
+
+
+def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where: str) -> Floats:
+    """Return a stated composition in the order of the classes, summing to 1."""
+    problems = [
+        Problem(where, f"there is no class {name!r}.", nearest(name, list(class_names)))
+        for name in stated
+        if name not in class_names
+    ]
+    for name, share in stated.items():
+        is_number = isinstance(share, int | float) and not isinstance(share, bool)
+        if not (is_number and 0.0 <= share <= 1.0):
+            problems.append(
+                Problem(
+                    where, f"the share of {name!r} is {share!r}.", "Give a number from 0 to 1."
+                )
+            )
+    if not problems:
+        total = sum(stated.values())
+        if abs(total - 1.0) > SUM_TOLERANCE:
+            problems.append(
+                Problem(where, f"the shares sum to {total:.4g}.", "Give shares that sum to 1.")
+            )
+    if problems:
+        raise InputError(problems)
+    values = np.array([float(stated.get(name, 0.0)) for name in class_names])
+    return np.asarray(values / values.sum())
+
+
+FLAT = 1e-9  # of the greatest curvature: below it a direction cannot be told from flat
+AS_IF = 1e-8  # the curvature it is given; rounding then moves no share by 1e-7
+TAKEN_PART = 1e-3  # of a class in flat directions, above which its share is not determined
+SLACK = 1e-12  # of a multiplier, as a part of the largest gradient
+MOST_TURNS = 100  # changes of the active set, per class
+MOST_STEPS = 100
+MOST_HALVINGS = 60
+LEAST_PART = 0.05  # of a cell's density that a step leaves: the parabola holds no further
+DECREMENT = 1e-14  # of the mean log-likelihood, below which the maximum is reached
+
+
+def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
+    """Return the shares x that minimise ½ x'Hx − c'x, exactly, by active sets.
+
+    Where H is flat in a direction the shares nearest to even are taken, so that
+    the answer depends neither on the order of the classes nor on rounding.
+
+    Examples
+    --------
+    >>> quadratic_minimum(np.eye(2), np.array([0.9, 0.3])).round(9).tolist()
+    [0.8, 0.2]
+    >>> quadratic_minimum(np.eye(2), np.array([2.0, 0.0])).round(9).tolist()
+    [1.0, 0.0]
+    """
+    n = len(linear)
+    steady = conditioned(curvature)
+    is_free = np.ones(n, dtype=np.bool_)
+    x = np.full(n, 1.0 / n)
+    for _ in range(MOST_TURNS * n):
+        target = on_free(steady, linear, is_free)
+        falling = is_free & (target < 0.0)
+        if falling.any():
+            part = np.full(n, np.inf)
+            part[falling] = x[falling] / (x[falling] - target[falling])
+            blocking = int(part.argmin())
+            x = x + min(float(part[blocking]), 1.0) * (target - x)
+            x[blocking] = 0.0
+            is_free[blocking] = False
+            continue
+        x = target
+        gradient = steady @ x - linear
+        level = float(gradient[is_free].mean())
+        gain = np.where(is_free, 0.0, gradient - level)
+        if gain.min() >= -SLACK * max(float(np.abs(gradient).max()), float(np.abs(linear).max())):
+            break
+        is_free[int(gain.argmin())] = True
+    x = np.where(is_free, np.maximum(x, 0.0), 0.0)
+    return np.asarray(x / x.sum())
+
+
+def conditioned(curvature: Floats) -> Floats:
+    """Return H with a little curvature in directions in which it is flat.
+
+    With less the place of the minimum is made of rounding errors.
+    """
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    greatest = max(float(values[-1]), np.finfo(np.float64).tiny)
+    is_flat = values < FLAT * greatest
+    if not is_flat.any():
+        return np.asarray((curvature + curvature.T) / 2.0)
+    return np.asarray((vectors * np.where(is_flat, AS_IF * greatest, values)) @ vectors.T)
+
+
+def undetermined(curvature: Floats) -> Booleans:
+    """Return which shares the curvature says nothing of.
+
+    Examples
+    --------
+    >>> undetermined(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).tolist()
+    [True, True, False]
+    """
+    return np.asarray((flat_directions(curvature) ** 2).sum(axis=1) > TAKEN_PART)
+
+
+def flat_directions(curvature: Floats) -> Floats:
+    """Return unit vectors, as columns, along which H is as good as flat."""
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    return np.asarray(vectors[:, values < FLAT * values[-1]])
+
+
+def on_free(curvature: Floats, linear: Floats, is_free: Booleans) -> Floats:
+    """Return the minimum with some entries held at 0, the others of any sign."""
+    free = np.flatnonzero(is_free)
+    n = len(free)
+    block = curvature[np.ix_(free, free)]
+    unit = max(float(np.trace(block)) / n, np.finfo(np.float64).tiny)
+    system = np.zeros((n + 1, n + 1))
+    system[:n, :n] = block / unit
+    system[:n, n] = system[n, :n] = 1.0
+    right = np.append(linear[free] / unit, 1.0)
+    solution = np.linalg.lstsq(system, right, rcond=None)[0]
+    x = np.zeros(len(linear))
+    x[free] = solution[:n]
+    return x
+
+
+def mixture_maximum(ratio: Floats, mass: Floats, start: Floats) -> Floats:
+    """Return the shares of most likelihood: q that maximises Σ m log Σ_j ratio_j q_j.
+
+    Newton's method with a quadratic problem over the simplex in each step; the
+    likelihood is concave, so there is one maximum value.
+    """
+    share = start
+    density = ratio @ share
+    value = float(mass @ np.log(density))
+    for _ in range(MOST_STEPS):
+        gradient, curvature = mixture_slope(ratio, mass, density)
+        steady = conditioned(curvature)
+        target = quadratic_minimum(steady, steady @ share + gradient)
+        step = target - share
+        rise = float(gradient @ step)
+        if rise <= DECREMENT:
+            break
+        part = 1.0
+        for _ in range(MOST_HALVINGS):
+            trial = share + part * step
+            trial_density = ratio @ trial
+            if (trial_density >= LEAST_PART * density).all():
+                trial_value = float(mass @ np.log(trial_density))
+                if trial_value >= value:
+                    break
+            part /= 2.0
+        else:
+            break
+        share, density, value = trial, trial_density, trial_value
+    return np.asarray(share / share.sum())
+
+
+def mixture_slope(ratio: Floats, mass: Floats, density: Floats) -> tuple[Floats, Floats]:
+    """Return gradient and negated second derivative of the mean log-likelihood."""
+    scaled = ratio / density[:, None]
+    weighted = scaled * mass[:, None]
+    return weighted.sum(axis=0), weighted.T @ scaled
+
+
+def solved(curvature: Floats, linear: Floats) -> Estimate:
+    """Return the composition q of least ½ q'Hq − c'q.
+
+    In directions in which H is flat, c is nothing but rounding errors over it,
+    and the shares nearest to even are taken.
+    """
+    flat = flat_directions(curvature)
+    message = linear - flat @ (flat.T @ linear)
+    steady = conditioned(curvature)
+    everywhere = np.ones(len(linear), dtype=np.bool_)
+    return Estimate(
+        quadratic_minimum(steady, message),
+        on_free(steady, message, everywhere),
+        undetermined(curvature),
+    )
+
+
+REFERENCE = "Lipton, Wang & Smola 2018, arXiv 1802.03916"
+
+
+def least_squares(given_true: Floats, observed: Floats) -> Estimate:
+    """Return the q of least |A q − μ|²."""
+    return solved(given_true.T @ given_true, given_true.T @ observed)
+
+
+def hard(evidence: EstimatorInput) -> Estimate:
+    """Return the composition that explains how often each class is predicted."""
+    return least_squares(evidence.confusion / evidence.prevalence, evidence.predicted_share)
+
+
+def soft(evidence: EstimatorInput) -> Estimate:
+    """Return the composition that explains the mean calibrated probabilities."""
+    assert evidence.soft_confusion is not None and evidence.mean_probability is not None
+    return least_squares(evidence.soft_confusion / evidence.prevalence, evidence.mean_probability)
+
+
+HARD = Estimator(
+    "bbse_hard",
+    "Match how often each class is predicted.",
+    REFERENCE,
+    Need.CLASS,
+    hard,
+)
+SOFT = Estimator(
+    "bbse_soft",
+    "Match the mean calibrated probability of each class.",
+    REFERENCE,
+    Need.VECTOR,
+    soft,
+)
+
+
+def most_likely(evidence: EstimatorInput) -> Estimate:
+    """Return the composition of most likelihood."""
+    assert evidence.probability is not None and evidence.mass is not None
+    prevalence = evidence.prevalence
+    ratio = np.maximum(evidence.probability, TINIEST) / prevalence
+    share = mixture_maximum(ratio, evidence.mass, prevalence / prevalence.sum())
+    # The likelihood's parabola at the maximum, for shares of any sign.
+    gradient, curvature = mixture_slope(ratio, evidence.mass, ratio @ share)
+    steady = conditioned(curvature)
+    everywhere = np.ones(len(share), dtype=np.bool_)
+    unbounded = on_free(steady, steady @ share + gradient, everywhere)
+    return Estimate(share, unbounded, undetermined(curvature))
+
+
+EM = Estimator(
+    "em",
+    "The most likely composition, given every row's calibrated probabilities.",
+    "Saerens, Latinne & Decaestecker 2002, doi 10.1162/089976602753284446; "
+    "Alexandari, Kundaje & Shrikumar 2020, arXiv 1901.06852",
+    Need.VECTOR,
+    most_likely,
+)
+
+
+EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
+STEADY = 1e-9  # of the noise's mean, where two classes' densities are alike
+
+
+def matched(evidence: EstimatorInput) -> Estimate:
+    """Return the composition that explains the mean scores of the likelihood."""
+    assert evidence.probability is not None and evidence.mass is not None
+    assert evidence.calibration_probability is not None
+    assert evidence.calibration_true is not None and evidence.calibration_mass is not None
+    prevalence = evidence.prevalence
+    start = most_likely(evidence).share if evidence.start is None else evidence.start
+    observed, information = mixture_slope(*_scores(evidence, start))
+    own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
+    scores = own / (own @ start)[:, None] * evidence.calibration_mass[:, None]
+    n_classes = len(prevalence)
+    given_true = np.empty((n_classes, n_classes))
+    for class_ in range(n_classes):
+        given_true[:, class_] = scores[evidence.calibration_true == class_].sum(axis=0)
+    given_true /= prevalence
+    noise = _noise(evidence, start, information)
+    steady = np.eye(n_classes) * (STEADY * np.trace(noise) / n_classes)
+    precision = np.linalg.inv(noise + steady)
+    curvature = given_true.T @ precision @ given_true
+    curvature = (curvature + curvature.T) / 2.0
+    linear = given_true.T @ precision @ observed
+    free = solved(curvature, linear)
+    if evidence.start is not None:
+        return free
+    held = curvature + np.eye(n_classes) / EM_ERROR**2
+    return replace(free, share=quadratic_minimum(held, linear + start / EM_ERROR**2))
+
+
+def _noise(evidence: EstimatorInput, start: Floats, information: Floats) -> Floats:
+    """Return the variance of what is matched; in a draw, of the use-set's part alone."""
+    assert evidence.mass is not None
+    if evidence.class_number is None:
+        return information / evidence.n_use
+    ratio, mass, density = _scores(evidence, start)
+    scores = ratio / density[:, None]
+    # Σ_j q_j² J_j/n_j, J_j = Σ_rows m (s_j q_j) s s'/q_j: rows weighed by class j's part.
+    part = mass * (scores @ (start**2 / np.maximum(evidence.class_number, 1.0)))
+    return np.asarray(information / evidence.n_use + (scores * part[:, None]).T @ scores)
+
+
+def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Floats]:
+    assert evidence.probability is not None and evidence.mass is not None
+    ratio = np.maximum(evidence.probability, TINIEST) / evidence.prevalence
+    return ratio, evidence.mass, ratio @ share
+
+
+EM_MATCHED = Estimator(
+    "em_matched",
+    "EM, checked against the calibration set; right where probabilities are not.",
+    "Saerens et al. 2002, doi 10.1162/089976602753284446, with the moments of "
+    "Lipton et al. 2018, arXiv 1802.03916; decision 0702",
+    Need.VECTOR,
+    matched,
+)
+
+
+def regularised(evidence: EstimatorInput) -> Estimate:
+    """Return the composition between BBSE's and no shift, by the evidence."""
+    prevalence = evidence.prevalence
+    given_true = evidence.confusion / prevalence
+    noise = 1.0 / evidence.n_calibration + 1.0 / evidence.n_use
+    ridge = float(evidence.predicted_share.mean()) * noise / prevalence**2
+    curvature = given_true.T @ given_true + np.diag(ridge)
+    linear = given_true.T @ evidence.predicted_share + ridge * prevalence
+    return solved(curvature, linear)
+
+
+RLLS = Estimator(
+    "rlls",
+    "As bbse_hard, drawn towards no shift where data are few.",
+    "Azizzadenesheli et al. 2019, arXiv 1903.09734",
+    Need.CLASS,
+    regularised,
+)
+
+
+ESTIMATORS: tuple[Estimator, ...] = (
+    NONE,
+    STATED,
+    HARD,
+    SOFT,
+    RLLS,
+    EM,
+    EM_MATCHED,
+)
+BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}
+AUTO = "auto"  # em_matched where score vectors are given, else bbse_hard
+NAMES = (AUTO, *BY_NAME)
+
+
+def has_vectors(predictions: Predictions) -> bool:
+    """Return whether rows are distributions over the classes."""
+    return predictions.scores is not None and predictions.is_distribution
+
+
+def estimator_for(name: str, with_vectors: bool) -> Estimator:
+    """Return the estimator of a name; refuse one that needs more than there is."""
+    if name == AUTO:
+        return EM_MATCHED if with_vectors else HARD
+    found = BY_NAME[name]
+    if found.needs is Need.VECTOR and not with_vectors:
+        raise refuse(
+            "shift.estimator",
+            f"{name!r} needs the {Need.VECTOR.value}.",
+            f"Give {HARD.name!r} or {RLLS.name!r}.",
+        )
+    return found

@@ -1,0 +1,168 @@
+"""Probabilities of all classes by bias-corrected temperature scaling.
+
+log p = log softmax(β log y + b): one inverse temperature, one bias per class,
+fitted to the likelihood of the true class among all. The loss is convex in β
+and b. At its minimum the mean probability of each class over the calibration
+set is the class's share, which is what EM has to be given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse, special
+
+from credence.calibrators.score_logs import log_scores
+from credence.predictions import Booleans, Floats, Integers, Predictions
+
+LEAST, GREATEST = 0.05, 20.0  # METHODS section 2: bounds of the temperature
+MOST_STEPS = 60
+MOST_HALVINGS = 40
+DECREMENT = 1e-20
+TINIEST = 1e-300  # a probability below is as good as none, and its log is finite
+
+
+@dataclass(frozen=True, eq=False)
+class BiasCorrected:
+    """One inverse temperature and a bias for each class."""
+
+    slope: float  # β = 1/T
+    bias: Floats  # b; −inf for a class that calibration does not hold
+    share: Floats  # Shares of the classes in the calibration set
+
+    def even(self, probability: Floats) -> Floats:
+        """Return what the probabilities would be if all classes were as frequent."""
+        is_known = self.share > 0
+        found = np.zeros_like(probability)
+        found[:, is_known] = probability[:, is_known] / self.share[is_known]
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+
+    def uneven(self, even: Floats) -> Floats:
+        """Return the probabilities for the calibration set's composition again."""
+        found = even * self.share
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+    def probabilities(self, predictions: Predictions) -> Floats:
+        """Return a probability for every class; each row sums to 1."""
+        assert predictions.scores is not None
+        logs = log_scores(predictions.scores, predictions.resolution)
+        return probabilities(logs, self.slope, self.bias)
+
+    def moved(self, probability: Floats, slope: float, bias: Floats) -> Floats:
+        """Return what the rows would have with other parameters."""
+        is_known = np.isfinite(self.bias)
+        logs = np.log(np.maximum(probability[:, is_known], TINIEST)) - self.bias[is_known]
+        moved = np.zeros_like(probability)
+        moved[:, is_known] = special.softmax(logs * (slope / self.slope) + bias[is_known], axis=1)
+        return moved
+
+
+def probabilities(logs: Floats, slope: float, bias: Floats) -> Floats:
+    """Return softmax(β log y + b)."""
+    return np.asarray(special.softmax(logs * slope + bias, axis=1))
+
+
+def fit_bias_corrected(
+    logs: Floats, true_class: Integers, weight: Floats, n_classes: int
+) -> BiasCorrected:
+    """Return the parameters of most likelihood, by Newton's method."""
+    share = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
+    is_known = share > 0
+    part = weight / weight.sum()
+    slope = 1.0
+    bias = np.where(is_known, 0.0, -np.inf)
+    value = _likelihood(logs, true_class, part, slope, bias)
+    for _ in range(MOST_STEPS):
+        p = probabilities(logs, slope, bias)
+        gradient, curvature = slopes(logs, true_class, part, p)
+        is_free = np.append(True, is_known)
+        at_low, at_high = slope <= LEAST, slope >= GREATEST
+        if (at_low and gradient[0] < 0) or (at_high and gradient[0] > 0):
+            is_free[0] = False
+        step = np.zeros(n_classes + 1)
+        free = np.flatnonzero(is_free)
+        # Adding one number to all biases changes nothing: the least step is taken.
+        step[free] = np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=None)[0]
+        if gradient[free] @ step[free] <= DECREMENT:
+            break
+        for _ in range(MOST_HALVINGS):
+            trial_slope = float(np.clip(slope + step[0], LEAST, GREATEST))
+            trial_bias = bias + step[1:]
+            trial = _likelihood(logs, true_class, part, trial_slope, trial_bias)
+            if trial >= value:
+                break
+            step /= 2.0
+        else:
+            break
+        slope, bias, value = trial_slope, trial_bias, trial
+    return BiasCorrected(slope, bias, share)
+
+
+def slopes(logs: Floats, true_class: Integers, part: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Return gradient and negated second derivative of the log-likelihood."""
+    n_classes = p.shape[1]
+    mean = (p * logs).sum(axis=1)
+    gradient = part @ row_scores(logs, true_class, p, mean)
+    weighted = p * part[:, None]
+    curvature = np.empty((n_classes + 1, n_classes + 1))
+    curvature[0, 0] = ((weighted * logs**2).sum(axis=1) - part * mean**2).sum()
+    curvature[0, 1:] = curvature[1:, 0] = (weighted * (logs - mean[:, None])).sum(axis=0)
+    curvature[1:, 1:] = np.diag(weighted.sum(axis=0)) - weighted.T @ p
+    return gradient, curvature
+
+
+def row_scores(logs: Floats, true_class: Integers, p: Floats, mean: Floats) -> Floats:
+    """Return each row's gradient of the log-likelihood, β first."""
+    rows = np.arange(len(true_class))
+    score = np.empty((len(rows), p.shape[1] + 1))
+    score[:, 0] = logs[rows, true_class] - mean
+    score[:, 1:] = -p
+    score[rows, true_class + 1] += 1.0
+    return score
+
+
+def parameter_draws(
+    fitted: BiasCorrected,
+    logs: Floats,
+    true_class: Integers,
+    weight: Floats,
+    unit: Integers,
+    drawn: Floats,
+) -> tuple[Floats, Floats]:
+    """Return slopes and biases refitted in each draw, by one Newton step."""
+    part = weight / weight.sum()
+    p = probabilities(logs, fitted.slope, fitted.bias)
+    _, curvature = slopes(logs, true_class, part, p)
+    score = row_scores(logs, true_class, p, (p * logs).sum(axis=1)) * part[:, None]
+    rows = np.arange(len(unit))
+    gather = sparse.csr_array((np.ones(len(unit)), (unit, rows)), shape=(len(drawn), len(unit)))
+    by_unit = np.asarray(gather @ score)
+    is_free = np.append(LEAST < fitted.slope < GREATEST, np.isfinite(fitted.bias))
+    free = np.flatnonzero(is_free)
+    step = np.zeros((p.shape[1] + 1, drawn.shape[1]))
+    step[free] = (
+        np.linalg.pinv(curvature[np.ix_(free, free)], hermitian=True) @ by_unit[:, free].T @ drawn
+    )
+    slope = np.clip(fitted.slope + step[0], LEAST, GREATEST)
+    return slope, np.asarray(fitted.bias[:, None] + step[1:])
+
+
+def _likelihood(
+    logs: Floats, true_class: Integers, part: Floats, slope: float, bias: Floats
+) -> float:
+    mapped = logs * slope + bias
+    chosen = mapped[np.arange(len(true_class)), true_class]
+    return float(part @ (chosen - special.logsumexp(mapped, axis=1)))
+
+
+def known_classes(true_class: Integers, n_classes: int) -> Booleans:
+    """Return whether calibration holds any protein of each class.
+
+    Examples
+    --------
+    >>> known_classes(np.array([0, 2, 2]), 3).tolist()
+    [True, False, True]
+    """
+    return np.bincount(true_class, minlength=n_classes) > 0

@@ -1,0 +1,254 @@
+"""Densities by predicted and true class: every class's curve at any composition.
+
+For the kernel, the histogram and the cumulative methods these are the sums that
+the method itself takes, with its bandwidths, bins and cutoffs as they were
+fitted. For any other method that answers from class and score, wrong predictions
+near a score are divided by their true classes, and Bayes' rule moves the curve.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from credence.calibrators.all_methods import needs_of
+from credence.calibrators.binning import Nodes, compress
+from credence.calibrators.class_only import ConstantCurve
+from credence.calibrators.classwise import ClasswiseCalibration, Fallback
+from credence.calibrators.cumulative import CumulativeCurve
+from credence.calibrators.histogram import StepCurve
+from credence.calibrators.kernel import CURVE_NODES_PER_BANDWIDTH, Kernel, KernelCurve, reflected
+from credence.calibrators.method_spec import Specification, Stage, parse_method
+from credence.calibrators.protocol import Calibration, Curve, FitOptions
+from credence.composition.adjusted import WINDOW
+from credence.composition.summary import Corrected, at_scores
+from credence.confidence import Confidence
+from credence.findings.use_sets import ShiftCurve, WhatIf, WhatIfPart
+from credence.predictions import Floats, Labelled, Predictions
+
+N_GRID = 101  # a step of 1/100 of the scale
+
+
+def score_grid(predictions: Predictions) -> Floats:
+    """Return evenly spaced scores from 0 to the scale, or to the best score."""
+    assert predictions.top_score is not None
+    greatest = max(float(predictions.scale), float(predictions.top_score.max()))
+    return np.linspace(0.0, greatest, N_GRID)
+
+
+def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
+    """Return both curves of each class that was predicted in calibration.
+
+    Empty where class and top score do not give the confidence.
+    """
+    predictions = corrected.side.labelled.predictions
+    if predictions.top_score is None or not corrected.by_score:
+        return ()
+    grid = score_grid(predictions)
+    found = []
+    for class_ in np.unique(predictions.predicted_class):
+        asked = at_scores(predictions, np.full(len(grid), class_), grid)
+        before = corrected.plain.confidence(asked)
+        after = corrected.adjusted.confidence(asked)
+        found.append(
+            ShiftCurve(
+                predictions.class_names[class_],
+                tuple(grid.tolist()),
+                *_numbers(before),
+                *_numbers(after),
+            )
+        )
+    return tuple(found)
+
+
+def _numbers(answer: Confidence) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(values.tolist()) for values in (answer.value, answer.lower, answer.upper))
+
+
+MOST_NUMBERS = 250_000  # on the page: two and a half megabytes
+LEAST_GRID = 21  # scores of a curve that is still one
+HALF = 0.5  # Jeffreys
+
+
+def what_if_of(
+    labelled: Labelled,
+    specification: Specification,
+    calibration: Calibration,
+    options: FitOptions,
+) -> WhatIf | None:
+    """Return what every class's curve would be at any composition; None without scores.
+
+    Where the method looks at more than class and score, the curves are those of
+    the kernel, and say so.
+    """
+    predictions = labelled.predictions
+    if predictions.top_score is None:
+        return None
+    if needs_of(calibration.to_record()).is_vector:
+        specification = parse_method("kernel", "what if")
+        quick = FitOptions(options.min_positives, options.level, 0)
+        calibration = specification.build(quick).fit(labelled)
+    grid = score_grid(predictions)
+    pair = predictions.predicted_class * predictions.n_classes + labelled.true_class
+    n_pairs = len(np.unique(pair))
+    n_grid = int(np.clip(MOST_NUMBERS // n_pairs, LEAST_GRID, len(grid)))
+    grid = np.linspace(grid[0], grid[-1], n_grid)
+    settings = specification.settings if isinstance(specification, Stage) else None
+    kernel = settings if isinstance(settings, Kernel) else None
+    parts: list[WhatIfPart] = []
+    is_exact = isinstance(calibration, ClasswiseCalibration)
+    for class_ in np.unique(predictions.predicted_class):
+        positives = labelled.take(predictions.predicted_class == class_)
+        curve = (
+            calibration.entries[class_].curve
+            if isinstance(calibration, ClasswiseCalibration)
+            else None
+        )
+        density = _exact(positives, curve, kernel, grid)
+        if density is None:
+            is_exact = False
+            asked = at_scores(predictions, np.full(n_grid, class_), grid)
+            density = _moved(positives, int(class_), calibration.confidence(asked).value, grid)
+        parts += _parts(positives, int(class_), density)
+    share = np.bincount(
+        labelled.true_class, weights=labelled.weight, minlength=predictions.n_classes
+    )
+    return WhatIf(
+        specification.text,
+        is_exact,
+        tuple((share / share.sum()).tolist()),
+        tuple(grid.tolist()),
+        0.0 if kernel is None else float(kernel.prior_weight),
+        float(options.min_positives),
+        tuple(parts),
+    )
+
+
+def _parts(positives: Labelled, class_: int, density: Floats) -> list[WhatIfPart]:
+    found = []
+    for true in np.unique(positives.true_class):
+        held = positives.true_class == true
+        weight = positives.weight[held]
+        _, family = np.unique(positives.cluster[held].astype(str), return_inverse=True)
+        found.append(
+            WhatIfPart(
+                class_,
+                int(true),
+                float(weight.sum()),
+                float((weight**2).sum()),
+                float((np.bincount(family, weights=weight) ** 2).sum()),
+                tuple(density[true].tolist()),
+            )
+        )
+    return found
+
+
+def _exact(
+    positives: Labelled, curve: Curve | None, kernel: Kernel | None, grid: Floats
+) -> Floats | None:
+    """Return the method's own sums by true class; None for a method that takes none."""
+    score = positives.predictions.top_score
+    assert score is not None
+    if isinstance(curve, ConstantCurve | Fallback):
+        return _totals(positives, len(grid))
+    if isinstance(curve, StepCurve):
+        same = curve.bin_of(score)[:, None] == curve.bin_of(grid)
+        return _sums(positives, same)
+    if isinstance(curve, CumulativeCurve):
+        point = np.minimum(grid, curve.score[-1])
+        above = score[:, None] >= point
+        return _sums(
+            positives,
+            np.where(grid >= curve.cutoff, above, (score < curve.cutoff)[:, None]),
+        )
+    if isinstance(curve, KernelCurve) and kernel is not None:
+        if not np.isfinite(curve.bandwidth):
+            return _totals(positives, len(grid))
+        point = np.clip(grid, curve.score[0], curve.score[-1])
+        scale = positives.predictions.scale if kernel.reflection else None
+        logs = _log_densities(positives, point, curve.bandwidth, scale)
+        # Without a prior only ratios count, and they stay exact where sums underflow.
+        unit = 0.0 if kernel.prior_weight > 0 else logs.max(axis=0)
+        density: Floats = np.exp(logs - unit)
+        return density
+    return None
+
+
+def _moved(positives: Labelled, class_: int, value: Floats, grid: Floats) -> Floats:
+    """Return densities that give a curve, wrong predictions divided as they lie near."""
+    logs = _log_densities(positives, grid, WINDOW * positives.predictions.scale, None)
+    logs[class_] = -np.inf
+    wrong = np.exp(logs - logs.max(axis=0)) if np.isfinite(logs).any() else np.zeros_like(logs)
+    total = wrong.sum(axis=0)
+    share = np.divide(wrong, total, out=np.zeros_like(wrong), where=total > 0)
+    known = np.nan_to_num(value)
+    density: Floats = share * (1.0 - known)
+    density[class_] = known
+    return density
+
+
+def _totals(positives: Labelled, n_grid: int) -> Floats:
+    return _sums(positives, np.ones((positives.n_samples, n_grid), dtype=np.bool_))
+
+
+def _sums(positives: Labelled, is_counted: Floats) -> Floats:
+    """Return the weight of each true class among the rows counted at each score."""
+    n_classes = positives.predictions.n_classes
+    found = np.zeros((n_classes, is_counted.shape[1]))
+    for true in np.unique(positives.true_class):
+        rows = positives.true_class == true
+        found[true] = positives.weight[rows] @ is_counted[rows]
+    return found
+
+
+def _log_densities(
+    positives: Labelled, point: Floats, bandwidth: float, reflect_at: float | None
+) -> Floats:
+    """Return log Σ w exp(−((S − S_i)/b)²/2) of each true class; −∞ for none."""
+    score = positives.predictions.top_score
+    assert score is not None
+    found = np.full((positives.predictions.n_classes, len(point)), -np.inf)
+    for true in np.unique(positives.true_class):
+        rows = positives.true_class == true
+        distinct, group = np.unique(score[rows], return_inverse=True)
+        mass = np.bincount(group, weights=positives.weight[rows]).astype(np.float64)
+        nodes = compress(distinct, mass, bandwidth / CURVE_NODES_PER_BANDWIDTH)
+        if reflect_at is not None:
+            nodes = reflected(nodes, reflect_at)
+        found[true] = _log_sums(nodes, point, bandwidth)
+    return found
+
+
+def _log_sums(nodes: Nodes, point: Floats, bandwidth: float) -> Floats:
+    exponent = -(((point[:, None] - nodes.score) / bandwidth) ** 2) / 2.0
+    exponent += np.log(nodes.mass)
+    top = exponent.max(axis=1)
+    return np.asarray(top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
+
+
+def curves_at(what_if: WhatIf, share: Floats) -> Floats:
+    """Return every class's confidence over the grid at a composition."""
+    own = np.array(what_if.calibration_share)
+    n_classes, n_grid = len(own), len(what_if.score)
+    weight = np.divide(share / share.sum(), own, out=np.zeros(n_classes), where=own > 0)
+    right, total, squares = (np.zeros(n_classes) for _ in range(3))
+    dense_right, dense_total = (np.zeros((n_classes, n_grid)) for _ in range(2))
+    for part in what_if.parts:
+        one, w = part.predicted, weight[part.true]
+        density = w * np.array(part.density)
+        total[one] += w * part.mass
+        squares[one] += w**2 * part.mass_squared
+        dense_total[one] += density
+        if part.true == one:
+            right[one] += w * part.mass
+            dense_right[one] += density
+    found = np.full((n_classes, n_grid), np.nan)
+    for k in np.flatnonzero(total > 0):
+        is_scarce = total[k] ** 2 < what_if.min_positives * squares[k]
+        if is_scarce or right[k] in (0.0, total[k]):
+            found[k] = (right[k] + HALF) / (total[k] + 1.0)
+            continue
+        own_share = right[k] / total[k]
+        top = dense_right[k] + what_if.prior_weight * own_share
+        bottom = dense_total[k] + what_if.prior_weight
+        found[k] = np.divide(top, bottom, out=np.full(n_grid, own_share), where=bottom > 0)
+    return found

@@ -1,0 +1,68 @@
+"""Random draws that are keyed to clusters, so that order is nothing.
+
+A cluster's draws depend on its name and on the number of the draw alone:
+neither on the order of rows, nor on which other clusters are there, nor on how
+many cores work. That is what lets intervals be bit-for-bit repeatable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from credence.predictions import Floats, Integers, Strings
+
+# Constants of SplitMix64 (Steele, Lea & Flood 2014, doi 10.1145/2660193.2660195).
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+MIX_SECOND = np.uint64(0x94D049BB133111EB)
+MANTISSA_BITS = 53
+
+
+def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
+    """Return a 64-bit key for each name, the same on every machine."""
+    values = np.asarray(names, dtype=object)
+    return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)
+
+
+def encode_clusters(cluster: Strings) -> tuple[Integers, NDArray[np.uint64]]:
+    """Return a code per protein and a key per code, in the order of the keys."""
+    keys, codes = np.unique(keys_of(cluster), return_inverse=True)
+    return codes.astype(np.int64), keys
+
+
+def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:
+    """Return a number in (0, 1) for each key, fixed by key, draw and stream."""
+    offset = np.uint64(int.from_bytes(hashlib.blake2b(stream.encode(), digest_size=8).digest()))
+    with np.errstate(over="ignore"):
+        state = keys + offset + np.uint64(draw + 1) * GOLDEN_GAMMA
+        state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
+        state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
+        state = state ^ (state >> np.uint64(31))
+    high_bits = (state >> np.uint64(64 - MANTISSA_BITS)).astype(np.float64)
+    return (high_bits + 0.5) / float(1 << MANTISSA_BITS)
+
+
+def cluster_weights(keys: NDArray[np.uint64], draw: int) -> Floats:
+    """Return the weight of each cluster in one draw of the Bayesian bootstrap.
+
+    Weights are exponential with mean 1 (Rubin 1981, doi 10.1214/aos/1176345338):
+    no cluster ever drops out, so a draw cannot lose a class.
+    """
+    return -np.log(uniform(keys, draw, "cluster bootstrap"))
+
+
+def effective_clusters(cluster: Integers, weight: Floats) -> float:
+    """Return Kish's effective number over the masses of clusters.
+
+    Examples
+    --------
+    >>> effective_clusters(np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
+    2.0
+    """
+    mass = np.bincount(cluster, weights=weight)
+    return float(mass.sum() ** 2 / (mass**2).sum())

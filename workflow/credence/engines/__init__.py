@@ -1,1 +1,0 @@
-"""Outside programs that find relatives: found, checked, run and read."""

@@ -1,0 +1,163 @@
+"""What a page says of a split, as findings."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from credence.findings.split_record import (
+    Apart,
+    CrossingPair,
+    SplitClass,
+    SplitFinding,
+    SplitGroup,
+)
+from credence.predictions import Booleans, Integers, Strings
+from credence.relatives.audit import Audit, by_class, upper_bound
+from credence.relatives.pack import (
+    NO_GROUP,
+    SET_ASIDE,
+    TEST,
+    TRAINING,
+    deviations,
+    kind_of,
+    lower_bounds,
+    size_ratios,
+)
+from credence.relatives.strict import Split, SplitSettings
+
+EDGES = tuple(round(0.1 * step, 1) for step in range(11))
+MOST_PAIRS = 20
+MOST_EXAMPLES = 10
+
+
+def describe_split(
+    ids: Strings,
+    class_: Integers,
+    class_names: Sequence[str],
+    found: Split,
+    settings: SplitSettings,
+    is_audited: bool,
+) -> SplitFinding:
+    """Return what the page shows of a split."""
+    packing, audited = found.packing, found.audit
+    inside = (packing.group != NO_GROUP) & (packing.role != TRAINING)
+    names, group = np.unique(packing.group[inside].astype(str), return_inverse=True)
+    present, class_codes = np.unique(class_[inside], return_inverse=True)
+    _, cluster = np.unique(found.cluster[inside].astype(str), return_inverse=True)
+    ratios = size_ratios(group, settings.n_groups)
+    sampled = audited.is_examined & inside & (packing.group != TEST)
+    population = int((inside & (packing.group != TEST)).sum())
+    n_crossing = int((sampled & audited.is_crossing).sum())
+    n_sampled = int(sampled.sum())
+    bound = upper_bound(n_crossing, n_sampled, population, found.level) if n_sampled else 1.0
+    return SplitFinding(
+        identity=settings.thresholds.identity,
+        coverage=settings.thresholds.coverage,
+        both_sides=settings.thresholds.both_sides,
+        strict=settings.strict,
+        is_audited=is_audited,
+        is_exhaustive=is_audited and n_sampled == population,
+        n_sampled=n_sampled,
+        n_population=population,
+        n_crossing_sampled=n_crossing,
+        bound=bound,
+        n_rounds=found.n_rounds,
+        n_joined=found.n_joined,
+        largest_share=float(np.bincount(cluster).max() / len(cluster)) if len(cluster) else 0.0,
+        size_low=float(ratios.min()),
+        size_high=float(ratios.max()),
+        classes=_classes(
+            present, class_codes, cluster, group, class_names, class_, found, settings
+        ),
+        groups=_groups(names, packing.group, audited),
+        edges=EDGES,
+        worst=_worst(ids, packing.group, audited),
+        apart=_apart(ids, packing.role == SET_ASIDE, packing.reason),
+        most_expected=settings.thresholds.most_expected,
+        n_counted=audited.n_counted,
+        n_by_chance=audited.n_by_chance,
+        n_cut=found.n_cut,
+        cut=settings.cut,
+        cut_limit=settings.most_apart,
+        whole=found.whole,
+        weigh="clusters" if settings.by_cluster else "proteins",
+        n_apart=found.n_apart,
+        n_least=found.n_least,
+    )
+
+
+def _classes(
+    present: Integers,
+    codes: Integers,
+    cluster: Integers,
+    group: Integers,
+    class_names: Sequence[str],
+    class_: Integers,
+    found: Split,
+    settings: SplitSettings,
+) -> tuple[SplitClass, ...]:
+    examined = by_class(found.audit, class_)
+    away = deviations(group, codes, settings.n_groups)
+    bounds = lower_bounds(cluster, codes, settings.n_groups)
+    return tuple(
+        SplitClass(
+            class_names[int(present[at])],
+            int((codes == at).sum()),
+            len(np.unique(cluster[codes == at])),
+            float(away[at]),
+            float(bounds[at]),
+            *examined.get(int(present[at]), (0, 0)),
+        )
+        for at in range(len(present))
+    )
+
+
+def _groups(names: Strings, group: Strings, audited: Audit) -> tuple[SplitGroup, ...]:
+    rows = []
+    for name in sorted(names.tolist(), key=lambda name: (not name.isdigit(), name.zfill(9))):
+        here = group == name
+        nearest = audited.nearest[here & audited.is_examined]
+        known = nearest[~np.isnan(nearest)]
+        counts = np.histogram(known, bins=np.array(EDGES))[0]
+        rows.append(
+            SplitGroup(name, int(here.sum()), tuple(counts.tolist()), int(np.isnan(nearest).sum()))
+        )
+    return tuple(rows)
+
+
+def _worst(ids: Strings, group: Strings, audited: Audit) -> tuple[CrossingPair, ...]:
+    pairs = audited.pairs
+    order = sorted(
+        range(pairs.n_pairs),
+        key=lambda at: (
+            -pairs.identity[at],
+            str(ids[pairs.first[at]]),
+            str(ids[pairs.second[at]]),
+        ),
+    )
+    return tuple(
+        CrossingPair(
+            str(ids[pairs.first[at]]),
+            str(group[pairs.first[at]]),
+            str(ids[pairs.second[at]]),
+            str(group[pairs.second[at]]),
+            float(pairs.identity[at]),
+            float(pairs.coverage[at]),
+        )
+        for at in order[:MOST_PAIRS]
+    )
+
+
+def _apart(ids: Strings, is_apart: Booleans, reason: Strings) -> tuple[Apart, ...]:
+    by_kind: dict[str, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(is_apart).tolist():
+        by_kind[kind_of(str(reason[row]))].append(row)
+    parts = []
+    for kind in sorted(by_kind):
+        rows = sorted(by_kind[kind], key=lambda row: str(ids[row]))
+        examples = tuple(f"{ids[row]}: {reason[row]}" for row in rows[:MOST_EXAMPLES])
+        parts.append(Apart(kind, len(rows), examples))
+    return tuple(parts)

@@ -1,1 +1,0 @@
-"""What forecasters look at: modules of features, listed in the registry."""

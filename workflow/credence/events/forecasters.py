@@ -1,0 +1,507 @@
+"""What forecasts an event from features: one module each, one line in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import special
+from scipy.optimize import isotonic_regression
+from scipy.spatial.distance import cdist
+
+from credence.calibrators.forest import Forest, Growth, grow
+from credence.calibrators.isotonic import Polyline
+from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
+from credence.calibrators.newton import DECREMENT_TOLERANCE
+from credence.metrics.metric import sum_by
+from credence.predictions import Floats, Integers
+
+Record = dict[str, Any]
+JEFFREYS = 0.5  # of a protein, added on both sides of every share
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """What a forecaster learns from; rows are in an order that the table's does not reach."""
+
+    features: Floats  # NaN where not known
+    outcome: Floats  # 1 where the event came true
+    weight: Floats  # Positive weights
+    # Code of each protein's cluster, ascending in an order that is no property of it.
+    cluster: Integers
+    main: int  # The column that tells most by itself: the event's own score
+
+    @property
+    def n_samples(self) -> int:
+        """Number of proteins."""
+        return len(self.outcome)
+
+    def take(self, rows: Any) -> Examples:
+        """Return the rows chosen."""
+        return Examples(
+            self.features[rows],
+            self.outcome[rows],
+            self.weight[rows],
+            self.cluster[rows],
+            self.main,
+        )
+
+
+class Forecast(Protocol):
+    """A fitted forecaster."""
+
+    def probability(self, features: Floats) -> Floats:
+        """Return the probability of the event, in (0, 1), for each row."""
+        ...
+
+    def to_record(self) -> Record:
+        """Return it as JSON data."""
+        ...
+
+
+@dataclass(frozen=True)
+class Forecaster:
+    """An entry of the registry."""
+
+    name: str  # As the user writes it
+    summary: str  # What it does, and where that is from
+    reference: str
+    candidates: tuple[float, ...]  # Values of the one setting that is tuned; one value: nothing is
+    default: float  # The value where there is too little to tune it by
+    tuned: str  # What the setting is, in words
+    fit: Callable[[Examples, float], Forecast]  # ``fit(lesson, value)`` gives the forecast
+    # ``path(lesson, features)`` gives the probabilities for every candidate, shape (n_candidates,
+    # n_samples): what fitting each in turn would.
+    path: Callable[[Examples, Floats], Floats]
+    read: Callable[[Mapping[str, Any]], Forecast]  # The forecast of a record
+
+
+@dataclass(frozen=True)
+class ConstantForecast:
+    """The same answer for all: where there is too little to learn from."""
+
+    value: float  # The probability
+
+    def probability(self, features: Floats) -> Floats:
+        """Return the probability, for each row."""
+        return np.full(len(features), self.value)
+
+    def to_record(self) -> Record:
+        """Return it as JSON data."""
+        return {"value": self.value}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> ConstantForecast:
+        """Return the constant of a record."""
+        return cls(float(record["value"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """What brings columns to one scale, the unknown to the middle."""
+
+    mean: Floats  # Of the known values; the spread of a column that does not vary is 0
+    spread: Floats
+
+    def apply(self, features: Floats) -> Floats:
+        """Return (value − mean) / spread, 0 where not known or where nothing varies."""
+        varies = self.spread > 0
+        scaled = (features - self.mean) / np.where(varies, self.spread, 1.0)
+        return np.where(np.isnan(scaled) | ~varies, 0.0, scaled)
+
+    def to_record(self) -> Record:
+        """Return it as JSON data."""
+        return {"mean": self.mean.tolist(), "spread": self.spread.tolist()}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Scaling:
+        """Return the scaling of a record."""
+        return cls(np.array(record["mean"], dtype=float), np.array(record["spread"], dtype=float))
+
+
+FLAT = 1e-9  # a column that varies less than this tells nothing
+
+
+def scaling_of(examples: Examples) -> Scaling:
+    """Return the scaling that gives the lesson's columns mean 0 and spread 1."""
+    is_known = ~np.isnan(examples.features)
+    weight = np.where(is_known, examples.weight[:, None], 0.0)
+    total = np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    values = np.where(is_known, examples.features, 0.0)
+    mean = (weight * values).sum(axis=0) / total
+    squares = (weight * np.where(is_known, values - mean, 0.0) ** 2).sum(axis=0) / total
+    spread = np.sqrt(squares)
+    return Scaling(mean, np.where(spread < FLAT, 0.0, spread))
+
+
+def share_with_prior(right: Floats, total: Floats) -> Floats:
+    """Return (Σ right + ½) / (Σ total + 1), never quite 0 or 1.
+
+    Examples
+    --------
+    >>> share_with_prior(np.array([0.0, 3.0]), np.array([1.0, 3.0])).tolist()
+    [0.25, 0.875]
+    """
+    return np.asarray((right + JEFFREYS) / (total + 2.0 * JEFFREYS))
+
+
+def fit_each(
+    fit: Callable[[Examples, float], Forecast], candidates: Sequence[float]
+) -> Callable[[Examples, Floats], Floats]:
+    """Return the path of a forecaster that has no shortcut."""
+
+    def path(examples: Examples, features: Floats) -> Floats:
+        return np.stack([fit(examples, value).probability(features) for value in candidates])
+
+    return path
+
+
+@dataclass(frozen=True, eq=False)
+class IsotonicForecast:
+    """A curve over one column."""
+
+    column: int  # Which
+    curve: Polyline  # Probability over its values
+    unknown: float  # The answer where the column is not known
+
+    def probability(self, features: Floats) -> Floats:
+        """Return the probability of the event for each row."""
+        value = features[:, self.column]
+        found = self.curve.value(np.where(np.isnan(value), 0.0, value))
+        return np.where(np.isnan(value), self.unknown, found)
+
+    def to_record(self) -> Record:
+        """Return the curve as JSON data."""
+        return {"column": self.column, "curve": self.curve.to_record(), "unknown": self.unknown}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> IsotonicForecast:
+        """Return the curve of a record."""
+        curve = Polyline.from_record(record["curve"])
+        return cls(int(record["column"]), curve, float(record["unknown"]))
+
+
+def never_falling(value: Floats, outcome: Floats, weight: Floats) -> Polyline:
+    """Return the never-falling curve of greatest likelihood, its blocks with a prior.
+
+    Notes
+    -----
+    A block's share is (Σwt + ½)/(Σw + 1), so that no block is certain; a second
+    pass pools blocks that this has put out of order.
+    """
+    knots, code = np.unique(value, return_inverse=True)
+    total = sum_by(code, weight, len(knots))
+    right = sum_by(code, weight * outcome, len(knots))
+    first = isotonic_regression(right / total, weights=total)
+    block = np.repeat(np.arange(len(first.blocks) - 1), np.diff(first.blocks))
+    n_blocks = len(first.blocks) - 1
+    mass = sum_by(block, total, n_blocks)
+    share = share_with_prior(sum_by(block, right, n_blocks), mass)
+    fitted = isotonic_regression(share, weights=mass).x[block]
+    is_end = np.ones(len(knots), dtype=np.bool_)
+    is_end[1:-1] = (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:])
+    return Polyline(knots[is_end], fitted[is_end])
+
+
+def fit_isotonic(examples: Examples, value: float) -> IsotonicForecast:
+    """Return the curve over the event's own score."""
+    column = examples.features[:, examples.main]
+    known = ~np.isnan(column)
+    rest = share_with_prior(examples.weight @ examples.outcome, examples.weight.sum())
+    if not known.any():
+        flat = Polyline(np.zeros(1), np.array([float(rest)]))
+        return IsotonicForecast(examples.main, flat, float(rest))
+    curve = never_falling(column[known], examples.outcome[known], examples.weight[known])
+    return IsotonicForecast(examples.main, curve, float(rest))
+
+
+ISOTONIC_CANDIDATES = (0.0,)
+ISOTONIC = Forecaster(
+    name="isotonic",
+    summary="The never-falling curve over the event's own share of the scores, nothing else.",
+    reference="Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
+    candidates=ISOTONIC_CANDIDATES,
+    default=0.0,
+    tuned="",
+    fit=fit_isotonic,
+    path=fit_each(fit_isotonic, ISOTONIC_CANDIDATES),
+    read=IsotonicForecast.from_record,
+)
+
+
+STEP = 5
+KNN_CANDIDATES = tuple(float(k) for k in range(STEP, 501, STEP))
+MOST_ROWS = 5_000  # proteins kept; whole clusters, drawn by their keys
+AT_ONCE = 1 << 21  # distances held in memory at a time
+DECIMALS = 7  # of a distance; proteins nearer to each other are equally far
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The proteins learnt from, in an order that settles ties."""
+
+    scaling: Scaling  # Of the features
+    points: Floats  # Features on one scale
+    outcome: Floats  # What came true, and what it counts
+    weight: Floats
+    k: int  # How many neighbours are asked
+
+    def probability(self, features: Floats) -> Floats:
+        """Return the share of the nearest k, with half a protein on each side."""
+        return np.asarray(self.shares(features, (self.k,))[0])
+
+    def shares(self, features: Floats, numbers: tuple[int, ...]) -> Floats:
+        """Return the share under each number of neighbours, shape (n_numbers, n_samples)."""
+        n_kept = len(self.points)
+        most = min(max(numbers), n_kept)
+        last = np.minimum(np.array(numbers), n_kept) - 1
+        scaled = self.scaling.apply(features)
+        answer = np.empty((len(numbers), len(features)))
+        rows_at_once = max(1, AT_ONCE // max(n_kept, 1))
+        for start in range(0, len(features), rows_at_once):
+            part = slice(start, start + rows_at_once)
+            nearest = nearest_rows(scaled[part], self.points, most)
+            weight = self.weight[nearest]
+            total = np.cumsum(weight, axis=1)[:, last]
+            right = np.cumsum(weight * self.outcome[nearest], axis=1)[:, last]
+            answer[:, part] = share_with_prior(right, total).T
+        return answer
+
+    def to_record(self) -> Record:
+        """Return the neighbours as JSON data."""
+        return {
+            "scaling": self.scaling.to_record(),
+            "points": self.points.tolist(),
+            "outcome": self.outcome.tolist(),
+            "weight": self.weight.tolist(),
+            "k": self.k,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Neighbours:
+        """Return the neighbours of a record."""
+        return cls(
+            Scaling.from_record(record["scaling"]),
+            np.array(record["points"], dtype=float),
+            np.array(record["outcome"], dtype=float),
+            np.array(record["weight"], dtype=float),
+            int(record["k"]),
+        )
+
+
+def nearest_rows(asked: Floats, points: Floats, k: int) -> Integers:
+    """Return the k nearest points of each row, nearest first; ties by the points' order."""
+    n_points = len(points)
+    # Distance and place in one whole number: partition and sort are then the same
+    # whatever way they go.
+    steps = np.rint(cdist(asked, points) * 10**DECIMALS).astype(np.int64)
+    keys = steps * n_points + np.arange(n_points)
+    if k < n_points:
+        keys = np.partition(keys, k - 1, axis=1)[:, :k]
+    keys.sort(axis=1)
+    return np.asarray(keys % n_points)
+
+
+def neighbours_of(examples: Examples, k: float) -> Neighbours:
+    """Return what is kept of a lesson."""
+    scaling = scaling_of(examples)
+    kept = np.ones(examples.n_samples, dtype=np.bool_)
+    if examples.n_samples > MOST_ROWS:
+        sizes = np.bincount(examples.cluster)
+        kept = (np.cumsum(sizes) <= MOST_ROWS)[examples.cluster]
+        if not kept.any():
+            kept = np.arange(examples.n_samples) < MOST_ROWS
+    part = examples.take(kept)
+    points = scaling.apply(part.features)
+    return Neighbours(scaling, points, part.outcome, part.weight, int(k))
+
+
+def knn_path(examples: Examples, features: Floats) -> Floats:
+    """Return the share under each number of neighbours; neighbours are sought once."""
+    numbers = tuple(int(value) for value in KNN_CANDIDATES)
+    return neighbours_of(examples, max(numbers)).shares(features, numbers)
+
+
+KNN = Forecaster(
+    name="knn",
+    summary="The share of the k proteins with the most similar features for which it came true.",
+    reference="Kuleshov & Liang 2015, section 4",
+    candidates=KNN_CANDIDATES,
+    default=100.0,
+    tuned="number of neighbours",
+    fit=neighbours_of,
+    path=knn_path,
+    read=Neighbours.from_record,
+)
+
+
+MOST_LINEAR = 30.0  # log odds beyond which a probability would round to 0 or 1
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticForecast:
+    """A regression."""
+
+    scaling: Scaling  # Of the features
+    coefficient: Floats  # The intercept first
+
+    def probability(self, features: Floats) -> Floats:
+        """Return the probability of the event for each row."""
+        linear = design_of(self.scaling, features) @ self.coefficient
+        return np.asarray(special.expit(np.clip(linear, -MOST_LINEAR, MOST_LINEAR)))
+
+    def to_record(self) -> Record:
+        """Return the regression as JSON data."""
+        return {"scaling": self.scaling.to_record(), "coefficient": self.coefficient.tolist()}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> LogisticForecast:
+        """Return the regression of a record."""
+        scaling = Scaling.from_record(record["scaling"])
+        return cls(scaling, np.array(record["coefficient"], dtype=float))
+
+
+def design_of(scaling: Scaling, features: Floats) -> Floats:
+    """Return ones, and the features on one scale."""
+    return np.column_stack([np.ones(len(features)), scaling.apply(features)])
+
+
+def fit_logistic(examples: Examples, strength: float) -> LogisticForecast:
+    """Return the regression with a ridge of this strength."""
+    scaling = scaling_of(examples)
+    design = design_of(scaling, examples.features)
+    found = ridge(design, examples.outcome, examples.weight, strength, None, DECREMENT_TOLERANCE)
+    return LogisticForecast(scaling, found.coefficient)
+
+
+def logistic_path(examples: Examples, features: Floats) -> Floats:
+    """Return the probabilities under each strength, each fit begun at the one before."""
+    scaling = scaling_of(examples)
+    design = design_of(scaling, examples.features)
+    found, start = [], None
+    for strength in STRENGTHS:
+        fitted = ridge(design, examples.outcome, examples.weight, strength, start, ROUGH)
+        start = fitted.coefficient
+        found.append(LogisticForecast(scaling, start).probability(features))
+    return np.stack(found)
+
+
+LOGISTIC = Forecaster(
+    name="logistic",
+    summary="Logistic regression on all features, with a ridge.",
+    reference="Platt 1999; Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
+    candidates=STRENGTHS,
+    default=10.0,
+    tuned="strength of the ridge",
+    fit=fit_logistic,
+    path=logistic_path,
+    read=LogisticForecast.from_record,
+)
+
+
+# Least leaves of 5 … 500; in between by ratio, since trees of neighbouring sizes are alike.
+TREE_CANDIDATES = (5.0, 10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0, 500.0)
+ONE_TREE = Growth(n_trees=1, learning_rate=1.0, n_leaves=256, depth=16, ridge=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeForecast:
+    """A forest of one tree or several, stored as arrays."""
+
+    forest: Forest  # Its values are log odds
+
+    def probability(self, features: Floats) -> Floats:
+        """Return the probability of the event for each row."""
+        return np.asarray(special.expit(self.forest.log_odds(features)))
+
+    def to_record(self) -> Record:
+        """Return the trees as JSON data."""
+        return {"forest": self.forest.to_record()}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> TreeForecast:
+        """Return the trees of a record."""
+        return cls(Forest.from_record(record["forest"]))
+
+
+def fit_tree(examples: Examples, least: float) -> TreeForecast:
+    """Return the tree whose leaves hold so many proteins or more.
+
+    Notes
+    -----
+    The first tree of a booster on the log loss, from the overall share, splits
+    where a classification tree by Gini's index would: all proteins have the same
+    curvature. Its leaves' shares are counted anew, with half a protein on each side.
+    """
+    growth = replace(ONE_TREE, least_leaf_share=min(least / examples.n_samples, 1.0))
+    still = np.zeros(examples.features.shape[1], dtype=np.int64)
+    came_true = examples.outcome > 0
+    forest = grow(examples.features, came_true, examples.weight, still, growth)
+    if len(forest.root) == 0:
+        return TreeForecast(forest)
+    n_nodes = len(forest.value)
+    # A tree whose leaves say their own numbers tells where each protein ends.
+    numbered = replace(forest, value=np.arange(n_nodes, dtype=float))
+    leaf = numbered.each(examples.features)[:, 0].astype(np.int64)
+    total = sum_by(leaf, examples.weight, n_nodes)
+    right = sum_by(leaf, examples.weight * examples.outcome, n_nodes)
+    odds = special.logit(share_with_prior(right, total))
+    value = np.where(np.isinf(forest.threshold), odds, 0.0)
+    return TreeForecast(replace(forest, base=0.0, value=value))
+
+
+TREE = Forecaster(
+    name="tree",
+    summary="One decision tree; each leaf answers with its own share.",
+    reference="Kuleshov & Liang 2015, section 4; Breiman et al. 1984",
+    candidates=TREE_CANDIDATES,
+    default=100.0,
+    tuned="least number of proteins in a leaf",
+    fit=fit_tree,
+    path=fit_each(fit_tree, TREE_CANDIDATES),
+    read=TreeForecast.from_record,
+)
+
+
+BOOSTING_CANDIDATES = (5.0, 10.0, 20.0, 30.0, 45.0, 60.0)
+GROWTH = Growth(n_trees=int(max(BOOSTING_CANDIDATES)), learning_rate=0.15)
+
+
+def fit_boosting(examples: Examples, n_trees: float) -> TreeForecast:
+    """Return so many trees."""
+    still = np.zeros(examples.features.shape[1], dtype=np.int64)
+    growth = replace(GROWTH, n_trees=int(n_trees))
+    came_true = examples.outcome > 0
+    return TreeForecast(grow(examples.features, came_true, examples.weight, still, growth))
+
+
+def boosting_path(examples: Examples, features: Floats) -> Floats:
+    """Return the probabilities after each number of trees; they are grown once."""
+    staged = fit_boosting(examples, max(BOOSTING_CANDIDATES)).forest.staged(features)
+    at = np.minimum(np.array(BOOSTING_CANDIDATES).astype(np.int64), staged.shape[1] - 1)
+    return np.asarray(special.expit(staged[:, at].T))
+
+
+BOOSTING = Forecaster(
+    name="boosting",
+    summary="Gradient-boosted trees on all features.",
+    reference="Friedman 2001, doi 10.1214/aos/1013203451",
+    candidates=BOOSTING_CANDIDATES,
+    default=20.0,
+    tuned="number of trees",
+    fit=fit_boosting,
+    path=boosting_path,
+    read=TreeForecast.from_record,
+)
+
+
+FORECASTERS: tuple[Forecaster, ...] = (
+    KNN,
+    TREE,
+    ISOTONIC,
+    LOGISTIC,
+    BOOSTING,
+)
+BY_NAME: dict[str, Forecaster] = {entry.name: entry for entry in FORECASTERS}

@@ -1,0 +1,32 @@
+"""All metrics, in the order in which tables show them. One line each."""
+
+from __future__ import annotations
+
+from credence.metrics import binned, pointwise, smooth, vector
+from credence.metrics.metric import Metric
+
+METRICS: tuple[Metric, ...] = (
+    pointwise.NLL,
+    pointwise.BRIER,
+    pointwise.ACCURACY,
+    binned.ECE,
+    binned.ECE2,
+    binned.ECE_COUNT,
+    binned.ECE2_COUNT,
+    binned.TOP_LABEL,
+    binned.TOP_LABEL_WEIGHTED,
+    binned.MCE,
+    binned.DEBIASED,
+    smooth.SMOOTH,
+    smooth.KERNEL,
+    smooth.AREA,
+    vector.SCE,
+    vector.ACE,
+    vector.TACE,
+    binned.UNCERTAINTY,
+    binned.SHARPNESS,
+    binned.CALIBRATION,
+    binned.REMAINDER,
+)
+
+BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}

@@ -1,0 +1,343 @@
+"""Bins of the confidence, in which shares are counted."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from credence.metrics.metric import (
+    BinSums,
+    Family,
+    Judged,
+    Metric,
+    divide,
+    in_cells,
+    mean_over_classes,
+    weighted_over_classes,
+)
+from credence.predictions import Floats, Integers
+
+N_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
+N_SCORE_BINS = 20  # those of the page's histograms of scores
+
+
+def equal_width(values: Floats, n_bins: int) -> Integers:
+    """Return the bin of each value in [0, 1]: left-open, the first closed at 0.
+
+    Values above 1 count in the last bin (METHODS section 2).
+
+    Examples
+    --------
+    >>> equal_width(np.array([0.0, 0.5, 0.51, 1.0]), 2).tolist()
+    [0, 0, 1, 1]
+    """
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    found = np.searchsorted(edges, values, side="left") - 1
+    return np.clip(found, 0, n_bins - 1).astype(np.int64)
+
+
+def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:
+    """Return the bin of each value, so that bins weigh alike; ties stay together.
+
+    A value whose ties lie, by weight, around the share q of all falls into bin
+    ⌊q·n_bins⌋. That is the usual partition where no values are equal and all
+    weigh the same, and does not depend on the order of rows where they are not.
+
+    Examples
+    --------
+    >>> equal_count(np.array([0.9, 0.1, 0.5, 0.7]), np.ones(4), 2).tolist()
+    [1, 0, 0, 1]
+    >>> equal_count(np.array([0.5, 0.5, 0.5]), np.ones(3), 2).tolist()
+    [1, 1, 1]
+    """
+    _, position = np.unique(values, return_inverse=True)
+    mass = np.bincount(position, weights=weight)
+    middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+    bins = np.clip(np.floor(middle * n_bins), 0, n_bins - 1).astype(np.int64)
+    return np.asarray(bins[position])
+
+
+def _width_cells(judged: Judged, n_bins: int) -> BinSums:
+    cell = equal_width(judged.confidence, n_bins)
+    return in_cells(judged, cell, n_bins, has_squares=True)  # the Brier score is taken apart here
+
+
+def _count_cells(judged: Judged, n_bins: int) -> BinSums:
+    bins = equal_count(judged.confidence, judged.weight, n_bins)
+    return in_cells(judged, bins, n_bins)
+
+
+def _score_cells(judged: Judged) -> BinSums | None:
+    if judged.score is None:
+        return None
+    return in_cells(judged, equal_width(judged.score, N_SCORE_BINS), N_SCORE_BINS)
+
+
+def width_family(n_bins: int) -> Family:
+    """Return the rule of equal-width bins over the confidence."""
+    return Family(f"width {n_bins}", partial(_width_cells, n_bins=n_bins))
+
+
+def count_family(n_bins: int) -> Family:
+    """Return the rule of bins over the confidence that weigh alike."""
+    return Family(f"count {n_bins}", partial(_count_cells, n_bins=n_bins), is_fixed=False)
+
+
+WIDTH = width_family(N_BINS)
+COUNT = count_family(N_BINS)
+SCORE = Family("score", _score_cells)
+
+
+GUO = "Guo et al. 2017, arXiv 1706.04599; Naeini et al. 2015"
+GUPTA = "Gupta & Ramdas 2021, arXiv 2107.08353"
+ROOT = "Kumar et al. 2019, arXiv 1909.10155"
+
+
+def mean_gap(sums: Floats, n_effective: Floats) -> Floats:
+    """Return Σ_b |Σ w(p − t)| / Σ w: ECE in the L1 form, ECE1.
+
+    Examples
+    --------
+    Two bins: mean confidence 0.4 against a share of 0.5, 0.8 against 1.
+
+    >>> sums = np.array([[2.0, 1.0], [0.8, 0.8], [1.0, 1.0]])
+    >>> round(float(mean_gap(sums, np.array(3.0))), 3)
+    0.133
+    """
+    return divide(np.abs(sums[1] - sums[2]).sum(axis=-1), sums[0].sum(axis=-1))
+
+
+def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
+    """Return √(Σ_b W_b (mean p − mean t)² / Σ_b W_b): ECE in the L2 form, ECE2."""
+    squares = divide((sums[1] - sums[2]) ** 2, sums[0], 0.0).sum(axis=-1)
+    return np.asarray(np.sqrt(divide(squares, sums[0].sum(axis=-1))))
+
+
+def _mean_of_classes(sums: Floats, n_effective: Floats) -> Floats:
+    return mean_over_classes(mean_gap(sums, n_effective))
+
+
+def _weighted_mean_of_classes(sums: Floats, n_effective: Floats) -> Floats:
+    return weighted_over_classes(mean_gap(sums, n_effective), sums[0].sum(axis=-1))
+
+
+ECE = Metric(
+    name="ece",
+    title="expected calibration error",
+    summary=f"The mean distance between confidence and share right, in {N_BINS} bins of equal "
+    "width. It is above 0 by chance alone: compare it with its noise floor. A confidence that "
+    "is the same for all can score best, so it is no measure of use.",
+    reference=GUO,
+    family=WIDTH,
+    finish=mean_gap,
+    is_error=True,
+)
+ECE2 = Metric(
+    name="ece2",
+    title="expected calibration error, squared form",
+    summary=f"The root of the mean squared distance between confidence and share right, in "
+    f"{N_BINS} bins of equal width; great distances count more.",
+    reference=ROOT,
+    family=WIDTH,
+    finish=root_mean_square_gap,
+    is_error=True,
+)
+ECE_COUNT = Metric(
+    name="ece_count",
+    title="expected calibration error, equal counts",
+    summary=f"The mean distance between confidence and share right, in {N_BINS} bins that hold "
+    "about as many proteins each; equal confidences stay in one bin.",
+    reference="Nguyen & O'Connor 2015, arXiv 1508.05154",
+    family=COUNT,
+    finish=mean_gap,
+    is_error=True,
+)
+ECE2_COUNT = Metric(
+    name="ece2_count",
+    title="expected calibration error, equal counts, squared form",
+    summary=f"The root of the mean squared distance between confidence and share right, in "
+    f"{N_BINS} bins that hold about as many proteins each.",
+    reference=ROOT,
+    family=COUNT,
+    finish=root_mean_square_gap,
+    is_error=True,
+)
+TOP_LABEL = Metric(
+    name="ece_top_label",
+    title="top-label ECE, mean of classes",
+    summary="The expected calibration error of each predicted class by itself, averaged over "
+    "the classes, each counting once.",
+    reference=GUPTA,
+    family=WIDTH,
+    over_classes=_mean_of_classes,
+    is_error=True,
+)
+TOP_LABEL_WEIGHTED = Metric(
+    name="ece_top_label_weighted",
+    title="top-label ECE, by count",
+    summary="The expected calibration error of each predicted class by itself, averaged over "
+    "the classes by how many proteins are predicted to be in each.",
+    reference=GUPTA,
+    family=WIDTH,
+    over_classes=_weighted_mean_of_classes,
+    is_error=True,
+)
+
+
+def greatest_gap(sums: Floats, n_effective: Floats) -> Floats:
+    """Return max_b |mean p − mean t| over the bins that hold something.
+
+    Examples
+    --------
+    >>> sums = np.array([[2.0, 1.0], [0.8, 0.8], [1.0, 1.0]])
+    >>> round(float(greatest_gap(sums, np.array(3.0))), 3)
+    0.2
+    """
+    gaps = divide(np.abs(sums[1] - sums[2]), sums[0], 0.0).max(axis=-1)
+    return np.where(sums[0].sum(axis=-1) > 0, gaps, np.nan)
+
+
+MCE = Metric(
+    name="mce",
+    title="maximum calibration error",
+    summary=f"The greatest distance between confidence and share right in any of {N_BINS} bins "
+    "of equal width. A bin with few proteins can decide it: compare it with its noise floor.",
+    reference="Naeini et al. 2015; Guo et al. 2017, arXiv 1706.04599",
+    family=WIDTH,
+    finish=greatest_gap,
+    is_error=True,
+)
+
+
+def debiased_square(sums: Floats, n_effective: Floats) -> Floats:
+    """Return Σ_b (n_b/n) [(p̄ − t̄)² − t̄(1 − t̄)/(n_b − 1)], which may be negative.
+
+    n_b is the bin's share of the weight times Kish's number of proteins. A bin
+    of one protein or less cannot be debiased and counts as 0.
+    """
+    weight, confidence, outcome = sums[0], sums[1], sums[2]
+    share = divide(weight, weight.sum(axis=-1, keepdims=True))
+    n_bin = share * np.asarray(n_effective)[..., None]
+    rate = divide(outcome, weight, 0.0)
+    gap = divide(confidence - outcome, weight, 0.0)
+    chance = divide(rate * (1.0 - rate), n_bin - 1.0, 0.0)
+    return np.asarray(np.where(n_bin > 1.0, share * (gap**2 - chance), 0.0).sum(axis=-1))
+
+
+def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
+    """Return the root of the debiased square, 0 where that is negative.
+
+    Examples
+    --------
+    One bin of 11: confidence 0.7, 5 right. 0.245² − 0.248/10 = 0.035; its root is 0.188.
+
+    >>> sums = np.array([[11.0], [7.7], [5.0]])
+    >>> round(float(debiased_error(sums, np.array(11.0))), 3)
+    0.188
+    """
+    root = np.sqrt(np.maximum(debiased_square(sums, n_effective), 0.0))
+    return np.where(sums[0].sum(axis=-1) > 0, root, np.nan)
+
+
+DEBIASED = Metric(
+    name="ece_debiased",
+    title="debiased calibration error",
+    summary="The root of the mean squared distance between confidence and share right, in "
+    f"{N_BINS} bins of equal counts, with what independent proteins would give by chance "
+    "subtracted; 0 where that leaves nothing. Relatives raise chance beyond it.",
+    reference="Kumar, Liang & Ma 2019, arXiv 1909.10155",
+    family=COUNT,
+    finish=debiased_error,
+    is_error=True,
+    noise=root_mean_square_gap,
+)
+
+
+SOURCE = "Kuleshov & Liang 2015, Eq. 2–3; Murphy 1973; Stephenson et al. 2008"
+BINS = f"in {N_BINS} bins of equal width"
+
+
+def outcome_variance(sums: Floats, n_effective: Floats) -> Floats:
+    """Return Var t, the Brier score of always saying the overall share.
+
+    Examples
+    --------
+    >>> sums = np.array([[2.0, 2.0], [0.8, 1.6], [0.0, 2.0], [0.4, 0.1]])
+    >>> float(outcome_variance(sums, np.array(4.0)))
+    0.25
+    """
+    rate = divide(sums[2].sum(axis=-1), sums[0].sum(axis=-1))
+    return np.asarray(rate * (1.0 - rate))
+
+
+def sharpness(sums: Floats, n_effective: Floats) -> Floats:
+    """Return Var T, how far the shares in bins lie apart."""
+    total = sums[0].sum(axis=-1)
+    rate = divide(sums[2].sum(axis=-1), total)
+    distance = divide(sums[2], sums[0], 0.0) - rate[..., None]
+    return divide((sums[0] * distance**2).sum(axis=-1), total)
+
+
+def noise_of_shares(sums: Floats, n_effective: Floats) -> Floats:
+    """Return the mean squared distance of a draw's shares from the sample's."""
+    squares = divide(sums[2] ** 2, sums[0], 0.0).sum(axis=-1)
+    return divide(squares, sums[0].sum(axis=-1))
+
+
+def calibration(sums: Floats, n_effective: Floats) -> Floats:
+    """Return E(T − p̄)², the mean squared distance of shares from confidences."""
+    squares = divide((sums[1] - sums[2]) ** 2, sums[0], 0.0).sum(axis=-1)
+    return divide(squares, sums[0].sum(axis=-1))
+
+
+def remainder(sums: Floats, n_effective: Floats) -> Floats:
+    """Return what the three parts leave of the Brier score."""
+    brier = divide(sums[3].sum(axis=-1), sums[0].sum(axis=-1))
+    parts = outcome_variance(sums, n_effective) - sharpness(sums, n_effective)
+    return np.asarray(brier - parts - calibration(sums, n_effective))
+
+
+UNCERTAINTY = Metric(
+    name="outcome_variance",
+    title="variance of being right",
+    summary="What the Brier score would be had one always said the overall share right.",
+    reference=SOURCE,
+    family=WIDTH,
+    finish=outcome_variance,
+    lower_is_better=None,
+)
+SHARPNESS = Metric(
+    name="sharpness",
+    title="sharpness",
+    summary=f"How much of the variance of being right the confidences tell apart, {BINS}. "
+    "More is better; a confidence that is the same for all has 0.",
+    reference=SOURCE,
+    family=WIDTH,
+    finish=sharpness,
+    lower_is_better=False,
+    is_square=True,
+    noise=noise_of_shares,
+)
+CALIBRATION = Metric(
+    name="calibration",
+    title="calibration part of the Brier score",
+    summary=f"The mean squared distance between confidence and share right, {BINS}. "
+    "Brier score = variance of being right − sharpness + calibration + remainder.",
+    reference=SOURCE,
+    family=WIDTH,
+    finish=calibration,
+    is_error=True,
+    is_square=True,
+)
+REMAINDER = Metric(
+    name="remainder",
+    title="remainder within bins",
+    summary="What bins hide: the variance of the confidence within bins less twice its "
+    "covariance there with being right. Negative where confidences rank well within bins.",
+    reference=SOURCE,
+    family=WIDTH,
+    finish=remainder,
+    lower_is_better=None,
+    is_signed=True,
+)

@@ -1,0 +1,201 @@
+"""What a metric is: a number that says how good confidences are.
+
+:mod:`credence.evaluation` applies metrics per predicted class and over all.
+Confidences that are NaN are left out before, and counted. A metric is either
+the weighted mean of a loss per protein, or a function of sums in cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.predictions import Booleans, Floats, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Proteins that are judged together, under one method."""
+
+    confidence: Floats  # In [0, 1], no NaN
+    is_correct: Booleans  # Whether each prediction is right
+    weight: Floats  # Positive weights
+    score: Floats | None = None  # Top score over the scale; None where the classifier gives none
+    probabilities: Floats | None = None  # One per class, where the method gives a vector
+    true_class: Integers | None = None  # Needed with `probabilities`
+
+    @property
+    def n_samples(self) -> int:
+        """Number of proteins."""
+        return len(self.confidence)
+
+    @property
+    def n_effective(self) -> float:
+        """Kish's number, (Σw)² / Σw²: proteins of equal weight that tell as much."""
+        if self.n_samples == 0:
+            return 0.0
+        return float(self.weight.sum() ** 2 / (self.weight**2).sum())
+
+    def take(self, rows: NDArray[np.intp] | Booleans) -> Judged:
+        """Return the rows chosen, in the order given."""
+        return Judged(
+            self.confidence[rows],
+            self.is_correct[rows],
+            self.weight[rows],
+            None if self.score is None else self.score[rows],
+            None if self.probabilities is None else self.probabilities[rows],
+            None if self.true_class is None else self.true_class[rows],
+        )
+
+    def with_outcome(self, is_correct: Booleans) -> Judged:
+        """Return the same proteins, had other predictions been right."""
+        return replace(self, is_correct=is_correct)
+
+
+@dataclass(frozen=True, eq=False)
+class BinSums:
+    """Where each protein counts, and with what."""
+
+    row: Integers  # The protein; one can have several entries
+    cell: Integers  # The cell it counts in, from 0
+    n_cells: int  # How many cells there are
+    values: Floats  # What is summed, before weighting
+
+    def sums(self, weight: Floats) -> Floats:
+        """Return the weighted sums, shape (n_channels, n_cells)."""
+        return np.stack(
+            [
+                sum_by(self.cell, weight[self.row] * channel, self.n_cells)
+                for channel in self.values
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Family:
+    """A rule that says in which cells proteins count; metrics share them."""
+
+    name: str  # Unique among the families
+    # ``cells(judged)`` gives them, or None where it lacks something.
+    cells: Callable[[Judged], BinSums | None]
+    is_fixed: bool = True  # Whether a protein's cell does not depend on which others are judged
+
+
+def in_cells(
+    judged: Judged, cell: Integers, n_cells: int, *, has_squares: bool = False
+) -> BinSums:
+    """Return cells with the channels 1, confidence and outcome."""
+    confidence, outcome = judged.confidence, judged.is_correct.astype(np.float64)
+    channels = [np.ones(judged.n_samples), confidence, outcome]
+    if has_squares:
+        channels.append((confidence - outcome) ** 2)
+    return BinSums(np.arange(judged.n_samples, dtype=np.int64), cell, n_cells, np.stack(channels))
+
+
+def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
+    """Return the sum of the values at each place.
+
+    Examples
+    --------
+    >>> sum_by(np.array([0, 2, 0]), np.array([1.0, 2.0, 3.0]), 3).tolist()
+    [4.0, 0.0, 2.0]
+    """
+    return np.bincount(position, weights=values, minlength=n_places).astype(np.float64)
+
+
+def divide(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
+    """Return the quotients, another value where the denominator is not positive.
+
+    Examples
+    --------
+    >>> divide(np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
+    [0.5, nan]
+    """
+    shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
+    answer = np.full(shape, otherwise)
+    np.divide(numerator, denominator, out=answer, where=np.asarray(denominator) > 0)
+    return answer
+
+
+Losses = Callable[[Floats, Booleans], Floats]
+# finish(sums, n_effective): sums of shape (n_channels, …, n_cells) give values of shape (…).
+Finish = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One entry of the registry."""
+
+    name: str  # What tables and configurations write: lower case, underscores
+    title: str  # What pages write
+    summary: str  # One plain sentence for the glossary
+    reference: str  # Where it is from
+    # ``losses(confidence, is_correct)`` gives a number per protein, whose weighted mean the metric
+    # is. All others have `family` and `finish`.
+    losses: Losses | None = None
+    family: Family | None = None  # In which cells proteins count
+    # Gives the metric of one block from its sums in cells; None where it is defined over all
+    # predicted classes only.
+    finish: Finish | None = None
+    # Gives the number over all from the sums of each predicted class, of shape (n_channels,
+    # n_classes, …, n_cells), where that is not `finish` of the sums over all.
+    over_classes: Finish | None = None
+    # Whether a method with a smaller value is the better one; None: neither.
+    lower_is_better: bool | None = True
+    # Whether the losses are 0 or 1, so that the value is a share and its interval needs a guard at
+    # the ends.
+    is_share: bool = False
+    # Whether it is a distance from perfect calibration: never negative, above 0 by chance even for
+    # perfect confidences, so that it has a noise floor.
+    is_error: bool = False
+    is_square: bool = False  # Whether it is the square of a distance
+    is_signed: bool = False  # Whether it can be negative
+    # ``noise(sums, n_effective)`` gives how far a draw lies from the sample, from sums of outcome
+    # and confidence of which the sample's mean of the cell was taken off. Of an error it is
+    # `finish` or `over_classes` unless given; what is no error and has it is a norm of other
+    # distances that chance pushes up.
+    noise: Finish | None = None
+    needs_vector: bool = False  # Whether it judges a probability for every class
+
+    def compute(self, judged: Judged) -> float:
+        """Return the metric of one block of proteins; NaN where there are none."""
+        if judged.n_samples == 0:
+            return float("nan")
+        if self.losses is not None:
+            losses = self.losses(judged.confidence, judged.is_correct)
+            return float(np.sum(judged.weight * losses) / np.sum(judged.weight))
+        assert self.family is not None
+        cells = self.family.cells(judged)
+        if cells is None:
+            return float("nan")
+        sums, n_effective = cells.sums(judged.weight), np.array(judged.n_effective)
+        if self.finish is not None:
+            return float(self.finish(sums, n_effective))
+        assert self.over_classes is not None
+        return float(self.over_classes(sums[:, None], n_effective[None]))
+
+
+def loss_cells(metrics: tuple[Metric, ...], judged: Judged) -> BinSums:
+    """Return one cell whose channels are 1 and the loss of each metric given."""
+    channels = [np.ones(judged.n_samples)]
+    for metric in metrics:
+        assert metric.losses is not None
+        channels.append(metric.losses(judged.confidence, judged.is_correct))
+    everyone = np.arange(judged.n_samples, dtype=np.int64)
+    return BinSums(everyone, np.zeros(judged.n_samples, dtype=np.int64), 1, np.stack(channels))
+
+
+def mean_over_classes(values: Floats) -> Floats:
+    """Return the mean over the first axis of what is not NaN."""
+    known = ~np.isnan(values)
+    return divide(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+
+
+def weighted_over_classes(values: Floats, mass: Floats) -> Floats:
+    """Return the mean over the first axis, each class by its weight."""
+    known = ~np.isnan(values)
+    weight = np.where(known, mass, 0.0)
+    return divide((np.where(known, values, 0.0) * weight).sum(axis=0), weight.sum(axis=0))

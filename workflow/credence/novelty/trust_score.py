@@ -1,0 +1,133 @@
+"""Trust score: how much nearer the predicted class is than any other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from credence.novelty.neighbours import (
+    MOST_EXACT,
+    Index,
+    content_keys,
+    index_of,
+    least_positive_distance,
+    singles,
+)
+from credence.novelty.packing import packed, unpacked
+from credence.predictions import Booleans, Floats, Integers
+from credence.settings import setting
+
+
+@dataclass(frozen=True)
+class TrustSettings:
+    """Settings of the trust score."""
+
+    thin: float = setting(0.1, "Part of each class that is dropped as thin.", low=0.0, high=0.9)
+    neighbours: int = setting(10, "Neighbour whose distance is the thinness.", low=1, high=100)
+
+
+@dataclass(frozen=True, eq=False)
+class TrustScore:
+    """The points of each class that were kept."""
+
+    points: Floats  # In single precision, in a canonical order
+    class_: Integers  # Class of each
+    n_classes: int  # Number of classes
+    most_exact: int = MOST_EXACT  # See :func:`credence.novelty.neighbours.index_of`
+
+    @cached_property
+    def least_distance(self) -> float:
+        """The least positive distance between two of the points."""
+        return least_positive_distance(self.points, self.most_exact)
+
+    @cached_property
+    def _by_class(self) -> dict[int, Index]:
+        return {
+            int(class_): index_of(self.points[self.class_ == class_], self.most_exact)
+            for class_ in np.unique(self.class_)
+        }
+
+    def distances(self, points: Any) -> Floats:
+        """Return the distance of each point to each class; infinite to one without points."""
+        queries = singles(points)
+        distance = np.full((len(queries), self.n_classes), np.inf)
+        for class_, index in self._by_class.items():
+            distance[:, class_] = index.nearest(queries, 1).distance[:, 0]
+        distance[distance == 0] = self.least_distance
+        return distance
+
+    def score(self, points: Any, predicted_class: Integers) -> Floats:
+        """Return distance to the nearest other class over that to the predicted one.
+
+        NaN where the predicted class, or every other, has no point. Zero distances
+        count as the least positive distance between the points that were kept.
+        """
+        values = np.asarray(points, dtype=np.float64)
+        answer = np.full(len(values), np.nan)
+        known = np.flatnonzero(np.isfinite(values).all(axis=1))
+        distance = self.distances(values[known])
+        rows = np.arange(len(known))
+        chosen = predicted_class[known]
+        own = distance[rows, chosen]
+        distance[rows, chosen] = np.inf
+        other = distance.min(axis=1)
+        both = np.isfinite(own) & np.isfinite(other)
+        answer[known[both]] = other[both] / own[both]
+        return answer
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the points as JSON data."""
+        return {
+            "points": packed(self.points, "float32"),
+            "class": packed(self.class_, "int32"),
+            "n_classes": self.n_classes,
+        }
+
+
+def fit(points: Any, true_class: Integers, n_classes: int, settings: TrustSettings) -> TrustScore:
+    """Return the trust score of points whose class is known.
+
+    Notes
+    -----
+    Of each class the fraction α whose k-th neighbour within the class lies
+    farthest is dropped [1]_; a class with no more than k points has its farthest
+    neighbour in place of the k-th.
+
+    References
+    ----------
+    .. [1] Jiang, Kim, Guan & Gupta 2018, To Trust Or Not To Trust A Classifier,
+       arXiv 1805.11783
+    """
+    values = singles(points)
+    order = np.lexsort((true_class, content_keys(values)))
+    values, class_ = values[order], true_class[order]
+    kept = np.zeros(len(values), dtype=np.bool_)
+    for member in np.unique(class_):
+        own = np.flatnonzero(class_ == member)
+        kept[own[_is_dense(values[own], settings)]] = True
+    return TrustScore(values[kept], class_[kept].astype(np.int64), n_classes)
+
+
+def read(record: Mapping[str, Any]) -> TrustScore:
+    """Return the trust score of a record that :meth:`TrustScore.to_record` wrote."""
+    return TrustScore(
+        unpacked(record["points"]).astype(np.float64),
+        unpacked(record["class"]).astype(np.int64),
+        record["n_classes"],
+    )
+
+
+def _is_dense(points: Floats, settings: TrustSettings) -> Booleans:
+    n_dropped = int(settings.thin * len(points))
+    is_kept = np.ones(len(points), dtype=np.bool_)
+    if n_dropped == 0:
+        return is_kept
+    # The nearest is the point itself.
+    n_neighbours = min(settings.neighbours + 1, len(points))
+    radius = index_of(points).nearest(points, n_neighbours).distance[:, -1]
+    is_kept[np.argsort(-radius, kind="stable")[:n_dropped]] = False
+    return is_kept

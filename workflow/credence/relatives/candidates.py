@@ -1,0 +1,235 @@
+"""Pairs that a prefilter proposes, decided by exact alignment, as few as connect.
+
+A search engine's prefilter is quick and loses little; its own alignments take most
+of its time and are not the ones by which relatives are defined. So candidates are
+scored exactly here, and the best of each component are aligned, in the order of
+their scores, while they lead to another component.
+
+Near copies stand behind one representative while the prefilter runs, and a member
+may have a relative that its representative has not. So all members of components
+that stayed small are searched for again, by themselves; and where two representatives
+of large components are alike beyond chance without being relatives, their members
+are compared (decision 0509).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from credence.predictions import Booleans, Floats, Integers
+from credence.relatives.alignment import Library
+from credence.relatives.graph import components
+from credence.relatives.pairs import Pairs, Thresholds, joined, no_pairs, score_needed
+
+# Of each component so many are aligned in each round, before and after the second search.
+FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
+SMALL = 5  # members of a component that are searched for again
+# Promise per residue of the shorter one from which on candidates are aligned unscored.
+PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
+# A promise is another program's score; by so much it is above what chance explains.
+MARGIN_OVER_CHANCE = 1.25
+Search = Callable[[Integers], tuple[Integers, Integers]]
+MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
+
+
+class Alike(NamedTuple):
+    """Pairs that chance does not explain."""
+
+    first: Integers  # Rows of the two
+    second: Integers
+    score: Floats  # Of their best local alignment
+
+    def take(self, rows: Booleans) -> Alike:
+        """Return some of the pairs."""
+        return Alike(self.first[rows], self.second[rows], self.score[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Sequences, and pairs of them that may be relatives."""
+
+    library: Library  # The sequences
+    thresholds: Thresholds  # From where on two are joined
+
+    def connect(
+        self, near: Pairs, first: Integers, second: Integers, promise: ArrayLike, again: Search
+    ) -> Pairs:
+        """Return pairs that connect all relatives that can be met."""
+        edges = [near, self._promising(near, first, second, np.asarray(promise))]
+        alike = self._alike(*self._apart(edges, first, second))
+        edges.append(self._joining(edges, alike, FEW))
+        component = self._component(edges)
+        is_small = np.bincount(component)[component] <= SMALL
+        if is_small.any():
+            more = self._more(edges, (first, second), again(np.flatnonzero(is_small)))
+            every = Alike(*(np.concatenate(bounds) for bounds in zip(alike, more, strict=True)))
+            edges.append(self._joining(edges, every, MANY))
+        is_large = ~(is_small[alike.first] | is_small[alike.second])
+        return joined([*edges, *self._members(edges, near, alike.take(is_large))])
+
+    def _more(
+        self,
+        edges: list[Pairs],
+        before: tuple[Integers, Integers],
+        found: tuple[Integers, Integers],
+    ) -> Alike:
+        """Return those alike among candidates that were none before."""
+        first, second = self._apart(edges, *found)
+        width = len(self.library.texts)
+        keys, known = first * width + second, before[0] * width + before[1]
+        places = np.searchsorted(known, keys)  # both are sorted
+        is_new = np.append(known, -1)[places] != keys
+        return self._alike(first[is_new], second[is_new])
+
+    def _shorter(self, first: Integers, second: Integers) -> Integers:
+        return np.minimum(self.library.lengths[first], self.library.lengths[second])
+
+    def _apart(
+        self, edges: list[Pairs], first: Integers, second: Integers
+    ) -> tuple[Integers, Integers]:
+        component = self._component(edges)
+        is_apart = component[first] != component[second]
+        return first[is_apart], second[is_apart]
+
+    def _promising(self, near: Pairs, first: Integers, second: Integers, promise: Floats) -> Pairs:
+        """Return edges among the best of each component, aligned without being scored."""
+        shorter = self._shorter(first, second)
+        needed = MARGIN_OVER_CHANCE * self._needed(first, second)
+        kept = promise >= np.maximum(PROMISING * shorter, needed)
+        first, second, worth = first[kept], second[kept], (promise / shorter)[kept]
+        return self._while_apart([near], first, second, worth, [1] * ROUNDS_OF_PROMISE)
+
+    def _while_apart(
+        self,
+        edges: list[Pairs],
+        first: Integers,
+        second: Integers,
+        worth: Floats,
+        rounds: Iterable[int],
+    ) -> Pairs:
+        """Return edges among pairs, aligned in rounds, but for those that others connect.
+
+        `rounds` says how many of each component are aligned in each of them, those of
+        most worth first; the place in the list decides between equals.
+        """
+        order = np.lexsort((second, first, -worth))
+        first, second = first[order], second[order]
+        found = [no_pairs()]
+        for share in rounds:
+            component = self._component([*edges, *found])
+            bounds = np.stack([component[first], component[second]], axis=1)
+            is_apart = bounds[:, 0] != bounds[:, 1]
+            first, second, bounds = first[is_apart], second[is_apart], bounds[is_apart]
+            if not len(first):
+                break
+            place = _place_among_equals(bounds.ravel()).reshape(bounds.shape)
+            is_next = (place < share).any(axis=1)
+            pairs = zip(first[is_next].tolist(), second[is_next].tolist(), strict=True)
+            aligned = self.library.align(pairs)
+            found.append(aligned.take(aligned.at(self.thresholds)))
+            first, second = first[~is_next], second[~is_next]
+        return joined(found)
+
+    def _beats(
+        self, first: Integers, second: Integers, score: Floats, thresholds: Thresholds
+    ) -> Booleans:
+        """Return whether chance does not explain a score, and thresholds may be reached."""
+        least = thresholds.least_score(self._shorter(first, second))
+        return np.asarray(score >= np.maximum(self._needed(first, second), least))
+
+    def _needed(self, first: Integers, second: Integers) -> Floats:
+        lengths = self.library.lengths[first] * self.library.lengths[second]
+        return score_needed(1, lengths, self.thresholds.most_searched)
+
+    def _alike(self, first: Integers, second: Integers) -> Alike:
+        """Return the pairs that chance does not explain and that may be edges, scored.
+
+        Pairs are sorted by `first`.
+        """
+        score = self.library.scores(first, second)
+        beats = self._beats(first, second, score, self.thresholds)
+        return Alike(first[beats], second[beats], score[beats])
+
+    def _joining(self, edges: list[Pairs], alike: Alike, rounds: Iterable[int]) -> Pairs:
+        """Return the edges among those that are alike, but for what others connect.
+
+        What is alike and cannot be relatives is not aligned.
+        """
+        may = self._beats(*alike, self.thresholds.tighter())
+        first, second = alike.first[may], alike.second[may]
+        worth = alike.score[may] / self._shorter(first, second)
+        return self._while_apart(edges, first, second, worth, rounds)
+
+    def _component(self, edges: list[Pairs]) -> Integers:
+        first = np.concatenate([part.first for part in edges])
+        second = np.concatenate([part.second for part in edges])
+        return components(len(self.library.texts), first, second)
+
+    def _members(self, edges: list[Pairs], near: Pairs, alike: Alike) -> list[Pairs]:
+        """Return edges between members of representatives that are alike, and still apart."""
+        members = _Members(near, len(self.library.texts))
+        found: list[Pairs] = []
+        waiting: list[Integers] = []
+        n_waiting = 0
+        component = self._component(edges)
+        for low, high in zip(alike.first.tolist(), alike.second.tolist(), strict=True):
+            if component[low] == component[high]:
+                continue
+            for part in members.between(low, high):
+                waiting.append(part)
+                n_waiting += part.shape[1]
+                if n_waiting >= MOST_AT_ONCE:
+                    found.append(self._between(waiting, [*edges, *found]))
+                    component = self._component([*edges, *found])
+                    waiting, n_waiting = [], 0
+        if waiting:
+            found.append(self._between(waiting, [*edges, *found]))
+        return found
+
+    def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
+        bounds = np.concatenate(waiting, axis=1)
+        keys = np.unique(bounds.min(axis=0) * len(self.library.texts) + bounds.max(axis=0))
+        first, second = np.divmod(keys, len(self.library.texts))
+        return self._joining(edges, self._alike(first, second), MANY)
+
+
+def _place_among_equals(keys: Integers) -> Integers:
+    """Return how many equal keys stand before each."""
+    order = np.argsort(keys, kind="stable")
+    sorted_ = keys[order]
+    starts = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1]))
+    run = np.repeat(starts, np.diff(np.append(starts, len(keys)))) if len(keys) else starts
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = np.arange(len(keys)) - run
+    return place
+
+
+class _Members:
+    """Which near copies each representative stands for, itself included."""
+
+    def __init__(self, near: Pairs, n_texts: int) -> None:
+        home = np.arange(n_texts)
+        home[near.second] = near.first
+        self._order = np.argsort(home, kind="stable")
+        self._starts = np.searchsorted(home[self._order], np.arange(n_texts + 1))
+
+    def between(self, one: int, other: int) -> Iterator[Integers]:
+        """Yield all pairs of a member of one and a member of the other, but for the two."""
+        mine, theirs = self._of(one), self._of(other)
+        n_rows = max(MOST_AT_ONCE // len(theirs), 1)
+        for start in range(0, len(mine), n_rows):
+            part = mine[start : start + n_rows]
+            bounds = np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
+            kept = bounds[:, (bounds[0] != one) | (bounds[1] != other)]
+            if kept.shape[1]:
+                yield kept
+
+    def _of(self, row: int) -> Integers:
+        """Return the members of a representative, or a near copy that was searched, itself."""
+        members = self._order[self._starts[row] : self._starts[row + 1]]
+        return members if len(members) else np.array([row])

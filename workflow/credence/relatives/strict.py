@@ -1,0 +1,458 @@
+"""Splits that no relative crosses: cut, pack, audit, and join or set aside until so.
+
+Joining costs no protein as long as the joined cluster fits in a group, so that
+setting aside begins where it does not.
+
+Clusters larger than a group are cut first (:mod:`credence.relatives.cut`), and again
+where joining has made one. An exhaustive audit aligns proteins of different
+clusters once; what it found is judged again after each round, and anew only when a
+cut has parted what was not compared. In the end no pair is unseen: those of two
+groups are of two clusters. Joined by an exhaustive audit, no two clusters hold
+relatives, whatever their groups, so that folds of whole clusters part none either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+from scipy.sparse import csgraph
+
+from credence.calibrators.crossfit import clusters_per_stratum
+from credence.findings.split_record import LargeCluster
+from credence.predictions import Booleans, Integers, Strings
+from credence.proteins import Proteins
+from credence.relatives.audit import (
+    LEVEL,
+    Audit,
+    Compared,
+    audit,
+    compare,
+    judged,
+    level_of_round,
+    sample_rows,
+    with_chance_counted,
+)
+from credence.relatives.cut import ROOM, cut_oversized, left_uncut
+from credence.relatives.graph import components
+from credence.relatives.pack import (
+    CALIBRATION,
+    NO_GROUP,
+    SET_ASIDE,
+    TEST,
+    TRAINING,
+    Packing,
+    pack,
+    related_to_training,
+)
+from credence.relatives.pairs import Pairs, Thresholds, no_pairs
+
+MOST_EXACT = 400  # proteins in one tangle; beyond that a greedy cover is taken
+
+
+def fewest(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> Integers:
+    """Return the fewest rows that touch every pair: a minimum vertex cover.
+
+    Examples
+    --------
+    >>> fewest(np.array([0, 1]), np.array([1, 2]), 3, np.zeros(3, dtype=bool)).tolist()
+    [1]
+    """
+    forced = np.unique(np.concatenate([second[stays[first]], first[stays[second]]]))
+    gone = np.zeros(n_rows, dtype=np.bool_)
+    gone[forced] = True
+    left = ~(gone[first] | gone[second])
+    first, second = first[left], second[left]
+    if len(first):
+        component = components(n_rows, first, second)[first]
+        for name in np.unique(component):
+            here = component == name
+            gone[_cover(first[here], second[here])] = True
+    return np.flatnonzero(gone)
+
+
+def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> int:
+    """Return a number of rows below which some pair remains: a bound on :func:`fewest`.
+
+    Half of the greatest matching of the graph's two-sided double, rounded up: what a
+    cover costs that may take halves of rows.
+
+    Examples
+    --------
+    >>> least(np.array([0, 1, 2]), np.array([1, 2, 0]), 3, np.zeros(3, dtype=bool))
+    2
+    """
+    forced = np.unique(np.concatenate([second[stays[first]], first[stays[second]]]))
+    left = ~(np.isin(first, forced) | np.isin(second, forced))
+    one, other = first[left], second[left]
+    nodes = np.concatenate([one, other]), np.concatenate([other, one])
+    double = sparse.csr_array((np.ones(len(nodes[0]), np.int8), nodes), shape=(n_rows, n_rows))
+    mate = csgraph.maximum_bipartite_matching(double, perm_type="column")
+    return len(forced) + (int((mate >= 0).sum()) + 1) // 2
+
+
+def _cover(first: Integers, second: Integers) -> Integers:
+    rows, nodes = np.unique(np.stack([first, second]), return_inverse=True)
+    nodes = nodes.reshape(2, -1)
+    if len(rows) > MOST_EXACT:
+        return rows[_greedy(nodes, len(rows))]
+    n_pairs = nodes.shape[1]
+    incidence = sparse.csr_array(
+        (np.ones(2 * n_pairs), (np.tile(np.arange(n_pairs), 2), nodes.ravel())),
+        shape=(n_pairs, len(rows)),
+    )
+    # Less than one in all, so that it settles ties and nothing else.
+    cost = 1.0 + np.arange(len(rows)) / (2.0 * len(rows) ** 2)
+    found = optimize.milp(
+        cost,
+        constraints=optimize.LinearConstraint(incidence, 1.0, np.inf),
+        integrality=np.ones(len(rows)),
+        bounds=optimize.Bounds(0.0, 1.0),
+    )
+    return rows[found.x > 0.5] if found.success else rows[_greedy(nodes, len(rows))]
+
+
+def _greedy(nodes: Integers, n_rows: int) -> Booleans:
+    """Return a cover: always the row in most of the pairs that are left."""
+    gone = np.zeros(n_rows, dtype=np.bool_)
+    left = np.ones(nodes.shape[1], dtype=np.bool_)
+    while left.any():
+        degree = np.bincount(nodes[:, left].ravel(), minlength=n_rows)
+        top = int(degree.argmax())
+        gone[top] = True
+        left &= (nodes != top).all(axis=0)
+    return gone
+
+
+Strictness = Literal["report", "join", "set_aside"]
+STRICTNESS: tuple[Strictness, ...] = ("report", "join", "set_aside")
+Cutting = Literal["auto", "never"]
+MOST_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class SplitSettings:
+    """How proteins are split."""
+
+    n_groups: int = 12  # Number of groups, the test group included
+    test_group: bool = False  # Whether the last group only judges
+    by_cluster: bool = False  # Whether clusters are counted instead of proteins
+    thresholds: Thresholds = field(default_factory=Thresholds)  # Of relatives, for the audit
+    # What is done about relatives in two groups. With "set_aside" clusters are joined as long as
+    # they fit in a group, and the fewest proteins that are relatives across the others set aside.
+    strict: Strictness = "join"
+    # How many proteins outside the test group an audit examines; None: all.
+    n_sampled: int | None = 300
+    threads: int = 1  # Alignments at a time
+    # Whether clusters larger than a group are cut where few proteins hold them together. Where
+    # clusters are counted instead of proteins none is too large.
+    cut: Cutting = "auto"
+    most_apart: float = 0.02  # Share of the proteins that cutting may set aside, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A split and what its audit found."""
+
+    packing: Packing  # Group, role and reason of each protein
+    cluster: Strings  # The clusters that were kept together: those given, joined where needed
+    audit: Audit  # The last one, of the split as it stands
+    n_rounds: int  # Audits until then
+    level: float  # Confidence of a bound from the last sample, so that all keep 95 %
+    n_joined: int = 0  # Clusters that were joined with another
+    n_cut: int = 0  # Clusters larger than a group that were cut
+    # Clusters larger than a group that were not, or not far enough.
+    whole: tuple[LargeCluster, ...] = ()
+    n_apart: int = 0  # Proteins set aside because of relatives in two groups that the audit found
+    n_least: int = 0  # How many of these groups would have to be set aside at least
+
+
+def split(
+    proteins: Proteins,
+    cluster: Strings,
+    class_: NDArray[Any],
+    settings: SplitSettings,
+    is_training: Booleans | None = None,
+    reasons: Strings | None = None,
+) -> Split:
+    """Return a split of whole clusters, audited."""
+    learnt = np.zeros(proteins.n_proteins, np.bool_) if is_training is None else is_training
+    why = related_to_training(proteins.ids, cluster, learnt) if reasons is None else reasons
+    state = _State(proteins, class_, learnt, settings, cluster, why)
+    for number in range(1, MOST_ROUNDS + 1):
+        found = state.round(number)
+        pairs = state.offending(found)
+        if pairs.n_pairs == 0 or settings.strict == "report":
+            break
+        state.repair(pairs)
+    group = state.packing.group
+    rows = settings.thresholds, settings.threads
+    found = with_chance_counted(found, proteins, group, *rows)
+    level = level_of_round(number)
+    nodes = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
+    return Split(state.packing, state.cluster, found, number, level, *nodes)
+
+
+class _State:
+    """Clusters and reasons as they stand between rounds, and what was compared."""
+
+    def __init__(
+        self,
+        proteins: Proteins,
+        class_: NDArray[Any],
+        learnt: Booleans,
+        settings: SplitSettings,
+        cluster: Strings,
+        why: Strings,
+    ) -> None:
+        self.proteins, self.class_, self.learnt, self.settings = proteins, class_, learnt, settings
+        self.cluster, self.why = cluster, why.copy()
+        self.n_joined, self.n_cut, self.whole = 0, 0, tuple[LargeCluster, ...]()
+        self.n_gone, self.n_least = 0, 0
+        self.n_apart = int(settings.most_apart * (~learnt & (why == "")).sum())
+        self.compared: Compared | None = None
+        self.frozen: Packing | None = None
+
+    def round(self, number: int) -> Audit:
+        """Return the audit of the groups of what clusters there are now."""
+        if self.frozen is None:
+            self.cluster, self.why = self._cut()
+            self.packing = self._packed()
+        else:
+            self.packing = _without(self.frozen, self.why)
+        settings, group = self.settings, self.packing.group
+        used = (group != NO_GROUP) & ~self.learnt
+        if settings.n_sampled is not None:
+            is_test = group == TEST
+            ids, n_sampled = self.proteins.ids, settings.n_sampled
+            sampled = sample_rows(ids, used & ~is_test, n_sampled, number)
+            rows: Integers = np.union1d(sampled, np.flatnonzero(is_test))
+            return audit(self.proteins, group, settings.thresholds, rows, settings.threads)
+        if self.compared is None:
+            apart = np.where(used, "+" + self.cluster, group)
+            self.compared = compare(
+                self.proteins, apart, settings.thresholds, np.flatnonzero(used), settings.threads
+            )
+        return judged(self.compared, group, settings.thresholds)
+
+    def offending(self, found: Audit) -> Pairs:
+        """Return relatives that are not to stay as they are.
+
+        Those in two groups; where clusters are joined and all of them were compared,
+        those in two clusters, since folds are dealt from clusters and not from groups.
+        """
+        if self.settings.strict != "join" or self.compared is None:
+            return found.pairs
+        group = self.packing.group
+        home = np.where((group == NO_GROUP) | self.learnt, group, "+" + self.cluster)
+        return judged(self.compared, home, self.settings.thresholds).pairs
+
+    def repair(self, pairs: Pairs) -> None:
+        """Join clusters, or set proteins aside, for pairs that cross."""
+        strict = self.settings.strict
+        if strict == "set_aside" and self.frozen is None:
+            joinable = self._joinable(pairs)
+            if joinable.n_pairs:
+                pairs, strict = joinable, "join"
+        self.why = _apart(self.proteins, self.packing, self.learnt, pairs, strict)
+        if strict == "join":
+            before = len(set(self.cluster[~self.learnt]))
+            self.cluster = _joined(self.cluster, self.learnt, pairs)
+            self.n_joined += before - len(set(self.cluster[~self.learnt]))
+        else:
+            # Packed anew, others would cross; these groups need nothing more.
+            self.frozen = self.packing
+            nodes = np.concatenate([pairs.first, pairs.second])
+            with_learnt = np.tile(self.learnt[pairs.first] | self.learnt[pairs.second], 2)
+            n_forced = len(np.unique(nodes[with_learnt & ~self.learnt[nodes]]))
+            is_gone = (self.why != "") & (self.packing.group != NO_GROUP)
+            needed = least(pairs.first, pairs.second, len(self.why), self.learnt)
+            self.n_gone += int(is_gone.sum()) - n_forced
+            self.n_least += needed - n_forced
+
+    def _joinable(self, pairs: Pairs) -> Pairs:
+        """Return pairs whose clusters can be one without making it larger than a group.
+
+        Those come first that spare most proteins: the clusters that most pairs connect.
+        """
+        settings, learnt = self.settings, self.learnt
+        names, codes = np.unique(self.cluster.astype(str), return_inverse=True)
+        used = ~learnt & (self.why == "")
+        size = np.bincount(codes[used], minlength=len(names))
+        most = ROOM * float(used.sum()) / settings.n_groups
+        if settings.by_cluster:
+            most = float("inf")
+        ours = np.flatnonzero(~(learnt[pairs.first] | learnt[pairs.second]))
+        nodes = np.sort(np.stack([codes[pairs.first[ours]], codes[pairs.second[ours]]]), axis=0)
+        links, of, counts = np.unique(nodes, axis=1, return_inverse=True, return_counts=True)
+        home = np.arange(len(names))
+        is_joined = np.zeros(links.shape[1], dtype=np.bool_)
+        for at in np.argsort(-counts, kind="stable").tolist():
+            one, other = (int(home[end]) for end in links[:, at])
+            if one != other and size[one] + size[other] > most:
+                continue
+            is_joined[at] = True
+            if one != other:
+                size[one] += size[other]
+                home[home == other] = one
+        return pairs.take(ours[is_joined[of.ravel()]])
+
+    def _cut(self) -> tuple[Strings, Strings]:
+        settings = self.settings
+        used = ~self.learnt & (self.why == "")
+        if settings.by_cluster:
+            return self.cluster, self.why
+        even = float(used.sum()) / settings.n_groups
+        if settings.cut == "never":
+            self.whole = left_uncut(self.cluster, used, even)
+            return self.cluster, self.why
+        limits = even, self.n_apart, settings.thresholds, settings.threads
+        found = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
+        self.n_apart -= int((found.reason != "").sum())
+        self.n_cut += found.n_cut
+        self.whole = found.whole
+        if found.n_cut:
+            self.compared = None
+        return found.cluster, np.where(used, found.reason, self.why).astype(object)
+
+    def _packed(self) -> Packing:
+        return pack(
+            self.proteins.ids,
+            self.cluster,
+            self.class_,
+            self.settings.n_groups,
+            is_training=self.learnt,
+            test_group=self.settings.test_group,
+            reasons=self.why,
+            by_cluster=self.settings.by_cluster,
+        )
+
+
+def _without(packing: Packing, why: Strings) -> Packing:
+    """Return the same groups without those that are set aside now."""
+    gone = (why != "") & (packing.role != TRAINING)
+    return replace(
+        packing,
+        group=np.where(gone, NO_GROUP, packing.group).astype(object),
+        role=np.where(gone, SET_ASIDE, packing.role).astype(object),
+        reason=np.where(gone, why, packing.reason).astype(object),
+    )
+
+
+def _apart(
+    proteins: Proteins, packing: Packing, learnt: Booleans, pairs: Pairs, strict: Strictness
+) -> Strings:
+    """Return why each protein is set aside: as before, and for what the audit found."""
+    reason = np.where(packing.role == SET_ASIDE, packing.reason, "").astype(object)
+    is_learnt = learnt[pairs.first] | learnt[pairs.second]
+    wanted = pairs if strict == "set_aside" else pairs.take(is_learnt)
+    by_id = np.argsort(proteins.ids.astype(str), kind="stable")
+    place = np.empty(len(by_id), dtype=np.int64)
+    place[by_id] = np.arange(len(by_id))
+    gone = fewest(place[wanted.first], place[wanted.second], len(by_id), learnt[by_id])
+    is_gone = np.zeros(len(by_id), dtype=np.bool_)
+    is_gone[by_id[gone]] = True
+    order = np.argsort(-wanted.identity, kind="stable")
+    for at in order.tolist():
+        for one, other in _both_ways(wanted, at):
+            if is_gone[one] and not reason[one]:
+                kind = "training protein" if learnt[other] else "protein"
+                where = "" if learnt[other] else f" of group {packing.group[other]}"
+                reason[one] = (
+                    f"relative of {kind} {str(proteins.ids[other])!r}{where}"
+                    f" (identity {wanted.identity[at]:.2f})"
+                )
+    return reason
+
+
+def _both_ways(pairs: Pairs, at: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    first, second = int(pairs.first[at]), int(pairs.second[at])
+    return (first, second), (second, first)
+
+
+def _joined(cluster: Strings, learnt: Booleans, pairs: Pairs) -> Strings:
+    """Return clusters of which those that a pair connects are one, named after the first."""
+    names, codes = np.unique(cluster.astype(str), return_inverse=True)
+    ours = ~(learnt[pairs.first] | learnt[pairs.second])
+    one: Integers = codes[pairs.first[ours]]
+    other: Integers = codes[pairs.second[ours]]
+    component = components(len(names), one, other)
+    _, first = np.unique(component, return_index=True)
+    renamed = np.empty(len(names), dtype=object)
+    renamed[:] = names[first[component]]
+    return np.asarray(renamed[codes])
+
+
+def split_unaudited(
+    proteins: Proteins,
+    cluster: Strings,
+    class_: NDArray[Any],
+    settings: SplitSettings,
+    is_training: Booleans | None = None,
+    reasons: Strings | None = None,
+) -> Split:
+    """Return a split of whole clusters that nobody looked into."""
+    packing = pack(
+        proteins.ids,
+        cluster,
+        class_,
+        settings.n_groups,
+        is_training=is_training,
+        test_group=settings.test_group,
+        reasons=reasons,
+        by_cluster=settings.by_cluster,
+    )
+    nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
+    nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
+    used = (packing.group != NO_GROUP) & (packing.role != TRAINING)
+    even = float("inf") if settings.by_cluster else float(used.sum()) / settings.n_groups
+    whole = left_uncut(cluster, used.astype(np.bool_), even)
+    return Split(packing, cluster, nothing, 0, LEVEL, whole=whole)
+
+
+Dealer = Callable[[Proteins, NDArray[Any], int, int], tuple[Strings, Integers]]
+
+
+def split_by_recipe(
+    proteins: Proteins,
+    assign: Dealer,
+    class_: NDArray[Any],
+    settings: SplitSettings,
+    is_training: Booleans,
+    reasons: Strings | None = None,
+) -> Split:
+    """Return the split that a recipe makes, and what its audit finds.
+
+    Nothing is joined or set aside for what crosses.
+    """
+    reason = np.full(proteins.n_proteins, "", dtype=object) if reasons is None else reasons
+    role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
+    role[is_training] = TRAINING
+    rows = np.flatnonzero(role == CALIBRATION)
+    cluster, assigned = assign(
+        proteins.take(rows), class_[rows], settings.n_groups, settings.threads
+    )
+    names = [str(number + 1) for number in range(settings.n_groups)]
+    names[-1] = TEST if settings.test_group else names[-1]
+    group = np.full(proteins.n_proteins, NO_GROUP, dtype=object)
+    group[rows] = np.array(names, dtype=object)[assigned]
+    group[is_training] = TRAINING
+    role[group == TEST] = TEST
+    every = proteins.ids.copy()
+    every[rows] = cluster
+    scarce = {
+        kind: count
+        for kind, count in clusters_per_stratum(cluster, class_[rows]).items()
+        if count < settings.n_groups
+    }
+    packing = Packing(group, role, np.where(is_training, "", reason), scarce)
+    examined = rows
+    if settings.n_sampled is not None:
+        others = sample_rows(proteins.ids, role == CALIBRATION, settings.n_sampled)
+        examined = np.union1d(others, np.flatnonzero(role == TEST))
+    found = audit(proteins, group, settings.thresholds, examined, settings.threads)
+    return Split(packing, every, found, 1, LEVEL)

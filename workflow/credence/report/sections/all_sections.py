@@ -1,0 +1,53 @@
+"""All sections of the page, in reading order. One line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from credence.findings import Findings
+from credence.report.blocks import Section
+from credence.report.sections import (
+    by_class,
+    choices,
+    events,
+    glossary,
+    measuring,
+    methods,
+    mistakes,
+    notices,
+    novelty,
+    overview,
+    publish,
+    releases,
+    sets,
+    shift,
+    splits,
+    trust,
+    use_sets,
+)
+
+SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
+    overview.section,
+    trust.section,
+    by_class.section,
+    methods.section,
+    choices.section,
+    measuring.section,
+    mistakes.section,
+    sets.section,
+    events.section,
+    use_sets.section,
+    shift.section,
+    novelty.section,
+    releases.section,
+    notices.section,
+    splits.section,
+    glossary.section,
+    publish.section,
+)
+
+
+def sections_of(findings: Findings) -> tuple[Section, ...]:
+    """Return the sections that have something to show."""
+    built = (build(findings) for build in SECTIONS)
+    return tuple(section for section in built if section is not None)

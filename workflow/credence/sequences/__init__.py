@@ -1,1 +1,0 @@
-"""Proteins: FASTA, k-mers and engines that find relatives."""

@@ -1,1 +1,0 @@
-"""Clusters to groups, and the audit of what crosses them."""

@@ -1,0 +1,380 @@
+"""What several commands do with tables: reading a set, and whom it calibrates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from credence.novelty.reference import Reference
+from credence.novelty.space import Space, fit_composition, fit_vectors
+from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
+from credence.problems import InputError, Problem, refuse
+from credence.relatives.pack import kind_of
+from credence.tables.contract import read_clusters, read_groups
+from credence.tables.fasta import Fasta, Match, read_fasta
+from credence.tables.formats import BY_NAME
+from credence.tables.joining import concatenate, match_rows, require_different
+from credence.tables.labels import attach_labels, labels_from_headers, read_labels
+from credence.tables.npz import read_vectors
+from credence.tables.samples import Samples, read_samples
+from credence.tables.stage_files import read_novelty
+from credence.tables.table_spec import TableSpec
+
+# What a calibration file says of its counts, and so whoever uses it.
+RELATIVES_KNOWN = "relatives are counted by cluster"
+RELATIVES_UNKNOWN = (
+    "every protein counts as a family of its own; if relatives are among those it was "
+    "fitted on, its intervals are too narrow"
+)
+SPEC_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "format": (str, "the name of a format"),
+    "scale": ((int, float), "a number"),
+    "columns": (dict, 'names like {"id": "name"}'),
+    "synonyms": (dict, 'names like {"spelling": "class"}'),
+    "sum_to_scale": (bool, "true or false"),
+    "pooling": (str, "sum or log_sum"),
+    "genome": (str, "the name of a column"),
+}
+SPEC_NAMES = tuple(SPEC_KINDS)
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationSet:
+    """The proteins that fit and judge, and why others do not."""
+
+    labelled: Labelled  # Those of the role `calibration`, weighted
+    set_aside: Mapping[str, int]  # Reason → number of proteins that are not used because of it
+
+
+def table_spec(
+    paths: Sequence[str], format_: str | None, settings: Mapping[str, Any]
+) -> TableSpec:
+    """Return how tables are read: as stated, or as the one format that fits."""
+    unknown = [name for name in settings if name not in SPEC_NAMES]
+    if unknown:
+        raise InputError(
+            Problem(
+                "--spec", "unknown setting.", f"Known are: {', '.join(SPEC_NAMES)}.", None, name
+            )
+            for name in unknown
+        )
+    wrong = [
+        Problem("--spec", f"{value!r} is no value for it.", f"Give {word}.", None, name)
+        for name, value in settings.items()
+        for kinds, word in [SPEC_KINDS[name]]
+        if value is not None
+        and (not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool))
+    ]
+    if wrong:
+        raise InputError(wrong)
+    values = dict(settings)
+    stated = values.pop("format", None)
+    name = format_ or stated or proposed_format(Path(paths[0]))
+    return TableSpec(format=name, **values)
+
+
+def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
+    """Return how a table is read that a calibration is to annotate.
+
+    The classes are those of the calibration, in its order; and the scale, where
+    neither the user nor the format states one.
+    """
+    stated = spec.scale
+    if stated is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
+        stated = scale
+    return replace(spec, class_names=class_names, scale=stated)
+
+
+def proposed_format(path: Path) -> str:
+    """Return the one format that fits a table; refuse where it is not one."""
+    import click
+
+    from credence.tables.propose import propose_formats
+
+    proposals = propose_formats(path)
+    names = [proposal.format for proposal in proposals]
+    if len(names) == 1:
+        click.echo(f"{path}: read as {names[0]} ({proposals[0].reason}).", err=True)
+        return names[0]
+    if not names:
+        raise refuse(
+            str(path),
+            "no format fits this table.",
+            'Name its columns: --format wide --spec \'{"columns": {"id": …}}\'.',
+        )
+    raise refuse(
+        str(path),
+        f"several formats fit this table: {', '.join(names)}.",
+        f"Name one: --format {names[0]}.",
+    )
+
+
+def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
+    """Return the samples of one table or several, with all their problems."""
+    parts: list[tuple[Path, Samples]] = []
+    problems: list[Problem] = []
+    require_different(paths)
+    for path in map(Path, paths):
+        try:
+            parts.append((path, read_samples(path, spec)))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return parts[0][1] if len(parts) == 1 else concatenate(parts)
+
+
+def require_labels(samples: Samples, where: str) -> None:
+    """Refuse samples of which one has no true class."""
+    if samples.true_class is None:
+        raise refuse(
+            where,
+            "the table has no true classes.",
+            "Give labels: a table of id and label, or a pattern for FASTA headers.",
+        )
+    unknown = np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
+    if len(unknown):
+        raise InputError(
+            Problem(
+                where,
+                f"{samples.predictions.ids[row]!r} has no true class.",
+                "Give it one, or remove its row.",
+                int(samples.lines[row]),
+            )
+            for row in unknown
+        )
+
+
+def calibration_set(
+    samples: Samples, where: str, groups: str | None, clusters: str | None, weights: str
+) -> CalibrationSet:
+    """Return the proteins that calibrate, with their clusters and weights."""
+    require_labels(samples, where)
+    predictions, true_class = samples.predictions, samples.true_class
+    assert true_class is not None
+    cluster = predictions.ids
+    is_used = np.ones(predictions.n_samples, dtype=np.bool_)
+    set_aside: dict[str, int] = {}
+    if groups is not None:
+        table = read_groups(Path(groups))
+        rows = rows_of(predictions.ids, where, table.ids, groups)
+        cluster, role, reason = table.cluster[rows], table.role[rows], table.reason[rows]
+        is_used = role == "calibration"
+        kinds = [kind_of(text) for text in reason[role == "set_aside"]]
+        set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+        if not is_used.any():
+            raise refuse(
+                groups,
+                f"no protein of {where} has the role calibration.",
+                "Give that role to the proteins that the classifier never saw.",
+                column="role",
+            )
+    if clusters is not None:
+        known = read_clusters(Path(clusters))
+        cluster = known.cluster[rows_of(predictions.ids, where, known.ids, clusters)]
+    labelled = label(predictions, true_class, cluster=cluster).take(is_used)
+    if weights == "cluster":
+        labelled = labelled.reweighted(one_per_cluster(labelled.cluster))
+    return CalibrationSet(labelled, set_aside)
+
+
+def in_order_of_ids(labelled: Labelled) -> Labelled:
+    """Return the same proteins by the order of their ids, so that sums round alike."""
+    return labelled.take(np.argsort(labelled.predictions.ids.astype(str), kind="stable"))
+
+
+def one_per_cluster(cluster: Strings) -> Floats:
+    """Return the weight of each protein where every cluster counts one.
+
+    Examples
+    --------
+    >>> one_per_cluster(np.array(["a", "a", "b"], dtype=object)).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    _, codes, sizes = np.unique(cluster.astype(str), return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / sizes[codes], dtype=np.float64)
+
+
+def rows_of(ids: Strings, where: str, known: Strings, table: str) -> Any:
+    """Return the row of a table that holds each id; refuse where one is missing."""
+    return match_rows(ids, known, wanted_in=where, table_in=table)
+
+
+# Put before the id of a training protein that a calibration protein has too:
+# both stand in one table of clusters, and they need not be the same protein.
+TRAINING_PREFIX = "training:"
+
+
+def read_proteins(path: str, match: str) -> Fasta:
+    """Return the proteins of a FASTA file."""
+    return read_fasta(Path(path), cast(Match, match))
+
+
+def training_ids(training: Strings, calibration: Strings) -> Strings:
+    """Return the names under which training proteins stand beside the others.
+
+    Examples
+    --------
+    >>> training = np.array(["a", "b"], dtype=object)
+    >>> training_ids(training, np.array(["b", "c"], dtype=object)).tolist()
+    ['a', 'training:b']
+    """
+    taken = set(calibration)
+    names = np.empty(len(training), dtype=object)
+    names[:] = [TRAINING_PREFIX + id_ if id_ in taken else id_ for id_ in training]
+    return names
+
+
+def with_labels(
+    samples: Samples,
+    table: str,
+    labels: Mapping[str, Any],
+    proteins: str | None,
+    match: str,
+    spec: TableSpec,
+) -> Samples:
+    """Return samples with the true classes of a second table or of FASTA headers."""
+    if labels.get("pattern") is not None:
+        if proteins is None:
+            raise refuse(
+                "--labels", "a pattern is for FASTA headers.", "Give the file with --proteins."
+            )
+        fasta = read_proteins(proteins, match)
+        found = labels_from_headers(
+            proteins, fasta.ids, fasta.headers, fasta.lines, labels["pattern"]
+        )
+    elif not isinstance(labels.get("table"), str):
+        raise refuse("--labels", "there is no table.", 'Write it like {"table": "labels.tsv"}.')
+    else:
+        found = read_labels(
+            Path(labels["table"]),
+            labels.get("id_column", "id"),
+            labels.get("label_column", "true_class"),
+        )
+    return attach_labels(samples, found, spec, table)
+
+
+class Features:
+    """What proteins are told by: their sequences, or vectors that a user brings."""
+
+    def __init__(self, proteins: Sequence[str], vectors: str | None, match: str) -> None:
+        if bool(proteins) == (vectors is not None):
+            raise refuse(
+                "--proteins", "the proteins' features are not named once.",
+                "Give --proteins or --vectors.",
+            )  # fmt: skip
+        self.where = vectors if vectors is not None else proteins[0]
+        self._vectors = None if vectors is None else read_vectors(Path(vectors))
+        self._sequences: dict[str, str] = {}
+        for number, path in enumerate(proteins):
+            if number > 0 and Path(path).stat().st_size == 0:
+                continue  # what a trove added of which no protein joined
+            fasta = read_proteins(path, match)
+            self._sequences.update(zip(fasta.ids, fasta.sequences, strict=True))
+
+    @property
+    def kind(self) -> str:
+        """``composition`` or ``vectors``."""
+        return "composition" if self._vectors is None else "vectors"
+
+    @property
+    def ids(self) -> Strings:
+        """All proteins, in the order of the files."""
+        if self._vectors is not None:
+            return self._vectors.ids
+        return np.array(list(self._sequences), dtype=object)
+
+    def known(self, ids: Strings) -> list[bool]:
+        """Return of which proteins there are features."""
+        names = self._sequences if self._vectors is None else self._vectors.row_of
+        return [id_ in names for id_ in ids]
+
+    def space(self, ids: Strings, n_components: int) -> Space:
+        """Return the space of some proteins."""
+        if self._vectors is not None:
+            return fit_vectors(self._vectors.of(ids), n_components)
+        sequences = np.array([self._sequences[id_] for id_ in ids], dtype=object)
+        return fit_composition(sequences, n_components)
+
+    def places(self, space: Space, ids: Strings) -> Floats:
+        """Return the places of proteins; NaN where there are no features."""
+        answer = np.full((len(ids), space.n_components), np.nan)
+        rows = np.flatnonzero(self.known(ids))
+        if self._vectors is not None:
+            answer[rows] = space.place(self._vectors.of(ids[rows]))
+        else:
+            sequences = np.array([self._sequences[id_] for id_ in ids[rows]], dtype=object)
+            answer[rows] = space.of_sequences(sequences)
+        return answer
+
+    def require_space(self, space: Space, where: str) -> None:
+        """Refuse a space of other features."""
+        if space.kind != self.kind:
+            option = "--vectors" if space.kind == "vectors" else "--proteins"
+            raise refuse(where, f"its space is one of {space.kind}.", f"Give {option}.")
+        if self._vectors is not None and self._vectors.values.shape[1] != space.n_features:
+            raise refuse(
+                self.where,
+                f"its vectors have {self._vectors.values.shape[1]} numbers, those of {where} "
+                f"{space.n_features}.",
+                "Give vectors of the same kind.",
+            )
+
+
+def with_places(samples: Samples, novelty: str | None) -> Samples:
+    """Return samples that know where the proteins of a novelty file lie."""
+    if novelty is None:
+        return samples
+    reference: Reference = read_novelty(Path(novelty)).reference
+    predictions = samples.predictions
+    places = reference.places(predictions.ids)
+    return replace(samples, predictions=replace(predictions, places=places))
+
+
+def require_features(features: Features, ids: Strings, where: str) -> None:
+    """Refuse proteins that calibrate and have no features."""
+    known = features.known(ids)
+    missing = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
+    if missing:
+        raise InputError(
+            Problem(
+                where,
+                f"{id_!r} is not in {features.where}.",
+                "Add the protein there or remove this row.",
+            )
+            for id_ in missing
+        )
+
+
+def json_settings(text: str, option: str) -> Mapping[str, Any]:
+    """Return the settings that an option gives as JSON."""
+    try:
+        settings = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise refuse(
+            option, f"{text!r} is not JSON.", 'Write settings like {"format": "phanns"}.'
+        ) from error
+    if settings is None:
+        return {}
+    if not isinstance(settings, dict):
+        raise refuse(option, f"{text!r} is no settings.", 'Write them like {"format": "phanns"}.')
+    return settings
+
+
+def require_other(out: str, inputs: Iterable[str | None]) -> None:
+    """Refuse an output that would overwrite an input, and an input given twice."""
+    given = [path for path in inputs if path is not None]
+    problems = [
+        Problem(path, "this file is given twice.", "Name it once.")
+        for path in dict.fromkeys(given)
+        if given.count(path) > 1
+    ]
+    if any(Path(path).resolve() == Path(out).resolve() for path in given):
+        problems.append(Problem(out, "this file is an input too.", "Choose another --out."))
+    if problems:
+        raise InputError(problems)

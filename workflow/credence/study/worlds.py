@@ -1,0 +1,350 @@
+"""Proteins whose class is written in their residues, for a classifier that reads them.
+
+The scores of the demo world do not depend on sequences. Here a class is a few
+folds, a fold a composition and an order of residues, a family a variation of its
+fold, and relatives are copies with mutations. Some families of a fold do what
+another class does, so that no classifier can be right about all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn import datasets
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from credence.calibrators.crossfit import fold_of
+from credence.draws import keys_of, uniform
+from credence.novelty.space import fit_composition
+from credence.predictions import Booleans, Floats, Integers, Strings, label
+from credence.study.classifier import Classifier, train
+from credence.study.comparing import (
+    CALIBRATION,
+    HELD_OUT,
+    Material,
+    mutated,
+    mutation_kind,
+    natural_shares,
+    random_,
+    reversed_,
+    shuffled,
+)
+
+RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+# How common they are in proteins, in per cent and in that order, as in
+# UniProtKB/Swiss-Prot, rounded.
+PER_CENT = (
+    *(8.3, 1.4, 5.5, 6.7, 3.9, 7.1, 2.3, 5.9, 5.8, 9.7),
+    *(2.4, 4.1, 4.7, 3.9, 5.5, 6.6, 5.4, 6.9, 1.1, 2.9),
+)
+NATURAL = np.array(PER_CENT) / sum(PER_CENT)
+LENGTH, LENGTH_SPREAD = 280.0, 0.5  # of folds: median and standard deviation of logs
+OWN_LENGTH_SPREAD = 0.15  # of families about their fold
+SHORTEST, LONGEST = 60, 1200
+MOST_RELATIVES = 10
+SIZE_TAIL = 1.5  # of a Pareto law of family sizes
+LEAST_CHANGED, MOST_CHANGED = 0.05, 0.4  # residues in which relatives differ
+
+
+@dataclass(frozen=True, eq=False)
+class StudyProteins:
+    """Proteins of known class."""
+
+    ids: Strings  # Name, residues and family of each
+    sequences: Strings
+    cluster: Strings
+    true_class: Integers  # Index into `class_names`
+    class_names: tuple[str, ...]  # The classes
+
+    def take(self, rows: Integers) -> StudyProteins:
+        """Return the proteins of the rows chosen."""
+        return StudyProteins(
+            self.ids[rows],
+            self.sequences[rows],
+            self.cluster[rows],
+            self.true_class[rows],
+            self.class_names,
+        )
+
+
+@dataclass(frozen=True)
+class ProteinWorldSettings:
+    """How proteins are simulated."""
+
+    n_classes: int = 12  # Classes, and families in all
+    n_families: int = 2_600
+    n_folds: int = 3  # Folds of each class
+    # Concentrations: how much alike compositions of folds are, the residues that follow each
+    # residue of a fold, and those of a family and its fold.
+    composition: float = 60.0
+    order: float = 30.0
+    family: float = 600.0
+    ambiguous: float = 0.12  # Share of families that are of another class than their fold's
+    seed: int = 1  # Of the draws
+
+
+def simulate_proteins(settings: ProteinWorldSettings) -> StudyProteins:
+    """Return simulated proteins in families."""
+    rng = np.random.default_rng([settings.seed, settings.n_classes, settings.n_families])
+    n_folds = settings.n_classes * settings.n_folds
+    shares = _about(NATURAL[None].repeat(n_folds, 0), settings.composition, rng)
+    follows = _about(shares[:, None, :].repeat(len(RESIDUES), 1), settings.order, rng)
+    length = rng.lognormal(np.log(LENGTH), LENGTH_SPREAD, n_folds)
+    home = np.arange(n_folds) % settings.n_classes
+    other = (home + rng.integers(1, settings.n_classes, n_folds)) % settings.n_classes
+    fold = rng.integers(0, n_folds, settings.n_families)
+    is_other = rng.random(settings.n_families) < settings.ambiguous
+    class_ = np.where(is_other, other[fold], home[fold])
+    own_length = rng.lognormal(np.log(length[fold]), OWN_LENGTH_SPREAD)
+    n_residues = np.clip(own_length, SHORTEST, LONGEST).astype(np.int64)
+    ancestors = _chains(_about(follows[fold], settings.family, rng), n_residues, rng)
+    sequences: list[str] = []
+    family: list[int] = []
+    for number, ancestor in enumerate(ancestors):
+        for _ in range(min(1 + int(rng.pareto(SIZE_TAIL)), MOST_RELATIVES)):
+            sequences.append(_mutated(ancestor, rng.uniform(LEAST_CHANGED, MOST_CHANGED), rng))
+            family.append(number)
+    codes = np.array(family)
+    return StudyProteins(
+        np.array([f"protein_{number}" for number in range(len(codes))], dtype=object),
+        np.array(sequences, dtype=object),
+        np.array([f"family_{number}" for number in family], dtype=object),
+        class_[codes].astype(np.int64),
+        tuple(f"class {number + 1}" for number in range(settings.n_classes)),
+    )
+
+
+def _about(centre: Floats, concentration: float, rng: np.random.Generator) -> Floats:
+    """Return draws of Dirichlet laws around shares, along the last axis."""
+    drawn = rng.standard_gamma(concentration * centre + 1e-3)
+    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+
+
+def _chains(follows: Floats, n_residues: Integers, rng: np.random.Generator) -> list[Integers]:
+    """Return a chain of residues for each family, all of them grown at once."""
+    upto = follows.cumsum(axis=2)
+    rows = np.arange(len(follows))
+    chains = np.zeros((len(follows), int(n_residues.max())), dtype=np.int64)
+    chains[:, 0] = rng.choice(len(RESIDUES), len(follows), p=NATURAL)
+    for place in range(1, chains.shape[1]):
+        reached = upto[rows, chains[:, place - 1]] < rng.random(len(rows))[:, None]
+        chains[:, place] = np.minimum(reached.sum(axis=1), len(RESIDUES) - 1)
+    return [chain[:n] for chain, n in zip(chains, n_residues, strict=True)]
+
+
+def _mutated(chain: Integers, share: float, rng: np.random.Generator) -> str:
+    changed = rng.random(len(chain)) < share
+    copy = chain.copy()
+    copy[changed] = rng.choice(len(RESIDUES), int(changed.sum()), p=NATURAL)
+    return "".join(RESIDUES[copy])
+
+
+SEED = 1
+N_MADE = 3_000
+N_ROUNDS = 200  # over sets of a few hundred samples
+PERMUTED, UNIFORM = "features permuted", "uniform, thrice as wide"
+WIDER = 3.0
+
+Loaded = tuple[Floats, Integers]
+
+
+def _digits() -> Loaded:
+    return datasets.load_digits(return_X_y=True)  # type: ignore[no-any-return]
+
+
+def _cancer() -> Loaded:
+    return datasets.load_breast_cancer(return_X_y=True)  # type: ignore[no-any-return]
+
+
+def _moons() -> Loaded:
+    return datasets.make_moons(N_MADE, noise=0.25, random_state=SEED)  # type: ignore[no-any-return]
+
+
+def _made() -> Loaded:
+    return datasets.make_classification(  # type: ignore[no-any-return]
+        N_MADE,
+        n_features=12,
+        n_informative=8,
+        n_redundant=2,
+        n_classes=6,
+        n_clusters_per_class=2,
+        class_sep=1.5,
+        random_state=SEED,
+    )
+
+
+OPEN_SETS: dict[str, tuple[str, Callable[[], Loaded]]] = {
+    "digits": ("handwritten digits of 8 × 8 pixels (UCI, shipped with scikit-learn)", _digits),
+    "breast cancer": ("cell nuclei, benign or not (Wisconsin, shipped with it)", _cancer),
+    "moons": ("two interleaved half circles with noise, made by it", _moons),
+    "six classes": ("clusters of Gaussian points in 12 dimensions, made by it", _made),
+}
+MADE = ("moons", "six classes")  # of no measurement
+
+
+def open_material(name: str) -> Material:
+    """Return what is compared on an open set.
+
+    Notes
+    -----
+    Two kinds of noise: held-out samples with each feature permuted among them, so
+    that every feature has its own distribution and no two belong together; and
+    uniform points in a box three times as wide as the samples are.
+    """
+    about, given = OPEN_SETS[name]
+    points, true = given()
+    ids = np.array([f"{name} {number}" for number in range(len(true))], dtype=object)
+    fold = fold_of(ids, true, 3)
+    learnt, known, judged = (np.flatnonzero(fold == number) for number in range(3))
+    names = tuple(f"class {number}" for number in range(int(true.max()) + 1))
+    classifier = train(points[learnt], true[learnt].astype(np.int64), names, n_rounds=N_ROUNDS)
+    scaled = (points - classifier.centre) / classifier.spread
+    inputs = {
+        CALIBRATION: scaled[known],
+        HELD_OUT: scaled[judged],
+        PERMUTED: _permuted(scaled[judged], ids[judged]),
+        UNIFORM: _uniform(scaled[judged], ids[judged]),
+    }
+    stated = {
+        kind: classifier.predict(at * classifier.spread + classifier.centre, _names(at))
+        for kind, at in inputs.items()
+    }
+    return Material(
+        name=name,
+        about=about,
+        n_training=len(learnt),
+        calibration=label(stated[CALIBRATION], true[known].astype(np.int64)),
+        held_out=label(stated[HELD_OUT], true[judged].astype(np.int64)),
+        noise={kind: stated[kind] for kind in (PERMUTED, UNIFORM)},
+        mutated={},
+        spaces={"features": inputs},
+        is_simulated=name in MADE,
+    )
+
+
+def _permuted(points: Floats, ids: Strings) -> Floats:
+    keys = keys_of(ids)
+    return np.stack(
+        [
+            column[np.argsort(uniform(keys, number, "permuted"), kind="stable")]
+            for number, column in enumerate(points.T)
+        ],
+        axis=1,
+    )
+
+
+def _uniform(points: Floats, ids: Strings) -> Floats:
+    keys = keys_of(ids)
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = (low + high) / 2.0, (high - low) / 2.0
+    drawn = np.stack([uniform(keys, k, "box") for k in range(points.shape[1])], axis=1)
+    return np.asarray(middle + WIDER * half * (2.0 * drawn - 1.0))
+
+
+def _names(points: Floats) -> Strings:
+    return np.array([f"input_{number}" for number in range(len(points))], dtype=object)
+
+
+N_PARTS = 3  # training, calibration, held out
+N_AXES = 32
+PARTS_MUTATED = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+COMPOSITION, CLASSES, UNITS = "composition", "class axes", "hidden units"
+RANDOM, SHUFFLED, REVERSED, LEFT_OUT = "random residues", "shuffled", "reversed", "class left out"
+
+
+def thirds(
+    proteins: StudyProteins, left_out: int | None
+) -> tuple[StudyProteins, StudyProteins, StudyProteins]:
+    """Return proteins to train, to calibrate and to judge on; they share no family."""
+    fold = fold_of(proteins.cluster, proteins.true_class, N_PARTS)
+    is_known = np.ones(len(fold), dtype=np.bool_)
+    if left_out is not None:
+        is_known = proteins.true_class != left_out
+    parts = [
+        proteins.take(np.flatnonzero((fold == number) & (is_known | (number == N_PARTS - 1))))
+        for number in range(N_PARTS)
+    ]
+    return parts[0], parts[1], parts[2]
+
+
+def protein_material(
+    proteins: StudyProteins, left_out: int | None, name: str, about: str
+) -> Material:
+    """Return what is compared on proteins.
+
+    Notes
+    -----
+    MACEst looks in three spaces: the axes on which compositions differ most, as
+    the novelty of a run does; the axes that tell the training set's classes
+    apart (linear discriminants of the former); the classifier's hidden units.
+    """
+    learnt, known, judged = thirds(proteins, left_out)
+    unknown = judged.true_class == left_out if left_out is not None else _none(judged)
+    stranger, judged = judged.take(np.flatnonzero(unknown)), judged.take(np.flatnonzero(~unknown))
+    classes = [c for c in range(len(proteins.class_names)) if c != left_out]
+    code = np.full(len(proteins.class_names), -1, dtype=np.int64)
+    code[classes] = np.arange(len(classes))
+    names = tuple(proteins.class_names[c] for c in classes)
+    space = fit_composition(learnt.sequences, N_AXES)
+    points = space.of_sequences(learnt.sequences)
+    message = np.isfinite(points).all(axis=1)
+    classifier = train(points[message], code[learnt.true_class[message]], names)
+    axes = LinearDiscriminantAnalysis().fit(
+        points[message].astype(np.float64), code[learnt.true_class[message]]
+    )
+    shares = natural_shares(learnt.sequences)
+    sequences: dict[str, Strings] = {
+        CALIBRATION: known.sequences,
+        HELD_OUT: judged.sequences,
+        RANDOM: random_(judged.sequences, judged.ids, shares),
+        SHUFFLED: shuffled(judged.sequences, judged.ids),
+        REVERSED: reversed_(judged.sequences),
+    }
+    if len(stranger.ids):
+        sequences[LEFT_OUT] = stranger.sequences
+    noise = [kind for kind in sequences if kind not in (CALIBRATION, HELD_OUT)]
+    for part in PARTS_MUTATED:
+        sequences[mutation_kind(part)] = mutated(judged.sequences, judged.ids, shares, part)
+    placed = {kind: space.of_sequences(entry) for kind, entry in sequences.items()}
+    stated = {
+        kind: classifier.predict(np.nan_to_num(at), _names(at)) for kind, at in placed.items()
+    }
+    return Material(
+        name=name,
+        about=about,
+        n_training=len(learnt.ids),
+        calibration=label(stated[CALIBRATION], code[known.true_class], cluster=known.cluster),
+        held_out=label(stated[HELD_OUT], code[judged.true_class], cluster=judged.cluster),
+        noise={kind: stated[kind] for kind in noise},
+        mutated={part: stated[mutation_kind(part)] for part in PARTS_MUTATED},
+        spaces=_spaces(placed, classifier, axes),
+    )
+
+
+def _spaces(
+    placed: dict[str, Floats], classifier: Classifier, axes: LinearDiscriminantAnalysis
+) -> dict[str, dict[str, Floats]]:
+    finite = {kind: np.nan_to_num(at).astype(np.float64) for kind, at in placed.items()}
+    return {
+        COMPOSITION: finite,
+        CLASSES: {kind: np.asarray(axes.transform(at)) for kind, at in finite.items()},
+        UNITS: {kind: classifier.hidden(at) for kind, at in finite.items()},
+    }
+
+
+def _none(proteins: StudyProteins) -> Booleans:
+    return np.zeros(len(proteins.ids), dtype=np.bool_)
+
+
+def known_classes(proteins: StudyProteins, least: int) -> Integers:
+    """Return the classes that have families enough to be in all three parts."""
+    return np.array(
+        [
+            class_
+            for class_ in range(len(proteins.class_names))
+            if len(set(proteins.cluster[proteins.true_class == class_])) >= least
+        ],
+        dtype=np.int64,
+    )

@@ -1,0 +1,410 @@
+"""Formats of score tables: a registry and one file each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from credence.problems import Problem, nearest
+
+ROLES = ("id", "true_class", "predicted_class", "score", "network", "classes")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns that play a role; None where no column does."""
+
+    id: str | None = None  # Names of the proteins; without one they are named after their rows
+    # Truth, the tool's own verdict, its top score, number of the network.
+    true_class: str | None = None
+    predicted_class: str | None = None
+    score: str | None = None
+    network: str | None = None
+    genome: str | None = None  # Genome, contig or sample that a protein is of; the user names it
+    classes: tuple[str, ...] | None = None  # Columns of the classes; None: every column left over
+    # Only columns that end so are classes; the suffix is no part of the name.
+    class_suffix: str = ""
+    ignored: tuple[str, ...] = ()  # Columns that may be there and say nothing here
+    optional: frozenset[str] = frozenset()  # Roles whose column may be absent
+
+
+def same_text(text: str) -> str:
+    """Return the text without blanks around it: how words compare by default."""
+    return text.strip()
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way in which a classifier writes its scores."""
+
+    name: str  # What users write
+    summary: str  # One line for `credence check` and the documentation
+    columns: Columns  # Which column plays which role
+    delimiter: str = ","  # Between cells, where the file's ending is neither .csv nor .tsv
+    scale: float | None = 1.0  # What a row sums to; None: the user has to state it
+    sum_to_scale: bool = True  # Whether rows sum to the scale
+    vector: bool = True  # Whether there is a score for every class, or only the best
+    configurable: bool = False  # Whether a user names the columns
+    arrays: bool = False  # Whether the file is a set of arrays (npz), not a table
+    # Brings a label to the form in which two spellings of a class are equal.
+    spell: Callable[[str], str] = same_text
+    # The class that a column is named after, suffix gone.
+    class_name: Callable[[str], str] = same_text
+    label_of_id: Callable[[str], str] | None = None  # The label that the name of a protein carries
+    # What stands where the tool gave no score at all; a row of nothing else is listed as unscored.
+    # Empty: such a row is refused.
+    blanks: frozenset[str] = frozenset()
+    zero_row_class: str | None = None  # Class that gets the whole scale in a row of zeros
+    slack: float = 0.0  # How far, as a share of the scale, scores may exceed it
+    header_start: str = ""  # How the header begins where it looks like a comment
+    quoted: bool = True  # Whether cells may stand in quotation marks
+    # Class names that tell this format from another of the same columns.
+    known_classes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """Finds the class that a label means."""
+
+    class_names: tuple[str, ...]  # The classes
+    spell: Callable[[str], str] = same_text  # Of the format
+    # Further spelling → class name, as the user states them.
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+
+    def known(self) -> dict[str, int]:
+        """Return every spelling whose meaning is certain → index of the class.
+
+        Two classes that a format spells alike are told apart by their full
+        names only.
+        """
+        forms: dict[str, set[int]] = {}
+        for index, name in enumerate(self.class_names):
+            forms.setdefault(self.spell(name), set()).add(index)
+        known = {form: next(iter(indices)) for form, indices in forms.items() if len(indices) == 1}
+        exact = {name: index for index, name in enumerate(self.class_names)}
+        for text, name in self.synonyms.items():
+            if name in exact:
+                known[text] = known[self.spell(text)] = exact[name]
+        return known | exact
+
+
+class NameLookup(dict[str, int]):
+    """Label → index of its class, -1 where it is no class; fills itself."""
+
+    def __init__(self, spelling: Spelling) -> None:
+        super().__init__(spelling.known())
+        self._certain = dict(self)
+        self._spell = spelling.spell
+
+    def __missing__(self, text: str) -> int:
+        found = self._certain.get(self._spell(text), -1)
+        self[text] = found
+        return found
+
+
+class Gathering(dict[str, int]):
+    """Label → code in the order of appearance, for tables that do not list classes."""
+
+    def __init__(self, synonyms: Mapping[str, str]) -> None:
+        super().__init__({"": -1})
+        self._synonyms = synonyms
+        self.names: dict[str, int] = {}
+
+    def __missing__(self, text: str) -> int:
+        name = text.strip()
+        name = self._synonyms.get(name, name)
+        code = self.names.setdefault(name, len(self.names)) if name else -1
+        self[text] = code
+        return code
+
+
+CREDENCE = Format(
+    name="credence",
+    summary="credence's own table: id, true_class, a column per class (, network), TSV or Parquet",
+    columns=Columns(
+        id="id",
+        true_class="true_class",
+        predicted_class="predicted_class",
+        score="score",
+        network="network",
+        optional=frozenset({"true_class", "predicted_class", "score", "network"}),
+    ),
+    delimiter="\t",
+    scale=None,
+)
+
+
+DEEPLOCPRO = Format(
+    name="deeplocpro",
+    summary="DeepLocPro CSV: unnamed index, ACC, Localization, six classes",
+    columns=Columns(id="ACC", predicted_class="Localization", ignored=("",)),
+)
+
+
+def spell_deepvp(text: str) -> str:
+    """Return a class with underscores; DeePVP writes `Major tail` in its verdicts.
+
+    Examples
+    --------
+    >>> spell_deepvp("Major tail") == spell_deepvp("Major_tail")
+    True
+    """
+    return "_".join(text.replace("_", " ").split())
+
+
+DEEPVP = Format(
+    name="deepvp",
+    summary="DeePVP CSV: Header, ten columns <class>_score, Possible_class",
+    columns=Columns(id="Header", predicted_class="Possible_class", class_suffix="_score"),
+    spell=spell_deepvp,
+)
+
+
+NETWORKS_NPZ = Format(
+    name="networks-npz",
+    summary="npz: an array (proteins, networks, classes) or a matrix per network, "
+    "id, class_names (, true_class)",
+    columns=Columns(
+        id="id",
+        true_class="true_class",
+        network="network",
+        optional=frozenset({"true_class"}),
+    ),
+    scale=None,
+    arrays=True,
+)
+
+
+CLASSES = (
+    "Major capsid",
+    "Minor capsid",
+    "Baseplate",
+    "Major tail",
+    "Minor tail",
+    "Portal",
+    "Tail fiber",
+    "Tail shaft",
+    "Collar",
+    "HTJ",
+    "Other",
+)
+OTHER_SPELLINGS = {"shaft": "tail shaft", "others": "other"}  # in PhANNs' own files
+N_NETWORKS = 10
+
+
+def spell_phanns(text: str) -> str:
+    """Return a label in the form in which PhANNs' own spellings are equal.
+
+    Examples
+    --------
+    >>> spell_phanns("shaft") == spell_phanns("tail_shaft") == spell_phanns("Tail shaft")
+    True
+    """
+    form = " ".join(text.replace("_", " ").replace("-", " ").casefold().split())
+    return OTHER_SPELLINGS.get(form, form)
+
+
+PHANNS = Format(
+    name="phanns",
+    summary="PhANNs CSV (web, batch or single file): first header cell empty, a column per class",
+    columns=Columns(id="", ignored=("Confidence",)),
+    scale=float(N_NETWORKS),
+    spell=spell_phanns,
+    known_classes=CLASSES,
+)
+
+
+PHANNS3 = Format(
+    name="phanns3",
+    summary="PhANNs3 CSV: header, a column per class, prediction, confidence",
+    columns=Columns(id="header", predicted_class="prediction", ignored=("confidence",)),
+    scale=1.0,
+    spell=spell_phanns,
+)
+
+
+PHANNS3_LABELLED = Format(
+    name="phanns3-labelled",
+    summary="PhANNs3 CSV with truth: true_class, a column per class, prediction; ids row_1, …",
+    columns=Columns(true_class="true_class", predicted_class="prediction"),
+    scale=1.0,
+    spell=spell_phanns,
+)
+
+
+NUMBER_AT_END = re.compile(r"[_\d]+$")
+
+
+def label_of_id(name: str) -> str:
+    """Return the label in front of the number, if there is a number.
+
+    Examples
+    --------
+    >>> [label_of_id(name) for name in ("tail_shaft_3", "others_", "HTJ_7", "portal")]
+    ['tail_shaft', 'others', 'HTJ', 'portal']
+    """
+    return NUMBER_AT_END.sub("", name)
+
+
+PHANNS_LABELLED = replace(
+    PHANNS,
+    name="phanns-labelled",
+    summary="PhANNs CSV whose row names carry the true class: baseplate_1, shaft_3, other_12",
+    label_of_id=label_of_id,
+)
+
+
+PHAVIP = Format(
+    name="phavip",
+    summary="PhaVIP CSV: accession, pred, score (the best class only)",
+    columns=Columns(id="accession", predicted_class="pred", score="score"),
+    vector=False,
+    sum_to_scale=False,
+)
+
+
+CATEGORIES = (
+    "head and packaging",
+    "integration and excision",
+    "tail",
+    "moron, auxiliary metabolic gene and host takeover",
+    "DNA, RNA and nucleotide metabolism",
+    "connector",
+    "transcription regulation",
+    "lysis",
+    "other",
+    "unknown function",
+)
+UNKNOWN = "unknown function"
+NOT_A_LETTER = re.compile(r"[^a-z]+")
+
+
+def spell_phrogs(text: str) -> str:
+    """Return a category with underscores for blanks and commas.
+
+    Examples
+    --------
+    >>> one, other = "DNA, RNA and nucleotide metabolism", "DNA_RNA_and_nucleotide_metabolism"
+    >>> spell_phrogs(one) == spell_phrogs(other)
+    True
+    """
+    return NOT_A_LETTER.sub("_", text.strip().casefold())
+
+
+IN_FULL = {spell_phrogs(name): name for name in CATEGORIES}
+
+
+def category(text: str) -> str:
+    """Return the full name of a category; a stranger's name is left as it is.
+
+    Examples
+    --------
+    >>> category("head_and_packaging")
+    'head and packaging'
+    """
+    return IN_FULL.get(spell_phrogs(text), text)
+
+
+PHOLD = Format(
+    name="phold",
+    summary="phold per-CDS TSV: cds_id and ten columns <category>_bitscore_proportion",
+    columns=Columns(
+        id="cds_id",
+        predicted_class="function_with_highest_bitscore_proportion",
+        class_suffix="_bitscore_proportion",
+    ),
+    delimiter="\t",
+    spell=spell_phrogs,
+    class_name=category,
+    blanks=frozenset({""}),
+    zero_row_class=UNKNOWN,
+)
+
+
+PHYNTENY = Format(
+    name="phynteny",
+    summary="Phynteny TSV: ID, phynteny_category, phynteny_score (the best class only)",
+    columns=Columns(id="ID", predicted_class="phynteny_category", score="phynteny_score"),
+    delimiter="\t",
+    scale=float(N_NETWORKS),
+    vector=False,
+    sum_to_scale=False,
+    spell=spell_phrogs,
+    blanks=frozenset({"", "NA"}),
+    quoted=False,
+)
+
+
+NO_SIGNAL = "NO_SP"
+NO_SIGNAL_COLUMN = "OTHER"
+EXCESS = 1e-3  # seen: a few units of the fourth decimal above 1
+
+
+def spell_signalp6(text: str) -> str:
+    """Return the short name of a class.
+
+    Examples
+    --------
+    >>> spell_signalp6("SP(Sec/SPI)"), spell_signalp6("NO_SP")
+    ('SP', 'OTHER')
+    """
+    short = text.partition("(")[0].strip()
+    return NO_SIGNAL_COLUMN if short == NO_SIGNAL else short
+
+
+SIGNALP6 = Format(
+    name="signalp6",
+    summary="SignalP 6 prediction_results.txt: # ID, Prediction, a column per class, CS Position",
+    columns=Columns(id="# ID", predicted_class="Prediction", ignored=("CS Position",)),
+    delimiter="\t",
+    spell=spell_signalp6,
+    slack=EXCESS,
+    header_start="# ID",
+    quoted=False,
+)
+
+
+TOP_SCORE = Format(
+    name="top-score",
+    summary="any table with the best class and its score; columns and scale are named by you",
+    columns=Columns(id="id", predicted_class="predicted_class", score="score"),
+    scale=None,
+    vector=False,
+    sum_to_scale=False,
+    configurable=True,
+)
+
+
+WIDE = Format(
+    name="wide",
+    summary="any table with a column per class; columns and scale are named by you",
+    columns=Columns(id="id"),
+    scale=None,
+    configurable=True,
+)
+
+
+FORMATS: tuple[Format, ...] = (
+    PHANNS_LABELLED,
+    PHANNS,
+    PHANNS3,
+    PHANNS3_LABELLED,
+    DEEPLOCPRO,
+    SIGNALP6,
+    DEEPVP,
+    PHOLD,
+    PHAVIP,
+    PHYNTENY,
+    NETWORKS_NPZ,
+    CREDENCE,
+    WIDE,
+    TOP_SCORE,
+)
+
+BY_NAME: dict[str, Format] = {entry.name: entry for entry in FORMATS}
+
+
+def unknown_format(name: str, where: str) -> Problem:
+    """Return the problem of a format that does not exist, with the nearest one."""
+    return Problem(where, f"{name!r} is no format.", nearest(name, list(BY_NAME)))

@@ -1,1 +1,0 @@
-"""Formats of score tables: a registry and one file each."""

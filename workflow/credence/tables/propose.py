@@ -1,0 +1,103 @@
+"""Which formats a table could be of, with the reason; the choice is the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from credence.problems import InputError, ProblemList
+from credence.tables.formats import FORMATS, Format, NameLookup, Spelling
+from credence.tables.rows import ColumnLayout, TableRows, lay_out, read_rows
+from credence.tables.source import PARQUET_ENDINGS, ArrayTable, TableSource, open_table
+from credence.tables.text import blocks_of, lines_of, plain_suffix
+
+ROWS_LOOKED_AT = 100
+LEAST_SHARE = 0.5  # of cells that are numbers, of classes or labels that are known
+ARRAY_ENDING = ".npz"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A format that a table could be of."""
+
+    format: str  # Its name
+    reason: str  # What in the table speaks for it
+
+
+def propose(path: Path, formats: Sequence[Format]) -> list[Proposal]:
+    """Return the formats that a table could be of, the likeliest first."""
+    if plain_suffix(path) not in (*PARQUET_ENDINGS, ARRAY_ENDING):
+        next(lines_of(path), None)
+    else:
+        next(blocks_of(path), None)
+    found = []
+    for format_ in formats:
+        if format_.configurable or format_.arrays != (path.suffix == ARRAY_ENDING):
+            continue
+        reason = _reason(path, format_)
+        if reason is not None:
+            found.append(Proposal(format_.name, reason))
+    names = {proposal.format for proposal in found}
+    # A name that carries a label makes it the table of a labelled set.
+    hidden = {
+        plain.name
+        for plain in formats
+        for labelled in formats
+        if labelled.name in names
+        and labelled.label_of_id is not None
+        and plain.label_of_id is None
+        and plain.columns == labelled.columns
+    }
+    return [proposal for proposal in found if proposal.format not in hidden]
+
+
+def _reason(path: Path, format_: Format) -> str | None:
+    """Return why a table could be of a format; None where it is not."""
+    problems = ProblemList(str(path))
+    try:
+        table: TableSource = ArrayTable(path) if format_.arrays else open_table(path, format_)
+        layout = lay_out(table.header, table.header_line, format_, format_.columns, None, problems)
+        if problems.problems:
+            return None
+        chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)
+        if chunk is None:
+            return None
+        rows = read_rows(chunk, 1, layout, format_, format_.scale or 1.0)
+    except InputError:
+        return None
+    return _argument(rows, layout, format_)
+
+
+def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | None:
+    """Return what in the first rows speaks for a format; None where they do not."""
+    numbers = rows.numbers[~rows.is_unscored]
+    if numbers.size and np.isfinite(numbers).mean() < LEAST_SHARE:
+        return None
+    columns = format_.columns
+    named = (columns.id, columns.true_class, columns.predicted_class, columns.score)
+    words = [f"a column {name!r}" for name in named if name and name in layout.header]
+    if columns.id == "":
+        words.append("an empty first name in the header")
+    if columns.class_suffix:
+        words.append(f"{len(layout.classes)} columns that end in {columns.class_suffix!r}")
+    if format_.known_classes:
+        known = NameLookup(Spelling(format_.known_classes, format_.spell))
+        n_known = sum(known[name] >= 0 for name in layout.class_names)
+        if n_known < LEAST_SHARE * len(layout.class_names):
+            return None
+        words.append(f"{n_known} of its {len(format_.known_classes)} classes")
+    if format_.label_of_id is not None and rows.truth is not None:
+        lookup = NameLookup(Spelling(layout.class_names, format_.spell))
+        n_labels = sum(lookup[text] >= 0 for text in rows.truth)
+        if n_labels < LEAST_SHARE * rows.n_rows:
+            return None
+        words.append(f"names that carry a class, such as {rows.ids[0]!r}")
+    return ", ".join(words) if words else None
+
+
+def propose_formats(path: Path) -> list[Proposal]:
+    """Return the formats that a table could be of, the likeliest first, with reasons."""
+    return propose(Path(path), FORMATS)
