@@ -38,7 +38,7 @@ def settings(own: str, common: str = "") -> tuple[ShiftSettings, ShiftSettings]:
 def test_without_a_word_the_composition_is_estimated_with_calibrations_intervals() -> None:
     plain, own = settings("{}")
     assert plain == own == ShiftSettings("auto", None, 0.9, 50)
-    assert plain.words == ["--estimator", "auto", "--level", "0.9", "--draws", "50"]
+    assert plain == ShiftSettings("auto", None, 0.9, 50)
 
 
 def test_a_use_set_has_its_own_settings_and_the_common_ones_for_the_rest() -> None:
@@ -50,7 +50,7 @@ def test_a_use_set_has_its_own_settings_and_the_common_ones_for_the_rest() -> No
 def test_a_composition_says_by_itself_that_it_is_stated() -> None:
     plain, own = settings("{composition: {Portal: 0.5, Other: 0.5}}")
     assert plain.method == "auto"
-    assert own.words[:4] == ["--estimator", "stated", "--stated", '{"Portal": 0.5, "Other": 0.5}']
+    assert (own.method, own.composition) == ("stated", {"Portal": 0.5, "Other": 0.5})
 
 
 def test_a_common_composition_is_not_used_where_a_set_is_to_be_estimated() -> None:

@@ -1,9 +1,24 @@
-"""Settings: a default, a range and a line of help, written once beside their field."""
+"""Settings: a default, a range and a line of help, written once beside their field.
+
+The configuration's schema, the options of commands, the values that a rule hands
+over and the reference are all made from what stands here beside a field.
+"""
 
 from __future__ import annotations
 
+import types
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+JSON_KINDS: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    tuple: "array",
+    Mapping: "object",
+}
 
 
 @dataclass(frozen=True)
@@ -12,25 +27,90 @@ class SettingRule:
 
     text: str  # One line of help
     choices: tuple[str, ...] = ()  # Words allowed; with numbers too where `low` or `high` is given
-    low: float | None = None  # Range of numbers, ends included
+    low: float | None = None  # Range of numbers, its limits included
     high: float | None = None
+    above: float | None = None  # The same, the limits themselves left out
+    below: float | None = None
+    option: str | None = None  # Its name on the command line, where it is another
+    schema: Mapping[str, Any] = field(default_factory=dict)  # Further rules of JSON schema
 
 
-def setting(
-    default: Any,
-    text: str,
-    choices: tuple[str, ...] = (),
-    low: float | None = None,
-    high: float | None = None,
-) -> Any:
+def setting(default: Any, text: str, choices: tuple[str, ...] = (), **rule: Any) -> Any:
     """Return a dataclass field that carries its own :class:`SettingRule`."""
-    return field(default=default, metadata={"rule": SettingRule(text, choices, low, high)})
+    metadata = {"rule": SettingRule(text, choices, **rule)}
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 def setting_rules(settings: type[Any]) -> dict[str, tuple[Any, SettingRule]]:
-    """Return name → (default, rule) of a method's settings, in order."""
+    """Return name → (default, rule) of settings, in order."""
     found = {}
     for entry in fields(settings):
-        assert entry.default is not MISSING, f"{settings.__name__}.{entry.name} has no default"
-        found[entry.name] = (entry.default, entry.metadata["rule"])
+        made = entry.default_factory
+        default = entry.default if made is MISSING else made()
+        assert default is not MISSING, f"{settings.__name__}.{entry.name} has no default"
+        found[entry.name] = (default, entry.metadata["rule"])
     return found
+
+
+def kind_of(settings: type[Any], name: str) -> tuple[type, bool]:
+    """Return the type of a setting, and whether it may be absent.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Example:
+    ...     level: float | None = setting(None, "Coverage.")
+    >>> kind_of(Example, "level")
+    (<class 'float'>, True)
+    """
+    hint = get_type_hints(settings)[name]
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    main = next(part for part in parts if part is not types.NoneType)
+    return get_origin(main) or main, types.NoneType in parts
+
+
+def schema_of(settings: type[Any]) -> dict[str, Any]:
+    """Return the JSON schema of settings: what may be written, and every default."""
+    properties = {}
+    for name, (default, rule) in setting_rules(settings).items():
+        kind, may_be_absent = kind_of(settings, name)
+        word = JSON_KINDS[Mapping if kind.__name__ == "Mapping" else kind]
+        found: dict[str, Any] = {"description": rule.text}
+        found["type"] = [word, "null"] if may_be_absent else word
+        limits = {
+            "minimum": rule.low,
+            "maximum": rule.high,
+            "exclusiveMinimum": rule.above,
+            "exclusiveMaximum": rule.below,
+        }
+        found |= {key: limit for key, limit in limits.items() if limit is not None}
+        if rule.choices:
+            found["enum"] = list(rule.choices)
+        if word == "array":
+            found["items"] = {"type": "string"}
+        found |= rule.schema
+        found["default"] = list(default) if isinstance(default, tuple) else default
+        properties[name] = found
+    return {
+        "description": (settings.__doc__ or "").splitlines()[0],
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "default": {},
+    }
+
+
+def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
+    """Return settings of checked values; lists become tuples, whole numbers floats."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        kind, _ = kind_of(settings, name)
+        if isinstance(value, list):
+            found[name] = tuple(value)
+        elif kind is float and isinstance(value, int):
+            found[name] = float(value)
+        else:
+            found[name] = value
+    return settings(**found)

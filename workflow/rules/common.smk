@@ -27,9 +27,9 @@ def named(paths):
 SEQUENCES = settings.calibration_set.proteins
 
 # Where proteins of known class lie, and what tells it; nothing where nothing does.
-NOVELTY = [f"{REPORTS}/novelty.json"] if settings.novelty.is_wanted else []
-novelty_proteins = None if settings.novelty.vectors else SEQUENCES
-novelty_training = None if settings.novelty.vectors else settings.training_proteins
+NOVELTY = [f"{REPORTS}/novelty.json"] if settings.has_novelty else []
+novelty_proteins = None if settings.novelty_vectors else SEQUENCES
+novelty_training = None if settings.novelty_vectors else settings.training_proteins
 novelty_added = [
     f"{RESULTS}/releases/{name}/added.fasta" for name in TROVES if novelty_proteins
 ]
@@ -37,7 +37,7 @@ novelty_added = [
 COMPARED = [
     name
     for name, entry in USE_SETS.items()
-    if settings.novelty.compares(entry.proteins) and name not in DIVIDED
+    if settings.compares(entry.proteins) and name not in DIVIDED
 ]
 
 # Events look at distances where those of every use-set are known.
@@ -48,14 +48,14 @@ def features_of(use_set):
     """Return the file that tells the proteins of a use-set, where they can be compared."""
     if use_set not in COMPARED:
         return None
-    return settings.novelty.vectors or USE_SETS[use_set].proteins
+    return settings.novelty_vectors or USE_SETS[use_set].proteins
 
 
 def compared(use_set):
     """Return the options that compare a use-set with what is known."""
     if use_set not in COMPARED:
         return []
-    kind = "--vectors" if settings.novelty.vectors else "--proteins"
+    kind = "--vectors" if settings.novelty_vectors else "--proteins"
     words = ["--novelty", *NOVELTY, kind, features_of(use_set)]
     return [*words, "--match", USE_SETS[use_set].match]
 

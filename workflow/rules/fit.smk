@@ -21,13 +21,13 @@ rule fit:
         runtime=configuration.minutes(15, 10),
         python=sys.executable,
     params:
-        method=lambda wildcards: METHODS[wildcards.method],
-        options=settings.fit_options + settings.sets_options,
+        settings=lambda wildcards: settings.stage_json(
+            "fit", calibration={"method": METHODS[wildcards.method]}
+        ),
         known=lambda wildcards, input: configuration.options("--novelty", input.known),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " fit {input.samples:q} --format credence"
-        " --groups {input.groups:q} --method {params.method:q} {params.options:q}"
-        " {params.known:q}"
+        " --groups {input.groups:q} --settings {params.settings:q} {params.known:q}"
         " --out {output:q} 2> {log:q}"

@@ -10,7 +10,7 @@ rule novelty:
         groups=GROUPS,
         proteins=given(novelty_proteins),
         added=novelty_added,
-        vectors=given(settings.novelty.vectors),
+        vectors=given(settings.novelty_vectors),
         training=given(novelty_training),
     output:
         f"{REPORTS}/novelty.json",
@@ -29,11 +29,11 @@ rule novelty:
         proteins=configuration.options(
             "--proteins", [*named([novelty_proteins]), *novelty_added]
         ),
-        vectors=configuration.option("--vectors", settings.novelty.vectors),
+        vectors=configuration.option("--vectors", settings.novelty_vectors),
         training=configuration.option("--training", novelty_training),
         match=settings.calibration_set.match,
-        options=settings.novelty.words,
-        sources=digests(novelty_proteins, settings.novelty.vectors, novelty_training),
+        options=settings.novelty_options,
+        sources=digests(novelty_proteins, settings.novelty_vectors, novelty_training),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

@@ -35,7 +35,7 @@ rule shift:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
         options=settings.set_options,
-        shift=lambda wildcards: USE_SETS[wildcards.use_set].shift_options,
+        shift=lambda wildcards: settings.shift_options(USE_SETS[wildcards.use_set].shift),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"

@@ -149,7 +149,7 @@ def _further_problems(settings: Configuration) -> list[Problem]:
             settings.training_proteins,
         ),
         (lambda name: read_clusters(Path(name)), settings.cluster_table),
-        (lambda name: read_vectors(Path(name)), settings.novelty.vectors),
+        (lambda name: read_vectors(Path(name)), settings.novelty_vectors),
         *(
             (partial(read_proteins, match=entry.match), entry.proteins)
             for entry in settings.use_sets

@@ -95,8 +95,13 @@ def command(
     from credence.evaluation.evaluate import metric_columns
     from credence.evaluation.notices import plural
     from credence.findings import Findings, Provenance
-    from credence.stages.evaluate import judged_set, read_calibrations, read_held_out, samples_of
-    from credence.stages.fit import sets_finding
+    from credence.stages.evaluate import (
+        judged_set,
+        read_calibrations,
+        read_held_out,
+        samples_of,
+        sets_finding,
+    )
     from credence.stages.reading import json_settings, require_other, table_spec
     from credence.tables.writing import check_table_ending, write_json, write_table
 

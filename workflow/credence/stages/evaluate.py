@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from credence.evaluation.judging import Stated
+    from credence.findings import SetsFinding
     from credence.predictions import Labelled
     from credence.problems import Problem
     from credence.stages.reading import CalibrationSet
@@ -114,3 +115,14 @@ def read_held_out(
     if problems:
         raise InputError(problems)
     return found
+
+
+def sets_finding(
+    labelled: Labelled, file: CalibrationFile, folds: int, level: float, draws: int
+) -> SetsFinding | None:
+    """Return how good the sets of a calibration are on families held out, where it has some."""
+    from credence.sets.coverage import judge_sets
+
+    if file.sets is None or labelled.predictions.scores is None:
+        return None
+    return judge_sets(labelled, file.sets.options, folds, level, draws)

@@ -1,32 +1,112 @@
-"""Prediction sets for the commands that fit and judge."""
+"""The stage `fit`: from labelled predictions to a calibration file."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
 
-if TYPE_CHECKING:
-    from credence.findings.evaluated import SetsFinding
-    from credence.predictions import Labelled
-    from credence.sets.conformal import Kind, PredictionSets
-    from credence.tables.calibration_file import CalibrationFile
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import FitOptions
+from credence.predictions import Labelled
+from credence.problems import InputError
+from credence.releases.chain import set_digest
+from credence.sets.conformal import PredictionSets, SetOptions, families_needed, fit_sets
+from credence.stages.reading import (
+    RELATIVES_KNOWN,
+    RELATIVES_UNKNOWN,
+    CalibrationSet,
+    calibration_set,
+    json_settings,
+    read_set,
+    require_other,
+    table_spec,
+    with_labels,
+    with_places,
+)
+from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
+from credence.tables.calibration_file import (
+    CalibrationFile,
+    need_problems,
+    settings_record,
+    write_calibration,
+)
+from credence.tables.digests import sha256_of
+
+GIVE_CLUSTERS = (
+    "Give --clusters or --groups; credence cluster makes the one of a FASTA file, credence split "
+    "the other."
+)
 
 
-def sets_of(
-    labelled: Labelled, level: float | None, kind: Kind, where: str
-) -> PredictionSets | None:
+def fit_tables(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    scale: float | None = None,
+    labels: str | None = None,
+    groups: str | None = None,
+    clusters: str | None = None,
+    novelty: str | None = None,
+) -> CalibrationFile:
+    """Fit one method to labelled tables and write the calibration."""
+    given = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
+    require_other(out, given)
+    method = parse_method(settings.calibration.method, "--method")
+    stated = dict(json_settings(spec_json, "--spec"))
+    if scale is not None:
+        stated["scale"] = scale
+    spec = table_spec(tables, format_, stated)
+    samples = read_set(tables, spec)
+    if labels is not None:
+        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    samples = with_places(samples, novelty)
+    missing = need_problems(method.text, method.needs, samples.predictions, tables[0])
+    if missing:
+        raise InputError(missing)
+    chosen = calibration_set(samples, tables[0], groups, clusters, settings.calibration.weights)
+    predictions = chosen.labelled.predictions
+    options = fit_options(settings.calibration)
+    file = CalibrationFile(
+        calibration=method.build(options).fit(chosen.labelled),
+        method_spec=method.text,
+        class_names=predictions.class_names,
+        scale=predictions.scale,
+        resolution=predictions.resolution,
+        counts=_counts(chosen, settings.calibration.weights),
+        inputs={name: sha256_of(Path(path)) for name, path in _names(given)},
+        settings=settings_record(method, options),
+        release=_release(tables, groups),
+        sets=sets_of(chosen.labelled, settings.sets, tables[0]),
+    )
+    write_calibration(Path(out), file)
+    for notice in samples.notices():
+        click.echo(f"{tables[0]}: {notice}.", err=True)
+    if file.counts["relatives"] == RELATIVES_UNKNOWN:
+        click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
+    click.echo(f"Wrote {out}: {file.method_spec}, from {file.counts['n']} proteins.", err=True)
+    return file
+
+
+def fit_options(settings: CalibrationSettings) -> FitOptions:
+    """Return what every calibrator is given beside its own settings."""
+    return FitOptions(settings.min_positives, settings.level, settings.draws)
+
+
+def sets_of(labelled: Labelled, settings: SetsSettings, where: str) -> PredictionSets | None:
     """Return prediction sets where they are asked for; report classes that are always in."""
-    import numpy as np
-
-    from credence.sets.conformal import SetOptions, families_needed, fit_sets
-
-    if level is None:
+    if settings.level is None:
         return None
     if labelled.predictions.scores is None:
         click.echo(f"{where}: only the top score is known, so no prediction sets.", err=True)
         return None
-    sets = fit_sets(labelled, SetOptions(level, kind))
+    sets = fit_sets(labelled, SetOptions(settings.level, settings.kind))  # type: ignore[arg-type]
     always = [
         f"{name} ({ladder.n_clusters})"
         for name, limit, ladder in zip(sets.class_names, sets.limits(), sets.ladders, strict=True)
@@ -34,27 +114,36 @@ def sets_of(
     ]
     if always:
         click.echo(
-            f"{where}: in every prediction set, since {families_needed(level)} families are "
-            f"needed: {', '.join(always)}.",
+            f"{where}: in every prediction set, since {families_needed(settings.level)} families "
+            f"are needed: {', '.join(always)}.",
             err=True,
         )
     return sets
 
 
-def sets_finding(
-    labelled: Labelled, file: CalibrationFile, folds: int, level: float, draws: int
-) -> SetsFinding | None:
-    """Return how good the sets of a calibration are on families held out, where it has some."""
-    from credence.sets.coverage import judge_sets
-
-    if file.sets is None or labelled.predictions.scores is None:
+def _release(tables: Sequence[str], groups: str | None) -> str | None:
+    """Return the digest of one table and its groups, by which a release is known."""
+    if groups is None or len(tables) != 1:
         return None
-    return judge_sets(labelled, file.sets.options, folds, level, draws)
+    return set_digest(Path(tables[0]), Path(groups))
 
 
-def require_no_sets(level: float | None) -> None:
-    """Refuse to fit sets where proteins are added to a calibration."""
-    from credence.problems import refuse
+def _counts(chosen: CalibrationSet, weights: str) -> dict[str, Any]:
+    """Return what the calibration file says of the proteins that it rests on."""
+    labelled = chosen.labelled
+    n_clusters = len(set(labelled.cluster.tolist()))
+    return {
+        "n": labelled.n_samples,
+        "n_correct": int(labelled.is_correct.sum()),
+        "n_clusters": n_clusters,
+        "n_set_aside": sum(chosen.set_aside.values()),
+        "weights": weights,
+        "relatives": RELATIVES_KNOWN if n_clusters < labelled.n_samples else RELATIVES_UNKNOWN,
+    }
 
-    if level is not None:
-        raise refuse("--sets", "proteins cannot be added to sets.", "Leave it out, or fit to all.")
+
+def _names(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each file, or its path where two have one name."""
+    names = [Path(path).name for path in paths]
+    for name, path in zip(names, paths, strict=True):
+        yield (name if names.count(name) == 1 else path), path

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as calendar_date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +21,9 @@ from credence.app.configuration.reading import (
     with_defaults,
 )
 from credence.problems import InputError, Problem, nearest
+from credence.settings import schema_of
+from credence.stages.settings import SECTIONS, Settings, ShiftSettings
 from credence.tables.writing import device_of
-
-
-def has_events(values: Mapping[str, Any]) -> bool:
-    """Return whether any event is asked for."""
-    return bool(values["ask"] or values["groups"] or values["rules"])
-
-
-def event_words(values: Mapping[str, Any]) -> list[str]:
-    """Return the options of ``credence events``."""
-    words: list[str] = []
-    for option, key in (("--ask", "ask"), ("--compare", "compare"), ("--without", "without")):
-        for name in values[key]:
-            words += [option, name]
-    words += ["--named", json.dumps(values["groups"], ensure_ascii=False)]
-    words += ["--rules", json.dumps(values["rules"], ensure_ascii=False)]
-    if values["admissible"] is not None:
-        words += ["--admissible", values["admissible"]]
-    words += ["--forecaster", values["forecaster"], "--folds", str(values["folds"])]
-    return [*words, "--agree" if values["agree"] else "--no-agree"]
 
 
 def event_problems(document: Document) -> Iterator[Problem]:
@@ -180,46 +164,6 @@ def path_problem(text: str) -> tuple[str, str] | None:
 COMPOSITION, NONE = "composition", "none"
 
 
-@dataclass(frozen=True)
-class NoveltySettings:
-    """By what proteins are told."""
-
-    features: str  # ``composition``, ``none``, or a file of vectors of all proteins
-    components: int  # Greatest number of axes
-    flag: float  # Novelty above which a protein is flagged
-    has_proteins: bool  # Whether the calibration set has a FASTA file
-
-    @property
-    def vectors(self) -> str | None:
-        """The file of vectors, where there is one."""
-        return None if self.features in (COMPOSITION, NONE) else self.features
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether there is anything to tell proteins by."""
-        return self.vectors is not None or (self.features == COMPOSITION and self.has_proteins)
-
-    def compares(self, proteins: str | None) -> bool:
-        """Return whether a use-set can be compared."""
-        return self.is_wanted and (self.vectors is not None or proteins is not None)
-
-    @property
-    def words(self) -> list[str]:
-        """Options of ``credence novelty``."""
-        return ["--components", str(self.components), "--flag", str(self.flag)]
-
-
-def novelty_settings(values: Mapping[str, Any]) -> NoveltySettings:
-    """Return the settings of a configuration whose defaults are filled in."""
-    own = values["novelty"]
-    return NoveltySettings(
-        own["features"],
-        own["components"],
-        float(own["flag"]),
-        values["calibration_set"]["proteins"] is not None,
-    )
-
-
 def needs_places(method: str) -> bool:
     """Return whether a method asks where proteins lie."""
     from credence.calibrators.method_spec import parse_method
@@ -286,24 +230,6 @@ STATED = "stated"
 SHIFT_NONE = "none"
 
 
-@dataclass(frozen=True)
-class ShiftSettings:
-    """How the composition of one use-set is found."""
-
-    method: str  # A name of :mod:`credence.shift.registry`
-    composition: Mapping[str, float] | None  # The shares that the user states
-    level: float  # Coverage of the intervals
-    draws: int  # Bootstrap draws
-
-    @property
-    def words(self) -> list[str]:
-        """Options of ``credence shift``."""
-        words = ["--estimator", self.method]
-        if self.composition is not None:
-            words += ["--stated", json.dumps(dict(self.composition), ensure_ascii=False)]
-        return [*words, "--level", str(self.level), "--draws", str(self.draws)]
-
-
 def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSettings:
     """Return the settings of one use-set: its own, else those of all, else calibration's."""
     calibration = values["calibration"]
@@ -311,13 +237,10 @@ def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSe
     merged = {**common, **_completed(own)}
     if merged["method"] != STATED:  # shares stated for all sets, but not for this one
         merged["composition"] = None
-    level, draws = merged["level"], merged["draws"]
-    return ShiftSettings(
-        merged["method"],
-        merged["composition"],
-        calibration["level"] if level is None else level,
-        calibration["draws"] if draws is None else draws,
-    )
+    for name in ("level", "draws"):
+        if merged[name] is None:
+            merged[name] = calibration[name]
+    return ShiftSettings(**merged)
 
 
 def _completed(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -699,8 +622,6 @@ def _sets(data: Mapping[str, Any]) -> Iterator[tuple[SettingPath, dict[str, Any]
 
 
 def _file_problems(document: Document) -> Iterator[Problem]:
-    # GONE
-
     will_be_there = DEMO_FILES if "demo" in document.data else ()
     for path, text in _files(document.data):
         if not text or text in will_be_there:
@@ -776,9 +697,12 @@ def workflow_folder() -> Path:
 
 
 def load_schema() -> dict[str, Any]:
-    """Return the schema of the configuration."""
-    path = workflow_folder() / "schemas" / SCHEMA_FILE
-    return read_document(path).data
+    """Return the schema of the configuration: that of its sets, and one made of each section."""
+    schema = read_document(workflow_folder() / "schemas" / SCHEMA_FILE).data
+    demo = schema["properties"].pop("demo")
+    schema["properties"] |= {name: schema_of(section) for name, section in SECTIONS.items()}
+    schema["properties"]["demo"] = demo
+    return schema
 
 
 @dataclass(frozen=True)
@@ -793,11 +717,6 @@ class TableSet:
     match: str = "first_word"  # How ids meet FASTA headers
     # How its composition is found; None for the calibration set.
     shift: ShiftSettings | None = None
-
-    @property
-    def shift_options(self) -> list[str]:
-        """Options of the command that finds the composition."""
-        return [] if self.shift is None else self.shift.words
 
     @property
     def spec_json(self) -> str:
@@ -828,10 +747,34 @@ class Configuration:
     method: str  # The chosen one
     troves: tuple[Trove, ...] = ()  # What joins the calibration set, in order
 
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of all stages, the chosen method in canonical spelling."""
+        sections = {name: self.values[name] for name in SECTIONS}
+        return (
+            Settings().with_values(sections).with_values({"calibration": {"method": self.method}})
+        )
+
+    def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
+        """Return what a stage uses as one line of JSON; `own` holds values for one job."""
+        return self.settings.to_json(stage, **own)
+
     @property
-    def novelty(self) -> NoveltySettings:
-        """By what proteins are told, so that it is seen how far they are from those known."""
-        return novelty_settings(self.values)
+    def novelty_vectors(self) -> str | None:
+        """The file of vectors of all proteins, where there is one."""
+        features = self.settings.novelty.features
+        return None if features in (COMPOSITION, NONE) else features
+
+    @property
+    def has_novelty(self) -> bool:
+        """Whether there is anything that shows where proteins lie."""
+        has_proteins = self.calibration_set.proteins is not None
+        is_composition = self.settings.novelty.features == COMPOSITION
+        return self.novelty_vectors is not None or (is_composition and has_proteins)
+
+    def compares(self, proteins: str | None) -> bool:
+        """Return whether a use-set can be compared with what is known."""
+        return self.has_novelty and (self.novelty_vectors is not None or proteins is not None)
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -871,6 +814,8 @@ class Configuration:
         path = self.values["clustering"]["table"]
         return None if path is None else str(path)
 
+    # Words of commands that are not given --settings yet.
+
     @property
     def fit_options(self) -> list[str]:
         """Options of the commands that fit."""
@@ -881,33 +826,49 @@ class Configuration:
         return words
 
     @property
-    def sets_options(self) -> list[str]:
-        """Options of the command that fits: those of prediction sets."""
-        sets = self.values["sets"]
-        if sets["level"] is None:
-            return []
-        return ["--sets", str(sets["level"]), "--sets-kind", str(sets["kind"])]
-
-    @property
     def set_options(self) -> list[str]:
         """Options of the command that corrects what was fitted: those without draws."""
         return self.fit_options[: 2 * len(("weights", "min_positives"))]
 
     @property
+    def novelty_options(self) -> list[str]:
+        """Options of ``credence novelty``."""
+        novelty = self.settings.novelty
+        return ["--components", str(novelty.components), "--flag", str(novelty.flag)]
+
+    def shift_options(self, shift: ShiftSettings) -> list[str]:
+        """Options of ``credence shift``."""
+        words = ["--estimator", shift.method]
+        if shift.composition is not None:
+            words += ["--stated", json.dumps(dict(shift.composition), ensure_ascii=False)]
+        return [*words, "--level", str(shift.level), "--draws", str(shift.draws)]
+
+    @property
+    def event_options(self) -> list[str]:
+        """Options of the command that learns events."""
+        values = self.values["events"]
+        words: list[str] = []
+        for option, key in (("--ask", "ask"), ("--compare", "compare"), ("--without", "without")):
+            for name in values[key]:
+                words += [option, name]
+        words += ["--named", json.dumps(values["groups"], ensure_ascii=False)]
+        words += ["--rules", json.dumps(values["rules"], ensure_ascii=False)]
+        if values["admissible"] is not None:
+            words += ["--admissible", values["admissible"]]
+        words += ["--forecaster", values["forecaster"], "--folds", str(values["folds"])]
+        return [*words, "--agree" if values["agree"] else "--no-agree", *self.fit_options]
+
+    @property
     def has_events(self) -> bool:
         """Whether any event is asked for."""
-        return has_events(self.values["events"])
+        asked = self.settings.events
+        return bool(asked.ask or asked.groups or asked.rules)
 
     @property
     def evidence(self) -> str | None:
         """The table of what events need beside scores."""
         path = self.values["events"]["evidence"]
         return None if path is None else str(path)
-
-    @property
-    def event_options(self) -> list[str]:
-        """Options of the command that learns events."""
-        return [*event_words(self.values["events"]), *self.fit_options]
 
     @property
     def report_json(self) -> str:

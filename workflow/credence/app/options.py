@@ -1,0 +1,189 @@
+"""Options of commands: those of settings are made from the settings themselves."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from credence.settings import SettingRule, kind_of, schema_of, setting_rules
+from credence.stages.settings import SECTIONS, USES, Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+NONE = "none"
+
+
+class OrNone(click.ParamType):  # type: ignore[type-arg]
+    """A number, or the word none."""
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+        self.name = f"{number.name} or none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """Return the number; None for the word."""
+        return NONE if value == NONE else self.number.convert(value, param, ctx)
+
+
+def together(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return decorators as one, the first outermost."""
+
+    def decorate(function: Command) -> Command:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def settings_options(stage: str) -> Callable[[Command], Command]:
+    """Give a command an option for each setting of a stage, and --settings for all at once.
+
+    The command gets one argument, `settings`, a :class:`Settings`. What an option
+    says stands above what --settings says, and that above the default.
+    """
+    entries = [(section, name) for section, names in USES[stage].items() for name in names]
+
+    def decorate(function: Command) -> Command:
+        @functools.wraps(function)
+        def command(**arguments: Any) -> Any:
+            given = arguments.pop("settings_json")
+            sections = _parsed(given, stage)
+            for section, name in entries:
+                value = arguments.pop(f"{section}_{name}")
+                if value is not None and value != ():
+                    sections.setdefault(section, {})[name] = None if value == NONE else value
+            return function(settings=Settings().with_values(sections), **arguments)
+
+        decorated: Any = click.option(
+            "--settings",
+            "settings_json",
+            default="{}",
+            show_default=False,
+            help="The settings of this stage as JSON: {section: {setting: value}}.",
+        )(command)
+        for section, name in reversed(entries):
+            decorated = _option(section, name)(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def _option(section: str, name: str) -> Callable[[Any], Any]:
+    """Return the option of one setting; absent means that it was not given."""
+    default, rule = setting_rules(SECTIONS[section])[name]
+    kind, may_be_absent = kind_of(SECTIONS[section], name)
+    word = rule.option or "--" + name.replace("_", "-")
+    text = f"{rule.text[0].upper()}{rule.text[1:]}."
+    variable = f"{section}_{name}"
+    if kind is bool:
+        names = word if default is False else f"{word}/--no-{word[2:]}"
+        return click.option(names, variable, is_flag=True, default=None, help=text)
+    if kind is tuple:
+        return click.option(word, variable, multiple=True, help=f"{text} Repeat it.")
+    if kind is not str and kind not in (int, float):
+        return click.option(word, variable, callback=_mapping, help=f"{text} As JSON.")
+    type_ = _number(kind, rule) if kind in (int, float) else _word(rule)
+    shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
+    return click.option(
+        word,
+        variable,
+        type=OrNone(type_) if may_be_absent else type_,
+        help=f"{text}  [default: {shown}]",
+    )
+
+
+def _number(kind: type, rule: SettingRule) -> Any:
+    low, high = (
+        one if other is None else other
+        for one, other in ((rule.low, rule.above), (rule.high, rule.below))
+    )
+    if kind is int:
+        return click.IntRange(
+            None if low is None else int(low), None if high is None else int(high)
+        )
+    return click.FloatRange(
+        low, high, min_open=rule.above is not None, max_open=rule.below is not None
+    )
+
+
+def _word(rule: SettingRule) -> Any:
+    return click.Choice(list(rule.choices)) if rule.choices else click.STRING
+
+
+def _mapping(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    from credence.stages.reading import json_settings
+
+    assert option.opts
+    return None if value is None else json_settings(value, option.opts[0])
+
+
+def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
+    """Return checked sections of --settings; refuse what a configuration would refuse."""
+    if text == "{}":
+        return {}
+    from credence.app.configuration.reading import Document, schema_problems
+    from credence.problems import InputError
+    from credence.stages.reading import json_settings
+
+    values: Mapping[str, Any] = json_settings(text, "--settings")
+    schema = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name: schema_of(SECTIONS[name]) for name in USES[stage]},
+    }
+    problems = list(schema_problems(Document("--settings", dict(values), {}), schema))
+    if problems:
+        raise InputError(problems)
+    return {section: dict(entries) for section, entries in values.items()}
+
+
+def file_options(**texts: str) -> Callable[[Command], Command]:
+    """Return one option for each file that a command may be given, with its help."""
+    return together(
+        *(
+            click.option("--" + name.replace("_", "-"), name, help=text)
+            for name, text in texts.items()
+        )
+    )
+
+
+table_options = together(
+    click.option("--format", "format_", help="Format of the table; see: credence check TABLE."),
+    click.option(
+        "--spec",
+        "spec_json",
+        default="{}",
+        help="How the table is read, as JSON: keys of a set of the configuration.",
+    ),
+)
+tables_argument = click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+match_option = click.option(
+    "--match",
+    type=click.Choice(["full", "first_word"]),
+    default="first_word",
+    show_default=True,
+    help="How ids meet FASTA headers.",
+)
+group_options = file_options(
+    groups="Table of groups and roles; only `calibration` is used.",
+    clusters="Table of clusters; else those of --groups.",
+)
+threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+spreadsheet_option = click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="Put a quote before cells that a spreadsheet would take for a formula.",
+)
+
+
+def out_option(text: str) -> Callable[[Command], Command]:
+    """Return the option ``--out`` with its help."""
+    return click.option("--out", "out", required=True, help=text)
+
+
+also_option = click.option(
+    "--also", help="A second file for the same rows, in another format: conf.parquet, say."
+)

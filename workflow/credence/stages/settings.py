@@ -1,0 +1,329 @@
+"""Every setting of a run's stages, section by section: default, range and help, once.
+
+A section is a frozen dataclass and a section of the configuration. `Settings` holds
+all of them; each stage is given one such object and reads the sections it needs,
+which `USES` lists. Options of commands, values of rules, the schema and the comments
+of config.yaml are made from this module, which imports nothing of the sciences.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from credence.settings import setting, settings_from
+
+SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+UNIQUE = {"uniqueItems": True}
+
+
+@dataclass(frozen=True)
+class ClusteringSettings:
+    """Which proteins are relatives (METHODS section 4)."""
+
+    engine: str = setting(
+        "mmseqs",
+        "what finds relatives: mmseqs, diamond, cdhit, or without a program exact, kmer",
+        ("mmseqs", "diamond", "cdhit", "exact", "kmer"),
+    )
+    identity: float = setting(
+        0.4, "least share of identical residues of relatives", above=0, high=1
+    )
+    coverage: float = setting(
+        0.8, "least share of the shorter protein that is aligned", above=0, high=1
+    )
+    chance: float | None = setting(
+        1e-6,
+        "pairs of random proteins that score like relatives, at most; null: identity and "
+        "coverage alone",
+        above=0,
+    )
+    table: str | None = setting(
+        None, "a table of clusters that you made (id, cluster); then nothing is clustered"
+    )
+
+
+@dataclass(frozen=True)
+class SplitSettings:
+    """How whole clusters are put into groups."""
+
+    groups: int = setting(12, "groups of whole clusters", low=2, high=1000)
+    test_group: bool = setting(False, "keep one group out of calibration, to judge only")
+    recipe: str = setting(
+        "balanced",
+        "or phanns: CD-HIT in each class, dealt in turn, for reproduction; the audit says what "
+        "it leaks",
+        ("balanced", "phanns"),
+    )
+    weigh: str = setting(
+        "proteins",
+        "what is counted to balance the groups: proteins or clusters",
+        ("proteins", "clusters"),
+    )
+    audit: str = setting(
+        "sample",
+        "exact alignment of the test group and a sample; or exhaustive, or none",
+        ("none", "sample", "exhaustive"),
+    )
+    audit_sample: int = setting(200, "proteins outside the test group that are sampled", low=1)
+    strict: str = setting(
+        "join",
+        "relatives in two groups: join their clusters, set_aside the fewest where they would not "
+        "fit in a group, or report",
+        ("report", "join", "set_aside"),
+    )
+    cut: str = setting(
+        "auto",
+        "clusters larger than a group: cut where few proteins hold them together, or never",
+        ("auto", "never"),
+    )
+    cut_limit: float = setting(
+        0.02, "share of the proteins that cutting may set aside", low=0, high=1
+    )
+    both_sides: bool = setting(
+        False,
+        "true: both proteins of a pair have to be covered, in clusters, the audit and troves",
+    )
+
+
+@dataclass(frozen=True)
+class CalibrationSettings:
+    """How scores become confidences."""
+
+    method: str = setting("kernel", "of the published confidences; see `credence methods`")
+    compare: tuple[str, ...] = setting(
+        ("class_only", "histogram", "kernel", "cumulative"),
+        "side by side on the page",
+        schema={"minItems": 1},
+    )
+    weights: str = setting(
+        "none",
+        "none: each protein counts 1; cluster: each cluster counts 1",
+        ("none", "cluster"),
+    )
+    min_positives: float = setting(
+        10.0,
+        "below this effective number a class has its overall share only",
+        low=1,
+        high=1_000_000,
+    )
+    level: float = setting(0.95, "coverage of the pointwise intervals", above=0, below=1)
+    draws: int = setting(
+        200, "bootstrap draws over clusters; 0: no intervals", low=0, high=100_000
+    )
+
+
+@dataclass(frozen=True)
+class ShiftSettings:
+    """Use-sets whose classes are mixed in other shares than calibration's."""
+
+    method: str = setting(
+        "auto",
+        "what finds the shares: auto, em_matched, em, bbse_soft, bbse_hard, rlls, stated, or none",
+        option="--estimator",
+    )
+    composition: Mapping[str, float] | None = setting(
+        None,
+        "shares that you state: {Portal: 0.2, Other: 0.8}; classes not named have none",
+        option="--stated",
+        schema=SHARES,
+    )
+    level: float | None = setting(
+        None, "coverage of the intervals; null: that of calibration", above=0, below=1
+    )
+    draws: int | None = setting(
+        None,
+        "bootstrap draws over clusters and rows; null: those of calibration",
+        low=0,
+        high=100_000,
+    )
+
+
+@dataclass(frozen=True)
+class SetsSettings:
+    """Prediction sets, the classes that a protein may well be of."""
+
+    level: float | None = setting(
+        0.9,
+        "how often the true class is in its set; null: no sets",
+        above=0,
+        below=1,
+        option="--sets",
+    )
+    kind: str = setting(
+        "class_wise",
+        "so often in each class, whatever the mix; overall: in the mix of all proteins, smaller "
+        "sets",
+        ("class_wise", "overall"),
+        option="--sets-kind",
+    )
+
+
+@dataclass(frozen=True)
+class EventsSettings:
+    """Questions beyond the predicted class; each is a column of the confidences."""
+
+    ask: tuple[str, ...] = setting(
+        (), "of predicted_class, two_best, three_best, each_class", schema=UNIQUE
+    )
+    groups: Mapping[str, Any] = setting(
+        {},
+        "named groups of classes",
+        option="--named",
+        schema={
+            "additionalProperties": {
+                "type": "array",
+                "minItems": 1,
+                "uniqueItems": True,
+                "items": {"type": "string"},
+            }
+        },
+    )
+    rules: Mapping[str, str] = setting(
+        {},
+        "conditions on the classes of a protein: {likely: \"'score' >= 0.1\"}",
+        schema={"additionalProperties": {"type": "string"}},
+    )
+    admissible: str | None = setting(None, "a rule that forecasters may look at, and no event")
+    agree: bool = setting(True, "the predicted class keeps the published confidence")
+    forecaster: str = setting(
+        "logistic",
+        "whose probabilities are published: logistic, boosting, knn, tree, isotonic",
+    )
+    compare: tuple[str, ...] = setting(
+        ("isotonic",), "forecasters that are judged beside it", schema=UNIQUE
+    )
+    without: tuple[str, ...] = setting(
+        (), "features not to be used; see docs/events.md", schema=UNIQUE
+    )
+    evidence: str | None = setting(
+        None,
+        "a table of what is known beside scores, of all proteins: id, length, distance, before, "
+        "after",
+    )
+    folds: int = setting(
+        10,
+        "parts of whole clusters that are left out in turn, to tune and to judge",
+        low=2,
+        high=1000,
+    )
+
+
+@dataclass(frozen=True)
+class NoveltySettings:
+    """How far proteins are from those of known class."""
+
+    features: str = setting(
+        "composition",
+        "what they are told by: composition, none, or a file of vectors of all proteins (npz "
+        "with id and vectors, or Parquet)",
+        schema={"minLength": 1},
+    )
+    components: int = setting(
+        32, "greatest number of axes of the space in which they lie", low=2, high=1000
+    )
+    flag: float = setting(
+        0.99,
+        "flagged: farther from calibration than this share of it is from other families",
+        low=0,
+        high=1,
+    )
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """How methods are judged."""
+
+    folds: int = setting(10, "parts of whole clusters that are left out in turn", low=2, high=1000)
+
+
+@dataclass(frozen=True)
+class ScatterSettings:
+    """What is divided into jobs; results are the same bytes however it is."""
+
+    annotate: int | None = setting(
+        None, "jobs that annotate each use-set; null: one a gigabyte", low=1, high=1000
+    )
+    evaluate: str = setting(
+        "auto",
+        "methods cross-fitted in jobs of their own: every, none, or auto, the slow ones on large "
+        "sets where there are two",
+        ("auto", "every", "none"),
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a run's stages."""
+
+    clustering: ClusteringSettings = field(default_factory=ClusteringSettings)
+    split: SplitSettings = field(default_factory=SplitSettings)
+    calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
+    shift: ShiftSettings = field(default_factory=ShiftSettings)
+    sets: SetsSettings = field(default_factory=SetsSettings)
+    events: EventsSettings = field(default_factory=EventsSettings)
+    novelty: NoveltySettings = field(default_factory=NoveltySettings)
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    scatter: ScatterSettings = field(default_factory=ScatterSettings)
+
+    def with_values(self, sections: Mapping[str, Mapping[str, Any]]) -> Settings:
+        """Return these settings with some replaced: section → setting → value."""
+        changed = {}
+        for name, values in sections.items():
+            old = getattr(self, name)
+            changed[name] = settings_from(type(old), {**_plain(old), **values})
+        return replace(self, **changed)
+
+    def to_json(self, stage: str, **own: Mapping[str, Any]) -> str:
+        """Return what a stage uses as one line of JSON, for the option --settings.
+
+        `own` replaces values for this call: ``calibration={"method": "tswa"}``.
+        """
+        used = self.with_values(own)
+        found = {
+            section: {name: _plain(getattr(used, section))[name] for name in names}
+            for section, names in USES[stage].items()
+        }
+        return json.dumps(found, ensure_ascii=False)
+
+
+SECTIONS: dict[str, type[Any]] = {
+    entry.name: entry.default_factory  # type: ignore[misc]
+    for entry in fields(Settings)
+}
+_COUNTED = ("weights", "min_positives")
+_FITTED = (*_COUNTED, "level", "draws")
+_RELATED = ("engine", "identity", "coverage", "chance")
+# Stage → section → the settings that it reads. A change of any other leaves its
+# results as they are, so its rule is not run again.
+USES: dict[str, dict[str, tuple[str, ...]]] = {
+    "cluster": {"clustering": _RELATED, "split": ("both_sides",)},
+    "split": {
+        "clustering": ("identity", "coverage", "chance"),
+        "split": tuple(entry.name for entry in fields(SplitSettings)),
+    },
+    "attach": {"clustering": _RELATED, "split": ("both_sides",)},
+    "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
+    "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
+    "evaluate": {"calibration": _FITTED, "evaluation": ("folds",)},
+    "shift": {
+        "calibration": ("method", *_COUNTED),
+        "shift": tuple(entry.name for entry in fields(ShiftSettings)),
+    },
+    "events": {
+        "calibration": _FITTED,
+        "events": tuple(
+            entry.name for entry in fields(EventsSettings) if entry.name != "evidence"
+        ),
+    },
+    "novelty": {"novelty": ("components", "flag")},
+}
+
+
+def _plain(section: Any) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(section).items()
+    }
