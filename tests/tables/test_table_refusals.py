@@ -13,7 +13,8 @@ from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import TableSpec, read_samples, stream_samples
 
 STATE_SCALE = (
-    "State what a row sums to: scale: 1 in the configuration, --spec '{\"scale\": 1}' elsewhere."
+    "State what a row sums to: scale: 1 in the configuration, scale=1 in Python, "
+    "--spec '{\"scale\": 1}' elsewhere."
 )
 CORPUS = Path(__file__).resolve().parents[1] / "data" / "invalid" / "tables"
 VALID = Path(__file__).resolve().parents[1] / "data" / "valid" / "tables"

@@ -15,7 +15,7 @@ from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import InputError, Problem, refuse
 from credence.relatives.pack import kind_of
-from credence.tables.contract import read_clusters, read_groups
+from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, read_fasta
 from credence.tables.formats import BY_NAME
 from credence.tables.joining import concatenate, match_rows, require_different
@@ -154,6 +154,25 @@ def calibration_set(
     samples: Samples, where: str, groups: str | None, clusters: str | None, weights: str
 ) -> CalibrationSet:
     """Return the proteins that calibrate, with their clusters and weights."""
+    return choose_calibration(
+        samples,
+        where,
+        None if groups is None else read_groups(Path(groups)),
+        None if clusters is None else read_clusters(Path(clusters)),
+        weights,
+        (groups or "groups", clusters or "clusters"),
+    )
+
+
+def choose_calibration(
+    samples: Samples,
+    where: str,
+    groups: Groups | None,
+    clusters: Clusters | None,
+    weights: str,
+    names: tuple[str, str] = ("groups", "clusters"),
+) -> CalibrationSet:
+    """Return the same where groups and clusters are read already; `names` are of those two."""
     require_labels(samples, where)
     predictions, true_class = samples.predictions, samples.true_class
     assert true_class is not None
@@ -161,22 +180,20 @@ def calibration_set(
     is_used = np.ones(predictions.n_samples, dtype=np.bool_)
     set_aside: dict[str, int] = {}
     if groups is not None:
-        table = read_groups(Path(groups))
-        rows = rows_of(predictions.ids, where, table.ids, groups)
-        cluster, role, reason = table.cluster[rows], table.role[rows], table.reason[rows]
+        rows = rows_of(predictions.ids, where, groups.ids, names[0])
+        cluster, role, reason = groups.cluster[rows], groups.role[rows], groups.reason[rows]
         is_used = role == "calibration"
         kinds = [kind_of(text) for text in reason[role == "set_aside"]]
         set_aside = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
         if not is_used.any():
             raise refuse(
-                groups,
+                names[0],
                 f"no protein of {where} has the role calibration.",
                 "Give that role to the proteins that the classifier never saw.",
                 column="role",
             )
     if clusters is not None:
-        known = read_clusters(Path(clusters))
-        cluster = known.cluster[rows_of(predictions.ids, where, known.ids, clusters)]
+        cluster = clusters.cluster[rows_of(predictions.ids, where, clusters.ids, names[1])]
     labelled = label(predictions, true_class, cluster=cluster).take(is_used)
     if weights == "cluster":
         labelled = labelled.reweighted(one_per_cluster(labelled.cluster))

@@ -24,7 +24,7 @@ from credence.predictions import Booleans, Floats, Integers, Predictions, String
 from credence.problems import InputError, Problem, ProblemList, nearest, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.tables.formats import Columns, Format
-from credence.tables.source import Chunk, open_parquet, open_table
+from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
 from credence.tables.writing import write_table
 
 ROWS_AT_ONCE = 100_000
@@ -64,10 +64,10 @@ class ReadTable:
 
 
 def read_columns(
-    path: Path, columns: tuple[Column, ...], further: tuple[Column, ...] = ()
+    path: Path | MemoryTable, columns: tuple[Column, ...], further: tuple[Column, ...] = ()
 ) -> ReadTable:
     """Return the columns of a table, or raise all problems found."""
-    table = open_table(Path(path), CONTRACT)
+    table = open_table(path, CONTRACT)
     for kind in further:
         names = [name for name in table.header if name.startswith(kind.name)]
         columns += tuple(replace(kind, name=name) for name in dict.fromkeys(names))
@@ -532,7 +532,7 @@ def write_contract(
     write_table(path, columns, spreadsheet_safe=spreadsheet_safe)
 
 
-def read_clusters(path: Path) -> Clusters:
+def read_clusters(path: Path | MemoryTable) -> Clusters:
     """Return the clusters of a table, checked.
 
     A table of one's own may do without the last three columns: then the first
@@ -578,7 +578,7 @@ def _check_representatives(read: ReadTable) -> None:
         raise InputError(problems)
 
 
-def read_groups(path: Path) -> Groups:
+def read_groups(path: Path | MemoryTable) -> Groups:
     """Return the groups of a table, checked: no cluster is in two of them."""
     read = read_columns(path, GROUP_COLUMNS)
     values = read.values

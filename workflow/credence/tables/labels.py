@@ -14,7 +14,7 @@ from credence.problems import InputError, Problem, ProblemList, nearest
 from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, Spelling
 from credence.tables.rows import lay_out
 from credence.tables.samples import Samples
-from credence.tables.source import open_table
+from credence.tables.source import MemoryTable, open_table
 from credence.tables.table_spec import TableSpec
 
 ROWS_AT_ONCE = 100_000
@@ -32,13 +32,14 @@ class Labels:
     lines: Integers  # Line of each
 
 
-def read_labels(path: Path, id_column: str = "id", label_column: str = "true_class") -> Labels:
+def read_labels(
+    path: Path | MemoryTable, id_column: str = "id", label_column: str = "true_class"
+) -> Labels:
     """Return the labels of a table, or raise all its problems."""
-    path = Path(path)
-    problems = ProblemList(str(path))
     # Tables of labels are read like score tables that have no scores.
     format_ = Format("labels", "", Columns(), delimiter="\t", vector=False)
     table = open_table(path, format_)
+    problems = ProblemList(table.where)
     columns = Columns(id=id_column, true_class=label_column)
     layout = lay_out(table.header, table.header_line, format_, columns, None, problems)
     problems.raise_any()
@@ -55,7 +56,7 @@ def read_labels(path: Path, id_column: str = "id", label_column: str = "true_cla
         problems.add("the table has a header and no rows.", "Give a table with rows.")
     _check_ids(ids, lines, id_column, problems)
     problems.raise_any()
-    return _labels(str(path), label_column, ids, texts, lines)
+    return _labels(table.where, label_column, ids, texts, lines)
 
 
 def _labels(

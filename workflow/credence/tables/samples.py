@@ -35,6 +35,7 @@ from credence.tables.networks import (
     report_truths,
 )
 from credence.tables.scan import Metadata, Part, RowRange, Scan, genomes_of, write_metadata
+from credence.tables.source import MemoryTable
 from credence.tables.table_spec import TableSpec
 from credence.tables.validation import KnownIds, Remembers
 from credence.tables.writing import write_table
@@ -450,9 +451,9 @@ __all__ = [
 CHUNK_ROWS = 100_000
 
 
-def read_samples(path: Path, spec: TableSpec) -> Samples:
+def read_samples(path: Path | MemoryTable, spec: TableSpec) -> Samples:
     """Return the samples of a table, or raise all its problems."""
-    scan = Scan(Path(path), spec)
+    scan = Scan(path, spec)
     parts = list(scan.checked(CHUNK_ROWS))
     return assemble(scan, parts)
 

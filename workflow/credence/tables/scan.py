@@ -18,6 +18,7 @@ from credence.tables.source import (
     DELIMITER_NAMES,
     ArrayTable,
     Chunk,
+    MemoryTable,
     ParquetTable,
     TableSource,
     TextTable,
@@ -145,13 +146,17 @@ class Part:
 class Scan:
     """A table whose header is understood and whose rows are ready to be read."""
 
-    def __init__(self, path: Path, spec: TableSpec, rows: RowRange | None = None) -> None:
-        where = str(path)
-        self.path, self.spec, self.where = path, spec, where
+    def __init__(
+        self, path: Path | MemoryTable, spec: TableSpec, rows: RowRange | None = None
+    ) -> None:
+        where = path.where if isinstance(path, MemoryTable) else str(path)
+        self.spec, self.where = spec, where
         self.format = format_of(spec, where)
         columns = columns_of(spec, self.format, where)
         self.table: TableSource = (
-            ArrayTable(path) if self.format.arrays else open_table(path, self.format)
+            ArrayTable(path)
+            if self.format.arrays and isinstance(path, Path)
+            else open_table(path, self.format)
         )
         self.metadata = (
             read_metadata(self.table.metadata)
@@ -209,7 +214,7 @@ class Scan:
             if delimiter == table.delimiter:
                 continue
             try:
-                other = TextTable(self.path, delimiter, self.format)
+                other = TextTable(table.path, delimiter, self.format)
             except InputError:
                 continue
             found = ProblemList(self.where)

@@ -201,6 +201,37 @@ class ArrowChunk:
         return "" if value is None else str(value)
 
 
+class MemoryTable:
+    """Columns in memory, shown as a table: arrays, or what a DataFrame holds."""
+
+    header_line: int | None = None
+
+    def __init__(self, names: Sequence[str], columns: Sequence[Any], where: str) -> None:
+        self.where = where
+        self.header = tuple(names)
+        self._parsed = Numbers()
+        self._grid = ScoreGrid()
+        self._batch = pa.RecordBatch.from_arrays([_arrow(values) for values in columns], names)
+
+    def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
+        """Yield chunks of at most `n_rows` rows."""
+        for start in range(0, self._batch.num_rows, n_rows):
+            rows = self._batch.slice(start, n_rows)
+            yield ArrowChunk(rows, start + 1, self._parsed, self._grid, self.where)
+
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step of the numbers seen so far."""
+        return self._grid.step(scale)
+
+
+def _arrow(values: Any) -> Any:
+    """Return a column as Arrow holds it; values of mixed types as their texts."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        return pa.array([None if one is None or one != one else str(one) for one in values])
+
+
 def open_parquet(path: Path) -> pq.ParquetFile:
     """Return a Parquet file that is read in small blocks.
 
@@ -272,8 +303,13 @@ def delimiter_of(path: Path, format_: Format) -> str:
     return {".csv": ",", ".tsv": "\t", ".tab": "\t"}.get(plain_suffix(path), format_.delimiter)
 
 
-def open_table(path: Path, format_: Format) -> TextTable | ParquetTable:
+def open_table(
+    path: Path | MemoryTable, format_: Format
+) -> TextTable | ParquetTable | MemoryTable:
     """Return a table that is ready to be read; the header is read already."""
+    if isinstance(path, MemoryTable):
+        return path
+    path = Path(path)
     if path.suffix in PARQUET_ENDINGS:
         return ParquetTable(path)
     return TextTable(path, delimiter_of(path, format_), format_)

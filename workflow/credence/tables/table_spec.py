@@ -11,7 +11,8 @@ from credence.problems import ProblemList, nearest
 from credence.tables.formats import BY_NAME, ROLES, Columns, Format, unknown_format
 
 STATE_SCALE = (
-    "State what a row sums to: scale: 1 in the configuration, --spec '{\"scale\": 1}' elsewhere."
+    "State what a row sums to: scale: 1 in the configuration, scale=1 in Python, "
+    "--spec '{\"scale\": 1}' elsewhere."
 )
 POOLINGS = ("sum", "log_sum")
 
