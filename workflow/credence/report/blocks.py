@@ -136,3 +136,11 @@ class Section:
     name: str  # Its anchor
     title: str  # Its heading
     blocks: tuple[Block, ...]  # What it is made of
+
+
+KINDS: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}
+
+
+def kind_of(block: Any) -> str:
+    """Return what records and templates call a block."""
+    return KINDS.get(type(block), type(block).__name__)

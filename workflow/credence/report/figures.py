@@ -2,146 +2,140 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from credence.report import style
-from credence.report.change_figure import draw_change
-from credence.report.nearest_figure import draw_nearest
-from credence.report.novelty_figure import draw_distances, draw_map
-from credence.report.painting import paint_confidence, paint_counts, paint_lines, paint_reliability
-from credence.report.plots import (
-    ChangePlot,
-    ComparisonPlot,
-    ConfidencePlot,
-    DistancePlot,
-    HistogramPlot,
-    LinesPlot,
-    MapPlot,
-    NearestPlot,
-    Plot,
-    ReliabilityPlot,
-)
-from credence.report.wording import printable, shortened
+from credence.report import painting, plots, style
+from credence.report.painting import bare_counts
+from credence.report.wording import count, printable, shortened
 
 Floats = NDArray[np.float64]
 
+# In inches, so that margins stay the same whatever a figure's height.
+LEFT, RIGHT, BOTTOM, TOP, LEGEND, GAP = 0.55, 0.12, 0.48, 0.1, 0.24, 0.1
+TALL = 3.9  # of curves and reliability diagrams, legend and labels included
+TWO_LINES = 0.46  # of a legend
+SHARES, CONFIDENCES = 0.72, 0.42  # of the counts below them
+CHANGE, CHANGE_COUNTS = 2.0, 0.55
+MAP, DISTANCES = 3.4, 2.4
+LINES, HISTOGRAM = 2.9, 2.6
 INCHES_PER_ROW = 0.24
-# Margins in inches, so that they stay the same whatever a figure's height.
-LEFT, RIGHT, BOTTOM, TOP, LEGEND = 0.55, 0.12, 0.48, 0.1, 0.24
 INCHES_PER_CHARACTER = 0.072
 MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are drawn as arrows
 
 
-def draw(plot: Plot) -> Figure:
+def draw(plot: plots.Plot) -> Figure:
     """Return the drawing of a plot."""
     with mpl.rc_context(style.SETTINGS):
-        if isinstance(plot, ConfidencePlot):
-            return _draw_confidence(plot)
-        if isinstance(plot, ReliabilityPlot):
-            return _draw_reliability(plot)
-        if isinstance(plot, ComparisonPlot):
-            return _draw_comparison(plot)
-        if isinstance(plot, LinesPlot):
-            return _draw_lines(plot)
-        if isinstance(plot, ChangePlot):
-            return draw_change(plot)
-        if isinstance(plot, NearestPlot):
-            return draw_nearest(plot)
-        if isinstance(plot, MapPlot):
-            return draw_map(plot)
-        if isinstance(plot, DistancePlot):
-            return draw_distances(plot)
-        return _draw_histogram(plot)
+        return DRAWERS[type(plot)](plot)
 
 
-def _new(height_in: float, left: float = LEFT, legend: float = LEGEND) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(style.WIDTH_IN, height_in))
-    axes = figure.add_axes(_box(height_in, left, BOTTOM, height_in - BOTTOM - TOP - legend))
+def _open(
+    height: float, parts: Sequence[tuple[float, float]], left: float = LEFT, right: float = RIGHT
+) -> tuple[Figure, list[Any]]:
+    """Return a figure and its axes, by the bottom and the height of each; all in inches."""
+    figure = Figure(figsize=(style.WIDTH_IN, height))
+    axes: list[Any] = []
+    for bottom, tall in parts:
+        box = (
+            left / style.WIDTH_IN,
+            bottom / height,
+            (style.WIDTH_IN - left - right) / style.WIDTH_IN,
+            tall / height,
+        )
+        axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
+    for part in axes[:-1]:
+        part.tick_params(labelbottom=False)
     return figure, axes
 
 
-def _box(
-    height_in: float, left: float, bottom: float, tall: float
-) -> tuple[float, float, float, float]:
-    return (
-        left / style.WIDTH_IN,
-        bottom / height_in,
-        (style.WIDTH_IN - left - RIGHT) / style.WIDTH_IN,
-        tall / height_in,
-    )
+def _one(height: float, legend: float = LEGEND, top: float = TOP) -> list[tuple[float, float]]:
+    """Return where the only axes of a figure lie."""
+    return [(BOTTOM, height - BOTTOM - top - legend)]
 
 
-def _legend(figure: Figure, axes: Any, n_columns: int = 3) -> None:
-    figure.legend(
-        *axes.get_legend_handles_labels(),
-        loc="upper center",
-        ncols=n_columns,
-        borderaxespad=0.1,
-        columnspacing=1.2,
-        handlelength=1.6,
-        handletextpad=0.5,
-    )
+def _above(counts: float, legend: float) -> list[tuple[float, float]]:
+    """Return where axes lie, and where counts below them do."""
+    bottom = BOTTOM + counts + GAP
+    return [(bottom, TALL - bottom - TOP - legend), (BOTTOM, counts)]
 
 
-def _draw_confidence(plot: ConfidencePlot) -> Figure:
-    height, below = 3.9, 0.72
-    is_many = len(plot.curves) > 1
+def _legend(
+    figure: Figure, axes: Any, n_columns: int = 3, handle: float = 1.6, pad: float = 0.5
+) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    if handles:
+        figure.legend(
+            handles, names, loc="upper center", ncols=n_columns, borderaxespad=0.1,
+            columnspacing=1.2, handlelength=handle, handletextpad=pad,
+        )  # fmt: skip
+
+
+def _draw_confidence(plot: plots.ConfidencePlot) -> Figure:
     names = [curve.method for curve in plot.curves]
-    n_columns = _columns_of(names) if is_many else 3
-    legend = LEGEND * (-(-len(names) // n_columns) if is_many else 1)
-    figure = Figure(figsize=(style.WIDTH_IN, height))
-    gap = 0.1
-    bottom = BOTTOM + below + gap
-    axes = figure.add_axes(_box(height, LEFT, bottom, height - bottom - TOP - legend))
-    counts = figure.add_axes(_box(height, LEFT, BOTTOM, below), sharex=axes)
-    paint_confidence(axes, plot)
+    n_columns = _columns_of(names) if len(names) > 1 else 3
+    n_lines = -(-len(names) // n_columns) if len(names) > 1 else 1
+    figure, (axes, counts) = _open(TALL, _above(SHARES, LEGEND * n_lines))
+    painting.paint_confidence(axes, plot)
     axes.set_ylabel("confidence")
-    axes.tick_params(labelbottom=False)
-    paint_counts(counts, plot)
+    painting.paint_counts(counts, plot)
     counts.set_xlabel("score of the predicted class")
     _legend(figure, axes, n_columns)
     return figure
 
 
-def _draw_reliability(plot: ReliabilityPlot) -> Figure:
-    figure, axes = _reliability_axes(plot)
-    paint_reliability(axes, plot)
-    axes.set_ylabel(plot.upright)
-    figure.axes[-1].set_xlabel(plot.axis)
-    _legend(figure, axes, 4 if len(plot.names) == 1 else 3)
+def _draw_reliability(plot: plots.ReliabilityPlot) -> Figure:
+    """Return a diagram; where it is known, above how many have which confidence."""
+    is_one = len(plot.names) == 1
+    legend = LEGEND * (1 if is_one else 2)
+    parts = _above(CONFIDENCES, legend) if plot.counts else _one(TALL, legend)
+    figure, axes = _open(TALL, parts)
+    if plot.counts:
+        edges = np.linspace(0.0, 1.0, len(plot.counts) + 1)
+        axes[1].stairs(plot.counts, edges, fill=True, color=style.MUTED, alpha=0.55, linewidth=0)
+        axes[1].set_ylim(0, max(plot.counts) * 1.05 or 1.0)
+        bare_counts(axes[1])
+    painting.paint_reliability(axes[0], plot)
+    axes[0].set_ylabel(plot.upright)
+    axes[-1].set_xlabel(plot.axis)
+    _legend(figure, axes[0], 4 if is_one else 3)
     return figure
 
 
-def _reliability_axes(plot: ReliabilityPlot) -> tuple[Figure, Any]:
-    """Return a square to draw in; where they are known, above how many have which confidence."""
-    lines = LEGEND * (1 if len(plot.names) == 1 else 2)
-    if not plot.counts:
-        return _new(3.9, legend=lines)
-    height, below, gap = 3.9, 0.42, 0.1
-    bottom = BOTTOM + below + gap
-    figure = Figure(figsize=(style.WIDTH_IN, height))
-    axes = figure.add_axes(_box(height, LEFT, bottom, height - bottom - TOP - lines))
-    counts = figure.add_axes(_box(height, LEFT, BOTTOM, below), sharex=axes)
-    edges = np.linspace(0.0, 1.0, len(plot.counts) + 1)
-    counts.stairs(plot.counts, edges, fill=True, color=style.MUTED, alpha=0.55, linewidth=0)
-    counts.set_ylim(0, max(plot.counts) * 1.05 or 1.0)
-    counts.set_yticks([])
-    counts.spines["left"].set_visible(False)
-    axes.tick_params(labelbottom=False)
-    return figure, axes
-
-
-def _draw_lines(plot: LinesPlot) -> Figure:
-    figure, axes = _new(2.9)
-    paint_lines(axes, plot)
+def _draw_lines(plot: plots.LinesPlot) -> Figure:
+    figure, (axes,) = _open(LINES, _one(LINES))
+    painting.paint_lines(axes, plot)
     axes.set_xlabel(plot.axis)
     axes.set_ylabel(plot.upright)
     _legend(figure, axes)
+    return figure
+
+
+def _draw_change(plot: plots.ChangePlot) -> Figure:
+    """Return the curves of a class before and after, above the predictions they rest on."""
+    heights = [CHANGE] if plot.score else []
+    heights += [CHANGE_COUNTS, CHANGE_COUNTS] if plot.edges else []
+    height = BOTTOM + TOP + TWO_LINES + sum(heights) + GAP * (len(heights) - 1)
+    top = height - TOP - TWO_LINES
+    parts = []
+    for tall in heights:
+        parts.append((top - tall, tall))
+        top -= tall + GAP
+    figure, axes = _open(height, parts)
+    if plot.score:
+        painting.paint_change(axes[0], plot)
+    if plot.edges:
+        painting.paint_change_counts(axes[-2:], plot)
+    axes[0].set_xlim(0, plot.scale)
+    axes[-1].set_xlabel("score of the predicted class")
+    if plot.score:
+        _legend(figure, axes[0], 2, handle=1.8)
     return figure
 
 
@@ -159,7 +153,9 @@ def _end_of_axis(value: Floats, upper: Floats) -> float:
     return float(min(np.nanmax(bounds) * 1.03, MOST_TIMES_BEST * max(best)))
 
 
-def _draw_series(axes: Any, plot: ComparisonPlot, number: int, place: Floats, end: float) -> None:
+def _draw_series(
+    axes: Any, plot: plots.ComparisonPlot, number: int, place: Floats, end: float
+) -> None:
     """Draw one method; numbers beyond the axis as arrows that name them."""
     value, lower, upper = (
         np.array(numbers[number]) for numbers in (plot.value, plot.lower, plot.upper)
@@ -180,23 +176,19 @@ def _draw_series(axes: Any, plot: ComparisonPlot, number: int, place: Floats, en
     for row in np.flatnonzero(value > end):
         axes.plot(end * 0.985, height[row], marker=">", color=colour, markersize=4)
         axes.text(
-            end * 0.96,
-            height[row],
-            f"{value[row]:.2f}",
-            ha="right",
-            va="center",
+            end * 0.96, height[row], f"{value[row]:.2f}", ha="right", va="center",
             fontsize=style.SMALL - 1,
-        )
+        )  # fmt: skip
 
 
-def _draw_comparison(plot: ComparisonPlot) -> Figure:
+def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
     rows = [shortened(printable(row)) for row in plot.rows]
     left = 0.2 + INCHES_PER_CHARACTER * max(len(row) for row in rows)
     n_columns = _columns_of([shortened(name) for name in plot.methods])
     legend = LEGEND * (-(-len(plot.methods) // n_columns))
     per_row = max(INCHES_PER_ROW, 0.075 * len(plot.methods) + 0.06)
     height = BOTTOM + TOP + legend + per_row * len(rows)
-    figure, axes = _new(height, left, legend)
+    figure, (axes,) = _open(height, _one(height, legend), left)
     place = np.arange(len(rows), dtype=np.float64)
     end = _end_of_axis(np.array(plot.value), np.array(plot.upper))
     for number in range(len(plot.methods)):
@@ -213,8 +205,8 @@ def _draw_comparison(plot: ComparisonPlot) -> Figure:
     return figure
 
 
-def _draw_histogram(plot: HistogramPlot) -> Figure:
-    figure, axes = _new(2.6, left=0.7, legend=0.0)
+def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
+    figure, (axes,) = _open(HISTOGRAM, _one(HISTOGRAM, 0.0), 0.7)
     axes.stairs(plot.counts, plot.edges, fill=True, color=style.RIGHT, alpha=0.7)
     axes.set_xlim(plot.edges[0], plot.edges[-1])
     axes.set_ylim(bottom=0)
@@ -223,3 +215,114 @@ def _draw_histogram(plot: HistogramPlot) -> Figure:
     axes.set_xlabel(plot.axis)
     axes.set_ylabel("proteins")
     return figure
+
+
+# Of the rows of the nearest proteins, in inches.
+NEAREST_LEFT, NEAREST_RIGHT, NEAREST_TOP, NEAREST_ROW = 0.62, 0.95, 0.3, 0.26
+TALLEST = 0.84  # of a row
+ALONE = "nothing alike"
+END = 0.98  # of the width: right end of its column
+
+
+def _draw_nearest(plot: plots.NearestPlot) -> Figure:
+    """Return a row of bars per group, all on one scale of counts."""
+    n_rows = len(plot.names)
+    height = BOTTOM + NEAREST_TOP + NEAREST_ROW * max(n_rows, 1)
+    left, wide = NEAREST_LEFT, style.WIDTH_IN - NEAREST_LEFT - NEAREST_RIGHT
+    figure, (axes,) = _open(height, _one(height, 0.0, NEAREST_TOP), left, NEAREST_RIGHT)
+    most = max((max(counts, default=0) for counts in plot.counts), default=0)
+    rows = zip(range(n_rows - 1, -1, -1), plot.counts, plot.n_alone, strict=True)
+    for row, counts, n_alone in rows:
+        for low, high, number in zip(plot.edges[:-1], plot.edges[1:], counts, strict=True):
+            if number:
+                is_relative = low >= plot.threshold
+                axes.bar(
+                    low, number / most * TALLEST, width=high - low, bottom=row - 0.5,
+                    align="edge", color=style.WRONG if is_relative else style.RIGHT,
+                    alpha=0.75, linewidth=0,
+                )  # fmt: skip
+        axes.text(
+            (END * style.WIDTH_IN - left) / wide, row, count(n_alone),
+            transform=axes.get_yaxis_transform(), ha="right", va="center", fontsize=style.SMALL,
+        )  # fmt: skip
+    axes.axvline(plot.threshold, color=style.INK, linestyle="--", linewidth=1.0)
+    axes.set_xlim(plot.edges[0], plot.edges[-1])
+    axes.set_ylim(-0.5, n_rows - 0.5)
+    axes.set_yticks(range(n_rows), [shortened(printable(name)) for name in plot.names[::-1]])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("identity of the nearest protein of another group")
+    top = 1.0 - (NEAREST_TOP - 0.08) / height
+    figure.text(END, top, ALONE, ha="right", va="bottom", fontsize=style.SMALL)
+    place = (left - 0.06) / style.WIDTH_IN
+    figure.text(place, top, "group", ha="right", va="bottom", fontsize=style.SMALL)
+    return figure
+
+
+KNOWN, NEW, FLAGGED = style.SERIES[5], style.SERIES[4], style.SERIES[1]
+MARGIN = 0.05  # of the map's width
+TICKS = 5
+
+
+def _open_novelty(tall: float) -> tuple[Figure, list[Any]]:
+    return _open(BOTTOM + TOP + TWO_LINES + tall, [(BOTTOM, tall)])
+
+
+def _draw_map(plot: plots.MapPlot) -> Figure:
+    """Return proteins along two axes: those known, the others, and the flagged."""
+    figure, (axes,) = _open_novelty(MAP)
+    looks = ((KNOWN, "o", 9.0, 0.55), (NEW, "s", 8.0, 0.75), (FLAGGED, "^", 22.0, 1.0))
+    for name, x, y, (colour, marker, size, alpha) in zip(
+        plot.names, plot.x, plot.y, looks, strict=True
+    ):
+        if len(x):
+            axes.scatter(
+                x, y, s=size, c=colour, marker=marker, alpha=alpha, linewidths=0.0,
+                label=shortened(printable(name)),
+            )  # fmt: skip
+    axes.set_xlabel(plot.axes[0])
+    axes.set_ylabel(plot.axes[1])
+    axes.set_xticklabels([])
+    axes.set_yticklabels([])
+    axes.margins(MARGIN)
+    _legend(figure, axes, 2, handle=1.2, pad=0.4)
+    return figure
+
+
+def _draw_distances(plot: plots.DistancePlot) -> Figure:
+    """Return two histograms of distance on one scale of shares."""
+    figure, (axes,) = _open_novelty(DISTANCES)
+    for name, counts, colour, is_filled in zip(
+        plot.names, plot.counts, (KNOWN, NEW), (True, False), strict=True
+    ):
+        total = sum(counts)
+        if total:
+            shares = np.array(counts) / total
+            axes.stairs(
+                shares, plot.edges, fill=is_filled, color=colour if is_filled else style.INK,
+                alpha=0.6 if is_filled else 1.0, linewidth=0.0 if is_filled else 1.2,
+                label=f"{shortened(printable(name))}: {count(total)}",
+            )  # fmt: skip
+    axes.set_xlim(0, plot.edges[-1])
+    axes.set_ylim(bottom=0)
+    # Steps of 0.01 or more: longer numbers would push the label out of the picture.
+    axes.yaxis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
+    axes.set_ylabel("share of proteins")
+    axes.set_xlabel("distance to the nearest calibration protein")
+    if np.isfinite(plot.flag):
+        axes.axvline(min(plot.flag, plot.edges[-1]), color=FLAGGED, linestyle="--", linewidth=1.2)
+    _legend(figure, axes, 2, handle=1.2, pad=0.4)
+    return figure
+
+
+DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
+    plots.ConfidencePlot: _draw_confidence,
+    plots.ReliabilityPlot: _draw_reliability,
+    plots.ComparisonPlot: _draw_comparison,
+    plots.LinesPlot: _draw_lines,
+    plots.HistogramPlot: _draw_histogram,
+    plots.ChangePlot: _draw_change,
+    plots.NearestPlot: _draw_nearest,
+    plots.MapPlot: _draw_map,
+    plots.DistancePlot: _draw_distances,
+}

@@ -18,7 +18,7 @@ import numpy as np
 from markupsafe import Markup
 
 from credence.findings import Bins, CurveFinding, Findings, Provenance, to_record
-from credence.report.blocks import Section
+from credence.report.blocks import Section, kind_of
 from credence.report.plots import (
     ChangePlot,
     ComparisonPlot,
@@ -304,7 +304,7 @@ def environment() -> jinja2.Environment:
         # Text that reaches the page passes here: control characters are made visible.
         finalize=_shown,
     )
-    pages.filters["kind"] = lambda block: type(block).__name__
+    pages.filters["kind"] = kind_of
     pages.filters["svg"] = _svg
     pages.filters["points"] = points_of
     pages.filters["data"] = data_text

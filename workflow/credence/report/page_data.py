@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from credence.findings import Findings, to_record
-from credence.report.blocks import Figure, Widget
+from credence.report.blocks import Figure, Widget, kind_of
 from credence.report.sections.all_sections import sections_of
 from credence.report.sections.notices import all_notices
 
@@ -50,6 +50,6 @@ def block_record(block: Any) -> Any:
     if isinstance(block, Figure | Widget):
         names = [name for name in names if name not in NOT_SAID]
     return {
-        "kind": type(block).__name__,
+        "kind": kind_of(block),
         **{name: block_record(getattr(block, name)) for name in names},
     }

@@ -6,10 +6,11 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from numpy.typing import NDArray
 
 from credence.findings import Bins
 from credence.report import style
-from credence.report.plots import ConfidencePlot, LinesPlot, ReliabilityPlot
+from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, ReliabilityPlot
 from credence.report.wording import count, printable
 
 MARKER = 0.75  # of the style's size, where points are many
@@ -94,6 +95,11 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
         )
     axes.axhline(0, color=style.MUTED, linewidth=0.6)
     axes.set_ylim(-1.08, 1.08)
+    bare_counts(axes)
+
+
+def bare_counts(axes: Any) -> None:
+    """Take the upright axis off counts, whose heights alone are compared."""
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
 
@@ -163,3 +169,68 @@ def paint_lines(axes: Any, plot: LinesPlot) -> None:
             axes.fill_between(plot.x, lower, upper, color=colour, alpha=0.2, lw=0)
     axes.set_xlim(0.0, plot.end)
     axes.set_ylim(-0.02, 1.02)
+
+
+def paint_change(axes: Any, plot: ChangePlot) -> None:
+    """Paint the curves of a class before and after, with their intervals."""
+    score = np.array(plot.score)
+    both_parts = (
+        (
+            plot.before,
+            plot.before_lower,
+            plot.before_upper,
+            plot.range_before,
+            style.SERIES[4],
+            "--",
+        ),
+        (plot.after, plot.after_lower, plot.after_upper, plot.range_after, style.SERIES[2], "-"),
+    )
+    for number, (value, lower, upper, seen, colour, line) in enumerate(both_parts):
+        held = _within(score, seen)
+        if not held.any():
+            continue
+        low, high = np.array(lower), np.array(upper)
+        if not np.isnan(low[held]).all():
+            axes.fill_between(score[held], low[held], high[held], color=colour, alpha=0.22, lw=0)
+        axes.plot(
+            score[held],
+            np.array(value)[held],
+            color=colour,
+            linestyle=line,
+            label=printable(plot.names[number]),
+        )
+    if plot.fixed:
+        held = _within(score, plot.range_after)
+        axes.plot(
+            score[held],
+            np.array(plot.fixed)[held],
+            color=style.INK,
+            linestyle=":",
+            linewidth=1.2,
+            label="new, at old shares of the classes",
+        )
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("confidence")
+
+
+def _within(score: NDArray[np.float64], seen: tuple[float, ...]) -> NDArray[np.bool_]:
+    if len(seen) < 2 or np.isnan(seen).any():
+        return np.zeros(len(score), dtype=np.bool_)
+    return (score >= seen[0]) & (score <= seen[1])
+
+
+def paint_change_counts(parts: list[Any], plot: ChangePlot) -> None:
+    """Paint right and wrong predictions, the newer counts filled, the older as an outline."""
+    for axes, before, after, colour, word in (
+        (parts[0], plot.right_before, plot.right_after, style.RIGHT, "right"),
+        (parts[1], plot.wrong_before, plot.wrong_after, style.WRONG, "wrong"),
+    ):
+        axes.stairs(after, plot.edges, fill=True, color=colour, alpha=0.5, linewidth=0)
+        axes.stairs(before, plot.edges, color=style.INK, linewidth=0.9)
+        axes.set_ylim(0, max(*after, *before, 1) * 1.12)
+        bare_counts(axes)
+        axes.text(
+            0.01, 0.93, f"{word}: {count(sum(before))} → {count(sum(after))}",
+            transform=axes.transAxes, verticalalignment="top",
+            fontsize=mpl.rcParams["xtick.labelsize"],
+        )  # fmt: skip

@@ -13,10 +13,16 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from credence.report import style
-from credence.report.change_figure import paint_change, paint_change_counts
 from credence.report.figures import MOST_TIMES_BEST
 from credence.report.journal.figure import ClassPanel, Heat, PanelGrid, RankPlot
-from credence.report.painting import paint_confidence, paint_counts, paint_lines, paint_reliability
+from credence.report.painting import (
+    paint_change,
+    paint_change_counts,
+    paint_confidence,
+    paint_counts,
+    paint_lines,
+    paint_reliability,
+)
 from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, ReliabilityPlot
 from credence.report.wording import MOST_SHORT, printable, shortened
 
@@ -290,12 +296,8 @@ def _paint(parts: list[Any], panel: ClassPanel, end: float, layout: Layout) -> N
         axes.set_ylim(-0.02 * end, 1.02 * end)
     if isinstance(plot, ChangePlot):
         axes.set_xlim(0, plot.scale)
-        both_parts = (
-            (plot.right_before, plot.right_after, style.RIGHT, "right"),
-            (plot.wrong_before, plot.wrong_after, style.WRONG, "wrong"),
-        )
-        for part, side in zip(parts[1:], both_parts, strict=True):
-            paint_change_counts(part, plot, *side)
+        paint_change_counts(parts[1:], plot)
+        for part in parts[1:]:
             part.set_ylim(0, part.get_ylim()[1] * HEADROOM)
     elif isinstance(plot, ConfidencePlot) and len(parts) > 1:
         paint_counts(parts[1], plot)
