@@ -7,7 +7,8 @@ problems found, so that a user mends a file once and not line by line.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
@@ -63,6 +64,21 @@ def refuse(
 ) -> InputError:
     """Return an :class:`InputError` with the one problem given."""
     return InputError([Problem(where, what, remedy, line, column)])
+
+
+@contextmanager
+def gathering(problems: list[Problem]) -> Iterator[None]:
+    """Add the problems of a refusal to a list, and go on."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
+def raise_any(problems: Sequence[Problem]) -> None:
+    """Raise problems together, where there are any."""
+    if problems:
+        raise InputError(problems)
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -22,14 +22,13 @@ rule crossfit:
         runtime=configuration.minutes(30, 20),
         python=sys.executable,
     params:
-        options=settings.set_options,
-        folds=settings.values["evaluation"]["folds"],
+        settings=settings.stage_json("crossfit"),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " crossfit {input.samples:q} --format credence"
         " --groups {input.groups:q} --calibration {input.calibration:q}"
-        " {params.options:q} --folds {params.folds:q} --out {output:q} 2> {log:q}"
+        " --settings {params.settings:q} --out {output:q} 2> {log:q}"
 
 
 rule evaluate:
@@ -69,13 +68,12 @@ rule evaluate:
         ),
         known=lambda wildcards, input: configuration.options("--novelty", input.known),
         chosen=settings.method,
-        options=settings.fit_options,
-        folds=settings.values["evaluation"]["folds"],
+        settings=settings.stage_json("evaluate"),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " evaluate {input.samples:q} --format credence"
         " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
         " {params.held_out:q}"
-        " --chosen {params.chosen:q} {params.options:q} {params.known:q} --folds {params.folds:q}"
+        " --chosen {params.chosen:q} --settings {params.settings:q} {params.known:q}"
         " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"

@@ -1,128 +1,320 @@
-"""What methods are judged on, alike for one of them alone and for all together."""
+"""The stages `crossfit` and `evaluate`: methods judged in sample and held out."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
-if TYPE_CHECKING:
-    from credence.evaluation.judging import Stated
-    from credence.findings import SetsFinding
-    from credence.predictions import Labelled
-    from credence.problems import Problem
-    from credence.stages.reading import CalibrationSet
-    from credence.tables.calibration_file import CalibrationFile
-    from credence.tables.samples import Samples
-    from credence.tables.table_spec import TableSpec
+import click
+
+from credence import __version__
+from credence.calibrators.auto import AutoCalibration
+from credence.calibrators.crossfit import fold_of
+from credence.calibrators.method_spec import TwoSteps, parse_method
+from credence.composition.what_if import what_if_of
+from credence.evaluation import EvaluationOptions, evaluate
+from credence.evaluation.evaluate import metric_columns
+from credence.evaluation.held_out import cross_fit
+from credence.evaluation.judging import Stated
+from credence.evaluation.notices import plural
+from credence.findings import (
+    ChoiceTrial,
+    ClassChoice,
+    Findings,
+    InputFile,
+    MethodChoices,
+    MethodFinding,
+    Notice,
+    Provenance,
+    Setting,
+    SkippedCandidate,
+)
+from credence.predictions import Labelled
+from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.releases.trove_tables import read_attach_summary
+from credence.sets.coverage import judge_sets
+from credence.settings import setting_rules
+from credence.stages.check import read_summary
+from credence.stages.fit import fit_options
+from credence.stages.reading import (
+    CalibrationSet,
+    as_calibrated,
+    calibration_set,
+    in_order_of_ids,
+    json_settings,
+    read_set,
+    require_other,
+    table_spec,
+    with_places,
+)
+from credence.stages.settings import Settings
+from credence.tables.calibration_file import CalibrationFile, read_calibration, require_match
+from credence.tables.stage_files import (
+    check_held_out_ending,
+    read_held_out_file,
+    write_held_out_file,
+)
+from credence.tables.table_spec import TableSpec
+from credence.tables.writing import check_table_ending, write_json, write_table
+
+LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
 
 
-def read_calibrations(paths: Sequence[str]) -> dict[str, CalibrationFile]:
+def evaluate_tables(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    calibrations: Sequence[str],
+    format_: str | None = None,
+    spec_json: str = "{}",
+    groups: str | None = None,
+    clusters: str | None = None,
+    held_out: Sequence[str] = (),
+    novelty: str | None = None,
+    chosen: str | None = None,
+    summary: str | None = None,
+    attached: Sequence[str] = (),
+    resample: Literal["cluster", "row"] = "cluster",
+    metrics: str | None = None,
+) -> Findings:
+    """Judge calibrations of labelled tables and write what was found."""
+    inputs = [*tables, *calibrations, *held_out, groups, clusters, novelty, summary]
+    for written in filter(None, (out, metrics)):
+        require_other(written, inputs)
+    if metrics is not None:
+        check_table_ending(Path(metrics))
+    files = _read_calibrations(calibrations)
+    chosen = _chosen(chosen, files)
+    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    used = _judged_set(tables, spec, files, novelty, groups, clusters, settings)
+    before = _read_held_out(held_out, files, used.labelled, _facts(settings))
+    found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
+    provenance = replace(found.provenance, inputs=_files_read(summary, attached))
+    found = replace(found, provenance=provenance, notices=_set_aside(used.set_aside))
+    write_json(Path(out), found.to_record())
+    if metrics is not None:
+        write_table(Path(metrics), metric_columns(found.results))
+    n_folds = settings.evaluation.folds
+    click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.", err=True)
+    return found
+
+
+def judge_calibrations(
+    labelled: Labelled,
+    files: Mapping[str, CalibrationFile],
+    settings: Settings,
+    chosen: str,
+    held_out: Mapping[str, Stated] | None = None,
+    resample: Literal["cluster", "row"] = "cluster",
+) -> Findings:
+    """Return how good the calibrations of methods are on the proteins that fitted them.
+
+    A method that `held_out` does not have is fitted again without each fold.
+    """
+    level, draws = settings.calibration.level, settings.calibration.draws
+    folds = settings.evaluation.folds
+    quick = replace(fit_options(settings.calibration), n_draws=0)
+    evaluation = evaluate(
+        labelled,
+        {name: parse_method(name, "--calibration").build(quick) for name in files},
+        EvaluationOptions(folds, level, draws, resample),
+        {name: file.calibration for name, file in files.items()},
+        reference=chosen,
+        held_out=held_out,
+    )
+    calibration, sets = files[chosen].calibration, files[chosen].sets
+    if labelled.predictions.scores is None:
+        sets = None
+    return Findings(
+        provenance=Provenance(
+            run="", title="", credence_version=__version__, inputs=(), versions=_versions()
+        ),
+        methods=tuple(map(_method_finding, files)),
+        chosen=chosen,
+        results=evaluation.results,
+        notices=(),
+        choices=tuple(
+            _choices(name, file.calibration)
+            for name, file in files.items()
+            if isinstance(file.calibration, AutoCalibration)
+        ),
+        what_if=what_if_of(labelled, parse_method(chosen, "--chosen"), calibration, quick),
+        sets=judge_sets(labelled, sets.options, folds, level, draws) if sets else None,
+    )
+
+
+def crossfit_tables(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    calibration: str,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    groups: str | None = None,
+    clusters: str | None = None,
+) -> None:
+    """Write what the method of a calibration says of each protein that did not fit it."""
+    require_other(out, [*tables, calibration, groups, clusters])
+    check_held_out_ending(Path(out))
+    files = _read_calibrations([calibration])
+    (name,) = files
+    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    labelled = _judged_set(tables, spec, files, None, groups, clusters, settings).labelled
+    n_folds = settings.evaluation.folds
+    quick = replace(fit_options(settings.calibration), n_draws=0)
+    calibrator = parse_method(name, "--calibration").build(quick)
+    fold = fold_of(labelled.cluster, labelled.predictions.predicted_class, n_folds)
+    confidences, vectors = cross_fit(labelled, {name: calibrator}, fold)
+    found = confidences[name], vectors.get(name)
+    write_held_out_file(Path(out), name, *found, labelled, _facts(settings))
+    n_samples = labelled.n_samples
+    click.echo(f"Wrote {out}: {name}, {n_samples} proteins, {n_folds} folds.", err=True)
+
+
+def _read_calibrations(paths: Sequence[str]) -> dict[str, CalibrationFile]:
     """Return the calibrations by method; refuse a method that is given twice."""
-    from credence.problems import InputError, Problem
-    from credence.tables.calibration_file import read_calibration
-
     files: dict[str, CalibrationFile] = {}
     problems: list[Problem] = []
     for path in paths:
-        try:
+        with gathering(problems):
             file = read_calibration(Path(path))
-        except InputError as error:
-            problems += error.problems
-            continue
-        if file.method_spec in files:
-            problems.append(
-                Problem(path, f"{file.method_spec!r} was given already.", "Give each method once.")
-            )
-        files[file.method_spec] = file
-    if problems:
-        raise InputError(problems)
+            if file.method_spec in files:
+                what = f"{file.method_spec!r} was given already."
+                raise refuse(path, what, "Give each method once.")
+            files[file.method_spec] = file
+    raise_any(problems)
     return files
 
 
-def samples_of(
+def _chosen(name: str | None, files: Mapping[str, CalibrationFile]) -> str:
+    """Return the method of the published confidences; the first unless named."""
+    if name is None:
+        return next(iter(files))
+    text = parse_method(name, "--chosen").text
+    if text not in files:
+        raise refuse("--chosen", f"{text!r} is not among them.", nearest(text, list(files)))
+    return text
+
+
+def _judged_set(
     tables: Sequence[str],
     stated: TableSpec,
     files: Mapping[str, CalibrationFile],
-    novelty: str | None = None,
-) -> Samples:
-    """Return the samples; refuse calibrations that are not of their table."""
-    from credence.problems import InputError
-    from credence.stages.reading import as_calibrated, read_set, with_places
-    from credence.tables.calibration_file import require_match
-
+    novelty: str | None,
+    groups: str | None,
+    clusters: str | None,
+    settings: Settings,
+) -> CalibrationSet:
+    """Return the proteins that judge, by their ids; refuse calibrations of another table."""
     known = next(iter(files.values()))
     as_known = as_calibrated(stated, known.class_names, known.scale)
     samples = read_set(tables, replace(as_known, class_names=stated.class_names))
     samples = with_places(samples, novelty)
     problems: list[Problem] = []
     for file in files.values():
-        try:
+        with gathering(problems):
             require_match(file, samples.predictions, tables[0])
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    return samples
-
-
-def judged_set(
-    samples: Samples, table: str, groups: str | None, clusters: str | None, weights: str
-) -> CalibrationSet:
-    """Return the proteins that judge, in the order of their ids."""
-    from credence.stages.reading import calibration_set, in_order_of_ids
-
-    used = calibration_set(samples, table, groups, clusters, weights)
+    raise_any(problems)
+    used = calibration_set(samples, tables[0], groups, clusters, settings.calibration.weights)
     return replace(used, labelled=in_order_of_ids(used.labelled))
 
 
-def facts_of(folds: int, min_positives: float) -> dict[str, float]:
+def _facts(settings: Settings) -> dict[str, float]:
     """Return the settings on which held-out confidences depend, beside the method's own."""
-    return {"folds": folds, "min_positives": min_positives}
+    return {
+        "folds": settings.evaluation.folds,
+        "min_positives": settings.calibration.min_positives,
+    }
 
 
-def read_held_out(
+def _read_held_out(
     paths: Sequence[str],
     files: Mapping[str, CalibrationFile],
     labelled: Labelled,
-    folds: int,
-    min_positives: float,
+    facts: dict[str, float],
 ) -> dict[str, Stated]:
     """Return what methods say held out that were cross-fitted before, by method."""
-    from credence.evaluation.judging import Stated
-    from credence.problems import InputError, refuse
-    from credence.tables.stage_files import read_held_out_file
-
-    facts = facts_of(folds, min_positives)
-
     found: dict[str, Stated] = {}
     problems: list[Problem] = []
     for path in paths:
-        try:
+        with gathering(problems):
             method, confidence, vectors = read_held_out_file(Path(path), labelled, facts)
             if method not in files:
-                raise refuse(
-                    path,
-                    f"{method!r} is not judged here.",
-                    "Give its calibration too, or leave it out.",
-                )
+                what = f"{method!r} is not judged here."
+                raise refuse(path, what, "Give its calibration too, or leave it out.")
             if method in found:
                 raise refuse(path, f"{method!r} was given already.", "Give each method once.")
             found[method] = Stated(confidence, vectors)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return found
 
 
-def sets_finding(
-    labelled: Labelled, file: CalibrationFile, folds: int, level: float, draws: int
-) -> SetsFinding | None:
-    """Return how good the sets of a calibration are on families held out, where it has some."""
-    from credence.sets.coverage import judge_sets
+def _method_finding(name: str) -> MethodFinding:
+    specification = parse_method(name, "--calibration")
+    stages = specification.stages if isinstance(specification, TwoSteps) else (specification,)
+    settings = tuple(
+        Setting(
+            key if len(stages) == 1 else f"{stage.method.name}.{key}",
+            str(getattr(stage.settings, key)),
+        )
+        for stage in stages
+        for key in setting_rules(stage.method.settings)
+    )
+    return MethodFinding(
+        name=specification.text,
+        summary=" Then: ".join(stage.method.summary for stage in stages),
+        reference="; ".join(stage.method.reference for stage in stages),
+        settings=settings,
+    )
 
-    if file.sets is None or labelled.predictions.scores is None:
-        return None
-    return judge_sets(labelled, file.sets.options, folds, level, draws)
+
+def _choices(name: str, calibration: AutoCalibration) -> MethodChoices:
+    return MethodChoices(
+        name,
+        tuple(
+            ClassChoice(
+                choice.class_name,
+                choice.chosen,
+                choice.rivals,
+                choice.n,
+                choice.n_clusters,
+                tuple(
+                    ChoiceTrial(
+                        trial.method, trial.held_out_nll, trial.difference, trial.standard_error
+                    )
+                    for trial in choice.trials
+                ),
+            )
+            for choice in calibration.choices
+        ),
+        tuple(SkippedCandidate(*entry) for entry in calibration.skipped.items()),
+    )
+
+
+def _versions() -> tuple[Setting, ...]:
+    """Return the versions of Python and of the libraries that compute."""
+    libraries = tuple(Setting(name, version(name)) for name in LIBRARIES)
+    return (Setting("Python", platform.python_version()), *libraries)
+
+
+def _files_read(summary: str | None, attached: Sequence[str]) -> tuple[InputFile, ...]:
+    base = () if summary is None else read_summary(Path(summary)).inputs
+    added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
+    return (*base, *added)
+
+
+def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:
+    return tuple(
+        Notice(
+            "set aside",
+            f"{count} protein{'' if count == 1 else 's'} of the calibration set "
+            f"{'is' if count == 1 else 'are'} not used: {reason}.",
+        )
+        for reason, count in reasons.items()
+    )
