@@ -2,27 +2,21 @@
 
 A full run fits every method with intervals to all proteins and judges it
 held-out, as `credence run` does. Beside it: fitting every method anew without
-intervals, fitting the additive ones anew, and adding the trove to the masses
-that the release before has stored. The last two give the same bytes, which is
-asserted before anything is measured.
+intervals, and fitting the additive ones anew.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from benchmarks.run import table
 from benchmarks.speed import N_PAPER
 
 from credence.calibrators.all_methods import METHODS, SINGLE
-from credence.calibrators.classwise import ClasswiseCalibration, ClasswiseCalibrator
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.recalibrate import add_trove, fit_masses, mass_table
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled
@@ -55,30 +49,10 @@ def seconds(work: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
-def without_masses(calibration: ClasswiseCalibration) -> str:
-    """Return all that is written of a calibration, but for the masses."""
-    entries = tuple(replace(entry, masses=None) for entry in calibration.entries)
-    return json.dumps(replace(calibration, entries=entries).to_record())
-
-
 def troves() -> str:
     """Return what a recalibration costs beside a full run."""
     old, trove, everything = grown()
-    stored = mass_table(old)
     additive = [method.name for method in METHODS if method.additive]
-    calibrators = {name: parse_method(name, "benchmarks").build(QUICK) for name in additive}
-    for name, calibrator in calibrators.items():
-        assert isinstance(calibrator, ClasswiseCalibrator)
-        added = fit_masses(calibrator, add_trove(stored, trove))
-        scratch = calibrator.fit(everything)
-        assert isinstance(scratch, ClasswiseCalibration)
-        assert without_masses(added) == without_masses(scratch), name
-
-    def add() -> None:
-        table_ = add_trove(stored, trove)
-        for calibrator in calibrators.values():
-            assert isinstance(calibrator, ClasswiseCalibrator)
-            fit_masses(calibrator, table_)
 
     def refit(names: list[str], options: FitOptions) -> Callable[[], object]:
         built = [parse_method(name, "benchmarks").build(options) for name in names]
@@ -90,7 +64,6 @@ def troves() -> str:
     judged = seconds(lambda: evaluate(everything, quick, EvaluationOptions()))
     full = intervals + judged
     works = {
-        f"trove added to stored masses, {len(additive)} additive methods": seconds(add, REPEATS),
         f"{len(additive)} additive methods fitted anew": seconds(refit(additive, QUICK), REPEATS),
         f"all {len(single)} methods fitted anew, no intervals": seconds(refit(single, QUICK)),
         "all methods with `auto` besides, no intervals": seconds(refit([*single, "auto"], QUICK)),
@@ -101,7 +74,6 @@ def troves() -> str:
     rows = [[what, f"{spent:.3f}", f"{spent / full:.2%}"] for what, spent in works.items()]
     note = (
         f"{trove.n_samples:,} proteins of {len(set(trove.cluster)):,} new families on "
-        f"{old.n_samples:,}; processor seconds. What is added to masses is, bit for bit, what is "
-        "fitted anew.\n\n"
+        f"{old.n_samples:,}; processor seconds.\n\n"
     )
     return note + table(["what", "seconds", "of a full run"], rows)

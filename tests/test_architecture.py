@@ -222,7 +222,6 @@ def test_every_command_is_listed() -> None:
             "labels",
             "lock",
             "novel",
-            "onto",
             "places",
             "profiles",
             "progress",

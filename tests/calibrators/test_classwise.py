@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.classwise import class_samples, count, kish, scarce_fallback
-from credence.calibrators.masses import class_masses, support_of
+from credence.calibrators.masses import class_masses
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Labelled
@@ -82,15 +86,15 @@ def test_weights_that_vary_make_a_class_scarcer(sample_of: Make) -> None:
 
 
 def test_support_counts_a_family_of_alike_once(sample_of: Make) -> None:
-    alone = support_of(class_masses(sample_of([8.0] * 40, [])), 10.0)
-    family = support_of(class_masses(sample_of([8.0] * 40, [], cluster=["one"] * 40)), 10.0)
+    alone = class_masses(sample_of([8.0] * 40, [])).support
+    family = class_masses(sample_of([8.0] * 40, [], cluster=["one"] * 40)).support
     at_8 = int(np.argmin(np.abs(alone[0] - 8.0)))
     assert alone[1][at_8] == pytest.approx(40)
     assert family[1][at_8] == pytest.approx(1)
 
 
 def test_support_fades_away_from_the_scores_seen(sample_of: Make) -> None:
-    knots, support = support_of(class_masses(sample_of([8.0] * 40, [])), 10.0)
+    knots, support = class_masses(sample_of([8.0] * 40, [])).support
     assert support[np.argmin(np.abs(knots - 5.0))] < 0.5
     assert np.interp(8.0, knots, support) > np.interp(7.5, knots, support)
 
@@ -101,7 +105,7 @@ def test_support_of_many_clusters_is_that_of_the_definition(sample_of: Make) -> 
     score = np.round(rng.uniform(5, 10, 300) * 20) / 20
     names = [f"f{code}" for code in rng.integers(120, size=300)]
     sample = sample_of(score, [], weight=rng.uniform(0.5, 2, 300), cluster=names)
-    knots, support = support_of(class_masses(sample), 10.0)
+    knots, support = class_masses(sample).support
     for knot in (6.0, 8.0, 9.0):
         near = sample.weight * np.exp(-0.5 * ((knot - sample.score) / 0.5) ** 2)
         mass = np.bincount(sample.cluster, weights=near)
@@ -111,6 +115,22 @@ def test_support_of_many_clusters_is_that_of_the_definition(sample_of: Make) -> 
 
 
 def test_counts_say_what_a_class_rests_on(sample_of: Make) -> None:
-    found = count(class_masses(sample_of([8.0, 6.0], [4.0], cluster=["a", "a", "b"])))
+    sample = sample_of([8.0, 6.0], [4.0], cluster=["a", "a", "b"])
+    found = count(sample, class_masses(sample))
     assert (found["n"], found["n_correct"], found["n_clusters"]) == (3, 2, 2)
     assert (found["score_min"], found["score_median"], found["score_max"]) == (4.0, 6.0, 8.0)
+
+
+def test_sums_that_an_older_file_keeps_are_ignored(world: Labelled) -> None:
+    record = read_calibration(fit_record(world)).to_record()
+    older = fit_record(world)
+    for entry in older["classes"].values():
+        entry["masses"] = {"score": [1.0], "right": {"shift": 52, "units": [1]}}
+    assert read_calibration(older).to_record() == record
+
+
+def fit_record(world: Labelled) -> dict[str, Any]:
+    """Return the record of a histogram fitted without draws, as a file gives it back."""
+    fitted = parse_method("histogram", "test").build(FitOptions(n_draws=0)).fit(world)
+    record: dict[str, Any] = json.loads(json.dumps(fitted.to_record()))
+    return record

@@ -135,15 +135,6 @@ def test_findings_tell_how_often_sets_hold_the_class(folder: Path) -> None:
     assert np.isclose(sets["all_classes"]["coverage"], 0.8, atol=0.1)
 
 
-def test_sets_cannot_be_added_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fit("--keep-masses", "--sets", "0.8") == 0
-    capsys.readouterr()
-    assert fit("--onto", "c.json", "--sets", "0.8", "--out", "d.json") == 2
-    assert "--sets: proteins cannot be added to sets. Leave it out, or fit to all." in (
-        capsys.readouterr().err
-    )
-
-
 def shifted(kind: str) -> dict[str, list[str]]:
     """Return what annotating gives at a composition that is stated."""
     assert fit("--sets", "0.8", "--sets-kind", kind) == 0

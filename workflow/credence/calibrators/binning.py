@@ -27,27 +27,25 @@ class Nodes:
     mass: Floats  # Positive
 
 
-def group_scores(score: Floats) -> tuple[Floats, Integers, Integers | None]:
-    """Return distinct scores, the group of each sorted row, and the order if unsorted."""
-    order = None
-    if len(score) > 1 and not bool((score[1:] >= score[:-1]).all()):
-        order = np.argsort(score, kind="stable")
-        score = score[order]
+def group_scores(score: Floats) -> tuple[Floats, Integers]:
+    """Return the distinct scores, ascending, and which of them each row has."""
+    if not bool((score[1:] >= score[:-1]).all()):
+        distinct, place = np.unique(score, return_inverse=True)
+        return distinct, place
     is_first = np.ones(len(score), dtype=np.bool_)
     is_first[1:] = score[1:] > score[:-1]
-    return score[is_first], np.cumsum(is_first) - 1, order
+    return score[is_first], np.cumsum(is_first) - 1
 
 
 def masses_of(sample: ClassSample) -> Masses:
     """Return the masses of a class's positives at their distinct scores."""
-    distinct, group, order = group_scores(sample.score)
+    distinct, place = group_scores(sample.score)
     units, is_correct = fixed(sample.weight), sample.is_correct
-    if order is not None:
-        units, is_correct = units.take(order), is_correct[order]
-    starts = np.searchsorted(group, np.arange(len(distinct)))
-    right = units.where(is_correct).sums(starts)
-    wrong = units.sums(starts) - right
-    return Masses(distinct, right.floats(), wrong.floats())
+    right, wrong = (
+        units.where(kind).placed(place, len(distinct)).floats()
+        for kind in (is_correct, ~is_correct)
+    )
+    return Masses(distinct, right, wrong)
 
 
 def nodes_of(masses: Masses, kind: str, width: float) -> Nodes:

@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.masses import OfMasses
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
     Curve,
     FitOptions,
     Law,
-    Masses,
     Method,
     Need,
     Record,
@@ -51,7 +50,7 @@ class ConstantCurve:
 
 
 @dataclass(frozen=True)
-class ClassOnly(OfMasses[ConstantCurve]):
+class ClassOnly:
     """Settings of the class-only confidence: there are none.
 
     Notes
@@ -64,9 +63,9 @@ class ClassOnly(OfMasses[ConstantCurve]):
     .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> ConstantCurve:
-        """Return the weighted share of right predictions, from masses alone."""
-        return ConstantCurve(masses.share)
+    def fit_curve(self, sample: ClassSample) -> ConstantCurve:
+        """Return the weighted share of right predictions."""
+        return ConstantCurve(masses_of(sample).share)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""

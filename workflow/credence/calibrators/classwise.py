@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.masses import ClassMasses, class_masses, support_of
+from credence.calibrators.masses import ClassMasses, class_masses
 from credence.calibrators.protocol import (
     Band,
     Calibrator,
@@ -21,7 +21,6 @@ from credence.calibrators.protocol import (
     Curve,
     CurveMethod,
     FitOptions,
-    MassMethod,
     Record,
 )
 from credence.confidence import Confidence, Note
@@ -57,8 +56,6 @@ class ClassCurve:
     band: Band | None  # Its pointwise interval; None where none was asked for
     support: tuple[Floats, Floats] | None  # Knots of the effective number of proteins near a score
     counts: Record  # What the class's positives amount to
-    # What a trove can be added to; kept where that was asked for.
-    masses: ClassMasses | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +120,7 @@ class ClasswiseCalibrator:
 
     def _fit_class(self, sample: ClassSample) -> ClassCurve:
         masses = class_masses(sample)
-        curve = self.curve_of(masses, sample.scale, sample.resolution)
-        if curve is None:
-            curve = self.settings.fit_curve(sample)
+        curve = scarce_fallback(masses, self.options) or self.settings.fit_curve(sample)
         band = None
         if self.options.n_draws > 0:
             if isinstance(curve, Fallback):
@@ -133,16 +128,7 @@ class ClasswiseCalibrator:
                 band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
             else:
                 band = self.settings.fit_band(sample, curve, self.options)
-        return ClassCurve(curve, band, support_of(masses, sample.scale), count(masses))
-
-    def curve_of(self, masses: ClassMasses, scale: float, resolution: float) -> Curve | None:
-        """Return what the masses alone give; None where the method needs the proteins."""
-        fallback = scarce_fallback(masses, self.options)
-        if fallback is not None:
-            return fallback
-        if isinstance(self.settings, MassMethod) and self.settings.is_additive:
-            return self.settings.fit_masses(masses.floats, scale, resolution)
-        return None
+        return ClassCurve(curve, band, masses.support, count(sample, masses))
 
 
 def class_samples(labelled: Labelled) -> list[ClassSample | None]:
@@ -193,27 +179,24 @@ def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None
     code = Note.NONE
     if masses.effective_number < options.min_positives:
         code |= Note.SCARCE
-    if not masses.n_right.any() or not masses.n_wrong.any():
+    if not masses.at_scores.right.any() or not masses.at_scores.wrong.any():
         code |= Note.ONE_SIDED
     if code is Note.NONE:
         return None
     return Fallback((masses.weight_right + 0.5) / (masses.weight + 1.0), int(code))
 
 
-def count(masses: ClassMasses) -> Record:
+def count(sample: ClassSample, masses: ClassMasses) -> Record:
     """Return how many proteins and clusters a class's positives are."""
-    reached = np.cumsum(masses.n_right + masses.n_wrong)
-    n_samples = int(reached[-1])
-    middle = np.searchsorted(reached, [(n_samples - 1) // 2, n_samples // 2], side="right")
     return {
-        "n": n_samples,
-        "n_correct": int(masses.n_right.sum()),
-        "n_clusters": masses.n_clusters,
+        "n": len(sample.score),
+        "n_correct": int(sample.is_correct.sum()),
+        "n_clusters": len(sample.cluster_key),
         "weight": masses.weight,
         "share_correct": masses.weight_right / masses.weight,
-        "score_min": float(masses.score[0]),
-        "score_median": float(masses.score[middle].mean()),
-        "score_max": float(masses.score[-1]),
+        "score_min": float(sample.score.min()),
+        "score_median": float(np.median(sample.score)),
+        "score_max": float(sample.score.max()),
     }
 
 
@@ -239,8 +222,6 @@ def entry_record(entry: ClassCurve) -> Record:
             "score": entry.support[0].tolist(),
             "n": entry.support[1].tolist(),
         }
-    if entry.masses is not None:
-        record["masses"] = entry.masses.to_record()
     return record
 
 
@@ -255,7 +236,6 @@ def read_entry(
         curve = read_curve(record["curve"])
     band = record.get("band")
     support = record.get("support")
-    masses = record.get("masses")
     return ClassCurve(
         curve,
         None
@@ -263,7 +243,6 @@ def read_entry(
         else Band(np.array(band["score"]), np.array(band["lower"]), np.array(band["upper"])),
         None if support is None else (np.array(support["score"]), np.array(support["n"])),
         dict(record["counts"]),
-        None if masses is None else ClassMasses.from_record(masses),
     )
 
 

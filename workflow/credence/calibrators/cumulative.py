@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
+from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of, knots_of
-from credence.calibrators.masses import MassDraws, OfMasses, cluster_masses, draw_masses, places_of
+from credence.calibrators.masses import MassDraws, cluster_masses, draw_masses, places_of
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
@@ -74,7 +75,7 @@ class CumulativeCurve:
 
 
 @dataclass(frozen=True)
-class Cumulative(OfMasses[CumulativeCurve]):
+class Cumulative:
     """Settings of the cumulative confidence: there are none.
 
     Notes
@@ -92,8 +93,9 @@ class Cumulative(OfMasses[CumulativeCurve]):
         """Return minus infinity: there is no cutoff."""
         return -np.inf
 
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> CumulativeCurve:
-        """Return the shares by running sums, from masses alone."""
+    def fit_curve(self, sample: ClassSample) -> CumulativeCurve:
+        """Return the shares by running sums."""
+        masses = masses_of(sample)
         return curve_at(masses, self.cutoff(masses))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:

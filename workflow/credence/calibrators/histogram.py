@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of
-from credence.calibrators.masses import OfMasses, Places, cluster_masses, draw_masses
+from credence.calibrators.masses import Places, cluster_masses, draw_masses
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
     Curve,
     FitOptions,
     Law,
-    Masses,
     Method,
     Need,
     Record,
@@ -85,7 +85,7 @@ def inner_edges(upper_edge: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Histogram(OfMasses[StepCurve]):
+class Histogram:
     """Settings of the histogram confidence.
 
     Notes
@@ -102,10 +102,11 @@ class Histogram(OfMasses[StepCurve]):
     bins: str = setting("width", "equal width, or equal weight", ("width", "count"))
     n_bins: int = setting(20, "number of bins", low=1, high=1000)
 
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> StepCurve:
-        """Return the share of right predictions per bin, from masses alone."""
+    def fit_curve(self, sample: ClassSample) -> StepCurve:
+        """Return the share of right predictions per bin."""
+        masses = masses_of(sample)
         if self.bins == "width":
-            upper_edge = scale * np.arange(1, self.n_bins) / self.n_bins
+            upper_edge = sample.scale * np.arange(1, self.n_bins) / self.n_bins
         else:
             upper_edge = equal_weight_edges(masses.score, masses.total, self.n_bins)
         bin_ = bin_of(upper_edge, masses.score)

@@ -23,7 +23,7 @@ from credence.calibrators.classwise import (
     scarce_fallback,
 )
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.masses import class_masses, support_of
+from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record, components_asked
 from credence.confidence import Confidence, Note
 from credence.draws import keys_of
@@ -154,9 +154,7 @@ class JointCalibrator:
                 lower, upper = share_interval(sample, self.options)
                 band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
             is_active[class_] = fallback is None
-            entries.append(
-                ClassCurve(fallback, band, support_of(masses, sample.scale), count(masses))
-            )
+            entries.append(ClassCurve(fallback, band, masses.support, count(sample, masses)))
         model = None
         if is_active.any():
             rows = order_rows(labelled, is_active)

@@ -103,11 +103,6 @@ def hermite(knots: Floats, value: Floats, slope: Floats, point: Floats) -> Float
     return np.clip(cubic, 0.0, 1.0)
 
 
-def constant_curve(masses: Masses) -> KernelCurve:
-    """Return the class's share as a curve that no bandwidth made."""
-    return KernelCurve(masses.score[:1], np.array([masses.share]), np.zeros(1), np.nan)
-
-
 STEP = 1.1  # ratio of the bandwidths tried first
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 REFINEMENTS = 14  # narrows the last step of 10 % to 0.02 %
@@ -460,32 +455,17 @@ class Kernel:
     def fit_curve(self, sample: ClassSample) -> KernelCurve:
         """Return the ratio of kernel sums, on knots."""
         masses = masses_of(sample)
-        if self.is_additive:
-            return self.fit_masses(masses, sample.scale, sample.resolution)
-        return self.curve_at(masses, leave_one_out_bandwidth(sample), sample.scale)
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether the curve is a function of the masses; `loo` looks at clusters."""
-        return self.bandwidth != LEAVE_ONE_OUT
-
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> KernelCurve:
-        """Return the ratio of kernel sums, on knots, from masses alone."""
-        bandwidth: float | None
-        if self.bandwidth in MON:
-            bandwidth = None
-            if masses.right.any() and masses.wrong.any():
-                allowed = MON[str(self.bandwidth)]
-                bandwidth = steady_bandwidth(masses, scale, resolution, allowed)
-        else:
+        bandwidth: float | None = None
+        if self.bandwidth == LEAVE_ONE_OUT:
+            bandwidth = leave_one_out_bandwidth(sample)
+        elif self.bandwidth not in MON:
             bandwidth = float(self.bandwidth)
-        return self.curve_at(masses, bandwidth, scale)
-
-    def curve_at(self, masses: Masses, bandwidth: float | None, scale: float) -> KernelCurve:
-        """Return the curve at a bandwidth; the class's share where there is none."""
+        elif masses.right.any() and masses.wrong.any():
+            allowed = MON[str(self.bandwidth)]
+            bandwidth = steady_bandwidth(masses, sample.scale, sample.resolution, allowed)
         if bandwidth is None:
-            return constant_curve(masses)
-        return trace(self.ratio(masses, bandwidth, scale), masses)
+            return KernelCurve(masses.score[:1], np.array([masses.share]), np.zeros(1), np.nan)
+        return trace(self.ratio(masses, bandwidth, sample.scale), masses)
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
         """Return the ratio of kernel sums at a bandwidth."""

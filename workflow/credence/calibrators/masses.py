@@ -1,39 +1,23 @@
-"""What the additive methods learn from: how much weight lies where, as integers.
+"""What the methods that are sums over proteins learn from: how much weight lies where.
 
 The point curve of such a method, its bandwidth and its cutoff are functions of
-the masses alone. Masses are sums over proteins in fixed point, so that a trove
-is added to the stored masses of a release and gives, bit for bit, what all
-proteins together give, in any order.
-
-Support counts families, not proteins, and so does the number of clusters: they
-are sums over clusters. Masses are added only if no cluster is in both; one that
-a trove joins is taken away as it was and added as it is now, which is also
-what 1/(cluster size) weights demand, as they lighten the old relatives.
+the masses alone. Masses are summed in fixed point, so that no order of rows
+changes a bit. Support counts families, not proteins: it is a sum over clusters.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from credence.calibrators.binning import group_scores, masses_of
-from credence.calibrators.fixed_point import (
-    HIGH_UNIT,
-    FixedPoint,
-    carried,
-    counted,
-    fixed,
-    fixed_columns,
-    from_whole,
-    zeros,
-)
-from credence.calibrators.protocol import ClassSample, Curve, Masses, Record
+from credence.calibrators.fixed_point import HIGH_UNIT, FixedPoint, carried, fixed, fixed_columns
+from credence.calibrators.protocol import ClassSample, Masses
 from credence.draws import cluster_weights
 from credence.predictions import Floats, Integers
 
@@ -44,249 +28,64 @@ COARSE = 2.0**-20  # squared masses of families are held in units so much coarse
 
 
 @dataclass(frozen=True, eq=False)
-class SupportSums:
-    """Sums over clusters that the effective number near a score is made of."""
-
-    # Σ w² and number of the clusters of one protein, per bin of the score.
-    lone_squares: FixedPoint
-    lone_number: FixedPoint
-    family_squares: FixedPoint  # Σ (mass near)² · 2⁻²⁰ over the other clusters, per knot
-    family_presence: FixedPoint  # Σ (mass near)/(mass) over the other clusters, per knot
-
-    def __add__(self, other: SupportSums) -> SupportSums:
-        """Return the sums over the clusters of both."""
-        return SupportSums(*(mine + its for mine, its in _pairs(self, other)))
-
-    def __sub__(self, other: SupportSums) -> SupportSums:
-        """Return the sums without the clusters of the other."""
-        return SupportSums(*(mine - its for mine, its in _pairs(self, other)))
-
-
-def _pairs(first: SupportSums, second: SupportSums) -> list[tuple[FixedPoint, FixedPoint]]:
-    return [
-        (getattr(first, entry.name), getattr(second, entry.name)) for entry in fields(SupportSums)
-    ]
-
-
-@dataclass(frozen=True, eq=False)
 class ClassMasses:
-    """All that an additive method is told of one predicted class."""
+    """How much weight one predicted class rests on, and where it lies."""
 
-    score: Floats  # Distinct scores, ascending
-    right: FixedPoint  # Summed weights of right and of wrong predictions there
-    wrong: FixedPoint
-    n_right: Integers  # Number of right and of wrong predictions there
-    n_wrong: Integers
-    squares: FixedPoint  # Σ w² over all, one number: Kish's effective number needs it
-    n_clusters: int  # Clusters of relatives
-    support: SupportSums  # What is near of each cluster
-
-    @cached_property
-    def floats(self) -> Masses:
-        """The masses as the curves take them."""
-        return Masses(self.score, self.right.floats(), self.wrong.floats())
-
-    @cached_property
-    def weight_right(self) -> float:
-        """Weight of the right predictions."""
-        return float(self.right.total().floats()[0])
-
-    @cached_property
-    def weight(self) -> float:
-        """Weight of all predictions."""
-        return float((self.right.total() + self.wrong.total()).floats()[0])
-
-    @property
-    def effective_number(self) -> float:
-        """Kish's number (Σw)²/Σw² of predictions."""
-        return self.weight**2 / float(self.squares.floats()[0])
-
-    def __add__(self, other: ClassMasses) -> ClassMasses:
-        """Return the masses of both; no cluster may be in both."""
-        return self._combined(other, 1)
-
-    def __sub__(self, other: ClassMasses) -> ClassMasses | None:
-        """Return the masses without those of the other; None where nothing is left."""
-        rest = self._combined(other, -1)
-        if (rest.n_right < 0).any() or (rest.n_wrong < 0).any() or rest.n_clusters < 0:
-            raise ValueError("more proteins are taken away than there are")
-        held = np.flatnonzero(rest.n_right + rest.n_wrong)
-        if len(held) == 0:
-            return None
-        return replace(
-            rest,
-            score=rest.score[held],
-            right=rest.right.take(held),
-            wrong=rest.wrong.take(held),
-            n_right=rest.n_right[held],
-            n_wrong=rest.n_wrong[held],
-        )
-
-    def _combined(self, other: ClassMasses, sign: int) -> ClassMasses:
-        score = np.union1d(self.score, other.score)
-        own, its = (np.searchsorted(score, part.score) for part in (self, other))
-
-        def weights(mine: FixedPoint, of_other: FixedPoint) -> FixedPoint:
-            first, second = mine.placed(own, len(score)), of_other.placed(its, len(score))
-            return first + second if sign > 0 else first - second
-
-        def numbers(mine: Integers, of_other: Integers) -> Integers:
-            counted = np.zeros(len(score), dtype=np.int64)
-            counted[own] += mine
-            counted[its] += sign * of_other
-            return counted
-
-        is_sum = sign > 0
-        return ClassMasses(
-            score,
-            weights(self.right, other.right),
-            weights(self.wrong, other.wrong),
-            numbers(self.n_right, other.n_right),
-            numbers(self.n_wrong, other.n_wrong),
-            self.squares + other.squares if is_sum else self.squares - other.squares,
-            self.n_clusters + sign * other.n_clusters,
-            self.support + other.support if is_sum else self.support - other.support,
-        )
-
-    def to_record(self) -> Record:
-        """Return the masses as JSON data, in units as coarse as they allow."""
-        parts = {
-            "right": self.right,
-            "wrong": self.wrong,
-            "squares": self.squares,
-            **{entry.name: getattr(self.support, entry.name) for entry in fields(SupportSums)},
-        }
-        record: Record = {
-            "score": self.score.tolist(),
-            "n_right": self.n_right.tolist(),
-            "n_wrong": self.n_wrong.tolist(),
-            "n_clusters": self.n_clusters,
-        }
-        return record | {name: _packed(part.whole()) for name, part in parts.items()}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ClassMasses:
-        """Return the masses of a record."""
-
-        def part(name: str) -> FixedPoint:
-            return from_whole(_unpacked(record[name]))
-
-        return cls(
-            np.array(record["score"], dtype=np.float64),
-            part("right"),
-            part("wrong"),
-            np.array(record["n_right"], dtype=np.int64),
-            np.array(record["n_wrong"], dtype=np.int64),
-            part("squares"),
-            int(record["n_clusters"]),
-            SupportSums(*(part(entry.name) for entry in fields(SupportSums))),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class MassTable:
-    """The masses of all predicted classes."""
-
-    class_names: tuple[str, ...]  # Classes in order
-    scale: float  # See :class:`credence.predictions.Predictions`
-    resolution: float
-    entries: tuple[ClassMasses | None, ...]  # One per class; None where it was never predicted
-
-    def __add__(self, other: MassTable) -> MassTable:
-        """Return the masses of both; no cluster may be in both."""
-        pairs = zip(self.entries, other.entries, strict=True)
-        return replace(
-            self,
-            resolution=min(self.resolution, other.resolution),
-            entries=tuple(_sum(mine, its) for mine, its in pairs),
-        )
-
-    def __sub__(self, other: MassTable) -> MassTable:
-        """Return the masses without those of the other."""
-        pairs = zip(self.entries, other.entries, strict=True)
-        return replace(self, entries=tuple(_rest(mine, its) for mine, its in pairs))
-
-
-def _sum(first: ClassMasses | None, second: ClassMasses | None) -> ClassMasses | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first + second
-
-
-def _rest(first: ClassMasses | None, second: ClassMasses | None) -> ClassMasses | None:
-    if second is None:
-        return first
-    if first is None:
-        raise ValueError("more proteins are taken away than there are")
-    return first - second
-
-
-def _packed(units: list[int]) -> Record:
-    """Return integers as multiples of the greatest power of two that divides all."""
-    together = 0
-    for unit in units:
-        together |= unit
-    shift = (together & -together).bit_length() - 1 if together else 0
-    return {"shift": shift, "units": [unit >> shift for unit in units]}
-
-
-def _unpacked(record: Mapping[str, Any]) -> list[int]:
-    shift = int(record["shift"])
-    return [int(unit) << shift for unit in record["units"]]
+    at_scores: Masses  # Weight of right and of wrong predictions at each score
+    weight_right: float  # Weight of the right predictions
+    weight: float  # Weight of all predictions
+    effective_number: float  # Kish's number (Σw)²/Σw² of predictions
+    support: tuple[Floats, Floats]  # Knots of the effective number of proteins near a score
 
 
 def class_masses(sample: ClassSample) -> ClassMasses:
     """Return the masses of a class's positives."""
-    distinct, group, order = group_scores(sample.score)
-    rows = np.arange(len(group)) if order is None else order
-    is_correct, weight = sample.is_correct[rows], sample.weight[rows]
-    starts = np.searchsorted(group, np.arange(len(distinct)))
-    units = fixed(weight)
-    right = units.where(is_correct).sums(starts)
-    n_all = np.diff(starts, append=len(group))
-    n_right = np.add.reduceat(is_correct.astype(np.int64), starts)
+    units = fixed(sample.weight)
+    weight = units.sum()
     return ClassMasses(
-        distinct,
-        right,
-        units.sums(starts) - right,
-        n_right,
-        n_all - n_right,
-        fixed(weight**2).total(),
-        len(sample.cluster_key),
-        _support_sums(sample, rows, units),
+        masses_of(sample),
+        units.where(sample.is_correct).sum(),
+        weight,
+        weight**2 / fixed(sample.weight**2).sum(),
+        _support(sample, units),
     )
 
 
-def _support_sums(sample: ClassSample, order: Integers, units: FixedPoint) -> SupportSums:
-    n_bins = SUPPORT_BINS + 1
-    bin_ = support_bins(sample.score[order], sample.scale)
-    weight, cluster = sample.weight[order], sample.cluster[order]
+def _support(sample: ClassSample, units: FixedPoint) -> tuple[Floats, Floats]:
+    """Return knots of the effective number of proteins near a score.
+
+    Near is a Gaussian window; relatives are added up before Kish's formula, so
+    a family of alike proteins counts as one.
+    """
+    scale, weight, cluster = sample.scale, sample.weight, sample.cluster
+    n_bins, window = SUPPORT_BINS + 1, support_window()
+    bin_ = np.clip(np.rint(sample.score / (scale / SUPPORT_BINS)), 0, SUPPORT_BINS)
+    bin_ = bin_.astype(np.int64)
     is_family = np.bincount(cluster) > 1
     is_lone = ~is_family[cluster]
-    lone_squares = fixed(weight[is_lone] ** 2).placed(bin_[is_lone], n_bins)
-    lone_number = counted(np.bincount(bin_[is_lone], minlength=n_bins))
+    lone = bin_[is_lone]
+    squares = window**2 @ fixed(weight[is_lone] ** 2).placed(lone, n_bins).floats()
+    presence = window @ np.bincount(lone, minlength=n_bins).astype(np.float64)
     rows = np.flatnonzero(~is_lone)
-    if len(rows) == 0:
-        nothing = zeros(N_SUPPORT_KNOTS)
-        return SupportSums(lone_squares, lone_number, nothing, nothing)
-    at = ((np.cumsum(is_family) - 1)[cluster[rows]], bin_[rows])
-    shape = (int(is_family.sum()), n_bins)
-    # Integers first: what a family weighs in a bin must not depend on the order of its rows.
-    families = sparse.csr_array((units.high[rows], at), shape=shape)
-    mass = families.data * HIGH_UNIT
-    if units.low.any():
-        low = sparse.csr_array((units.low[rows], at), shape=shape).data
-        mass = carried(families.data, low).floats()
-    families = sparse.csr_array((mass, families.indices, families.indptr), shape=shape)
-    near = np.asarray(families @ support_window().T)
-    whole = np.add.reduceat(mass, families.indptr[:-1])
-    squares, presence = fixed_columns(near**2 * COARSE), fixed_columns(near / whole[:, None])
-    return SupportSums(lone_squares, lone_number, squares, presence)
-
-
-def support_bins(score: Floats, scale: float) -> Integers:
-    """Return the bin of each score, for support."""
-    return np.clip(np.rint(score / (scale / SUPPORT_BINS)), 0, SUPPORT_BINS).astype(np.int64)
+    if len(rows):
+        at = ((np.cumsum(is_family) - 1)[cluster[rows]], bin_[rows])
+        shape = (int(is_family.sum()), n_bins)
+        # Integers first: what a family weighs in a bin must not depend on the order of its rows.
+        families = sparse.csr_array((units.high[rows], at), shape=shape)
+        mass = families.data * HIGH_UNIT
+        if units.low.any():
+            low = sparse.csr_array((units.low[rows], at), shape=shape).data
+            mass = carried(families.data, low).floats()
+        families = sparse.csr_array((mass, families.indices, families.indptr), shape=shape)
+        near = np.asarray(families @ window.T)
+        whole = np.add.reduceat(mass, families.indptr[:-1])
+        squares = squares + fixed_columns(near**2 * COARSE).floats() / COARSE
+        presence = presence + fixed_columns(near / whole[:, None]).floats()
+    held = squares > 0
+    mass = window @ units.placed(bin_, n_bins).floats()
+    number = np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
+    # A lone cluster far away is not one protein near: at most what is near of each.
+    return np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence)
 
 
 @cache
@@ -298,43 +97,6 @@ def support_window() -> Floats:
     window = np.asarray(np.exp(-0.5 * square))
     window.flags.writeable = False
     return window
-
-
-def support_of(masses: ClassMasses, scale: float) -> tuple[Floats, Floats]:
-    """Return knots of the effective number of proteins near a score.
-
-    Near is a Gaussian window; relatives are added up before Kish's formula, so
-    a family of alike proteins counts as one.
-    """
-    window, sums = support_window(), masses.support
-    bin_ = support_bins(masses.score, scale)
-    mass = window @ (masses.right + masses.wrong).placed(bin_, SUPPORT_BINS + 1).floats()
-    squares = window**2 @ sums.lone_squares.floats() + sums.family_squares.floats() / COARSE
-    presence = window @ sums.lone_number.floats() + sums.family_presence.floats()
-    held = squares > 0
-    number = np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
-    # A lone cluster far away is not one protein near: at most what is near of each.
-    return np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence)
-
-
-CurveOfMasses = TypeVar("CurveOfMasses", bound=Curve)
-
-
-class OfMasses(ABC, Generic[CurveOfMasses]):
-    """Settings of such a method; what it is, `fit_masses` says."""
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether the curve is a function of the masses: it is."""
-        return True
-
-    def fit_curve(self, sample: ClassSample) -> CurveOfMasses:
-        """Return the curve of a class."""
-        return self.fit_masses(masses_of(sample), sample.scale, sample.resolution)
-
-    @abstractmethod
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> CurveOfMasses:
-        """Return the curve of a class, from masses alone."""
 
 
 MOST_PLACES = 2_000  # more distinct scores than this share places
@@ -355,11 +117,7 @@ class Places:
 
 def places_of(sample: ClassSample) -> Places:
     """Return a place per distinct score, or at most two thousand."""
-    distinct, group, order = group_scores(sample.score)
-    if order is not None:
-        unsorted = np.empty_like(group)
-        unsorted[order] = group
-        group = unsorted
+    distinct, group = group_scores(sample.score)
     if len(distinct) <= MOST_PLACES:
         return Places(group, distinct, distinct)
     # Half of the places at even steps, half at even ranks of the rows.
@@ -390,13 +148,6 @@ class ClusterMasses:
             squares += ((families @ window.T) ** 2).sum(axis=0)
         held = squares > 0
         return np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
-
-    def presence(self, window: Floats) -> Floats:
-        """Return the sum over clusters of the share of their mass that counts."""
-        present = window @ self.lone_number
-        for families in self._blocks(len(window)):
-            present += (families @ window.T / families.sum(axis=1)[:, None]).sum(axis=0)
-        return np.asarray(present)
 
     def _blocks(self, n_windows: int) -> Iterator[Any]:
         step = max(BLOCK // max(n_windows, 1), 1)

@@ -125,20 +125,6 @@ class CurveMethod(Protocol):
 
 
 @runtime_checkable
-class MassMethod(Protocol):
-    """Settings of a curve method that needs masses only: an additive one."""
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether that holds for these settings."""
-        ...
-
-    def fit_masses(self, masses: Masses, scale: float, resolution: float) -> Curve:
-        """Return the curve; `masses` holds right and wrong predictions."""
-        ...
-
-
-@runtime_checkable
 class DrawingMethod(Protocol):
     """Settings of a curve method that refits all draws of the bootstrap at once."""
 

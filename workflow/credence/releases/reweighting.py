@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.classwise import (
     ClasswiseCalibrator,
     Fallback,
@@ -24,14 +25,12 @@ from credence.calibrators.classwise import (
     scarce_fallback,
 )
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
-from credence.calibrators.masses import class_masses, support_of
+from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import (
     Calibrator,
     ClassSample,
-    CurveMethod,
     DrawingMethod,
     FitOptions,
-    MassMethod,
 )
 from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights
@@ -77,20 +76,19 @@ def class_weights(before: Labelled, after: Labelled) -> Floats:
 
 
 def value_draws(
-    settings: CurveMethod, sample: ClassSample, score: float, options: FitOptions
+    calibrator: ClasswiseCalibrator, sample: ClassSample, score: float, options: FitOptions
 ) -> tuple[Floats, float] | None:
     """Return draws of the confidence at a score, and the families near it.
 
     None for methods that are too slow to be fitted in every draw.
     """
-    masses = class_masses(sample)
-    knots, support = support_of(masses, sample.scale)
-    n_near = float(np.interp(score, knots, support))
+    settings, masses = calibrator.settings, class_masses(sample)
+    n_near = float(np.interp(score, *masses.support))
     if isinstance(scarce_fallback(masses, options), Fallback):
         return share_draws(sample, options.n_draws), masses.effective_number
     if isinstance(settings, DrawingMethod):
         values = settings.draw_values(sample, score, options.n_draws)
-    elif isinstance(settings, MassMethod) and settings.is_additive:
+    elif BY_NAME[calibrator.method].additive:
         values = np.empty(options.n_draws)
         at = np.array([score])
         for draw in range(options.n_draws):
@@ -146,8 +144,7 @@ def draws_at(
     """Return draws of a class's confidence at a score in three sets, where there are any."""
     if not isinstance(calibrator, ClasswiseCalibrator) or not options.n_draws:
         return [None] * len(samples)
-    settings = calibrator.settings
     return [
-        None if sample is None else value_draws(settings, sample, score, options)
+        None if sample is None else value_draws(calibrator, sample, score, options)
         for sample in samples
     ]
