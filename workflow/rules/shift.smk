@@ -34,13 +34,14 @@ rule shift:
     params:
         spec=lambda wildcards: USE_SETS[wildcards.use_set].spec_json,
         sources=lambda wildcards: digests(USE_SETS[wildcards.use_set].scores),
-        options=settings.set_options,
-        shift=lambda wildcards: settings.shift_options(USE_SETS[wildcards.use_set].shift),
+        settings=lambda wildcards: settings.stage_json(
+            "shift", shift=asdict(USE_SETS[wildcards.use_set].shift)
+        ),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " shift {input.scores:q} --spec {params.spec:q}"
         " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
-        " --calibration {input.calibration:q} {params.options:q} {params.shift:q}"
+        " --calibration {input.calibration:q} --settings {params.settings:q}"
         " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe"
         " --also {output.parquet:q} --out {output.composition:q} 2> {log:q}"

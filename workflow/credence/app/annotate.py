@@ -89,7 +89,7 @@ def command(
 
     import numpy as np
 
-    from credence.app.progress import Progress
+    from credence.progress import Progress
     from credence.stages.annotate import calibration_or_release, newcomers_of, row_range
     from credence.stages.reading import (
         RELATIVES_UNKNOWN,

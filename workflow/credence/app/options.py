@@ -54,7 +54,8 @@ def settings_options(stage: str) -> Callable[[Command], Command]:
             for section, name in entries:
                 value = arguments.pop(f"{section}_{name}")
                 if value is not None and value != ():
-                    sections.setdefault(section, {})[name] = None if value == NONE else value
+                    is_none = value == NONE and kind_of(SECTIONS[section], name)[1]
+                    sections.setdefault(section, {})[name] = None if is_none else value
             return function(settings=Settings().with_values(sections), **arguments)
 
         decorated: Any = click.option(

@@ -77,7 +77,7 @@ def novelty_command(
     """
     from dataclasses import replace
 
-    from credence.app.progress import Progress
+    from credence.progress import Progress
     from credence.calibrators.method_spec import parse_method
     from credence.findings.evaluated import NoveltyStudy
     from credence.study.comparing import compare
@@ -308,7 +308,7 @@ def two_sets(
     median of each metric on the fitted half and on the other, and the median
     and the 5 % and 95 % quantiles of their difference.
     """
-    from credence.app.progress import Progress
+    from credence.progress import Progress
     from credence.calibrators.method_spec import parse_method
     from credence.calibrators.protocol import FitOptions
     from credence.evaluation.notices import plural

@@ -15,6 +15,7 @@ from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import InputError, Problem, refuse
 from credence.relatives.pack import kind_of
+from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, read_fasta
 from credence.tables.formats import BY_NAME
@@ -88,6 +89,18 @@ def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -
     if stated is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
         stated = scale
     return replace(spec, class_names=class_names, scale=stated)
+
+
+def spec_of_calibration(
+    paths: Sequence[str], format_: str | None, spec_json: str, option: str, calibration: str | None
+) -> TableSpec:
+    """Return how a labelled table is read: on the scale of a calibration where one is given."""
+    stated = table_spec(paths, format_, json_settings(spec_json, option))
+    if calibration is None:
+        return stated
+    file = read_calibration(Path(calibration))
+    known = as_calibrated(stated, file.class_names, file.scale)
+    return replace(known, class_names=stated.class_names)
 
 
 def proposed_format(path: Path) -> str:

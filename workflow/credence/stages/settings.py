@@ -309,7 +309,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
     "evaluate": {"calibration": _FITTED, "evaluation": ("folds",)},
     "shift": {
-        "calibration": ("method", *_COUNTED),
+        "calibration": _COUNTED,
         "shift": tuple(entry.name for entry in fields(ShiftSettings)),
     },
     "events": {

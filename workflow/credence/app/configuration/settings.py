@@ -836,13 +836,6 @@ class Configuration:
         novelty = self.settings.novelty
         return ["--components", str(novelty.components), "--flag", str(novelty.flag)]
 
-    def shift_options(self, shift: ShiftSettings) -> list[str]:
-        """Options of ``credence shift``."""
-        words = ["--estimator", shift.method]
-        if shift.composition is not None:
-            words += ["--stated", json.dumps(dict(shift.composition), ensure_ascii=False)]
-        return [*words, "--level", str(shift.level), "--draws", str(shift.draws)]
-
     @property
     def event_options(self) -> list[str]:
         """Options of the command that learns events."""

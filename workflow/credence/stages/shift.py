@@ -1,0 +1,270 @@
+"""The stage `shift`: the composition of a use-set, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from credence.calibrators.method_spec import Specification, parse_method
+from credence.calibrators.protocol import Calibration, FitOptions, Need
+from credence.composition.adjusted import AdjustedCalibration, adjust
+from credence.composition.both_samples import (
+    CalibrationSample,
+    UseSample,
+    calibration_sample,
+    together,
+    use_sample,
+)
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import (
+    compression_error,
+    estimate_composition,
+    fixed_composition,
+)
+from credence.composition.estimator import Estimator
+from credence.composition.estimators import NAMES, estimator_for, has_vectors, stated_share
+from credence.composition.summary import Corrected, summarise_shift
+from credence.composition.what_if import curves_of
+from credence.draws import keys_of
+from credence.findings import to_record
+from credence.findings.use_sets import ShiftFinding
+from credence.predictions import Labelled, Predictions
+from credence.problems import InputError, nearest, refuse
+from credence.progress import Progress
+from credence.stages.reading import (
+    as_calibrated,
+    calibration_set,
+    json_settings,
+    read_set,
+    require_other,
+    spec_of_calibration,
+    table_spec,
+)
+from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
+from credence.tables.calibration_file import need_problems, read_calibration, require_match
+from credence.tables.contract import CompositionTable, write_contract
+from credence.tables.joining import stream_tables
+from credence.tables.samples import Samples
+from credence.tables.stage_files import ShiftFile, write_shift
+from credence.tables.table_spec import TableSpec
+
+STATED = "stated"
+
+
+def shift_tables(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    samples: str,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    samples_format: str | None = None,
+    samples_spec: str = "{}",
+    groups: str | None = None,
+    clusters: str | None = None,
+    calibration: str | None = None,
+    method: str | None = None,
+    name: str = "",
+    record: str | None = None,
+    also: str | None = None,
+    spreadsheet_safe: bool = False,
+) -> ShiftFinding:
+    """Estimate the composition of tables and write it, and the calibration corrected for it."""
+    inputs = [*tables, samples, groups, clusters, calibration]
+    for written in filter(None, (out, also, record)):
+        require_other(written, inputs)
+    shift = _with_stated(settings.shift)
+    spec = spec_of_calibration(
+        [samples], samples_format, samples_spec, "--samples-spec", calibration
+    )
+    weights = settings.calibration.weights
+    labelled = calibration_set(
+        read_set([samples], spec), samples, groups, clusters, weights
+    ).labelled
+    # Before anything that takes time: what is stated wrongly is refused at once.
+    if shift.composition is not None:
+        stated_share(shift.composition, labelled.predictions.class_names, "--stated")
+    settings = replace(settings, shift=shift)
+    chosen, plain = _method(method, calibration, labelled, samples, shift_options(settings))
+    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    parts = _parts(tables, spec, labelled.predictions)
+    found, adjusted = find_shift(
+        labelled, parts, chosen, plain, settings, name or Path(tables[0]).stem, tables[0]
+    )
+    for written in filter(None, (out, also)):
+        write_contract(Path(written), _table(found), spreadsheet_safe=spreadsheet_safe)
+    if record is not None:
+        names, scale = labelled.predictions.class_names, float(labelled.predictions.scale)
+        file = ShiftFile(found.method, names, scale, to_record(found), adjusted)
+        write_shift(Path(record), file)
+    _report(out, found)
+    return found
+
+
+def shift_options(settings: Settings) -> FitOptions:
+    """Return what is asked of intervals; level and draws are calibration's where not given."""
+    calibration, shift = settings.calibration, settings.shift
+    level = calibration.level if shift.level is None else shift.level
+    draws = calibration.draws if shift.draws is None else shift.draws
+    return FitOptions(calibration.min_positives, level, draws)
+
+
+def find_shift(
+    labelled: Labelled,
+    parts: Iterable[tuple[str, Samples]],
+    method: Specification,
+    plain: Calibration,
+    settings: Settings,
+    name: str,
+    where: str,
+) -> tuple[ShiftFinding, AdjustedCalibration]:
+    """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
+    options, shift = shift_options(settings), settings.shift
+    estimator, side, use, error = _summed(labelled, parts, shift.method, where)
+    if estimator.estimate is not None:
+        composition = estimate_composition(side, use, estimator, options)
+    else:
+        stated, names = shift.composition, labelled.predictions.class_names
+        share = None if stated is None else stated_share(stated, names, "--stated")
+        composition = fixed_composition(side, share)
+    corrected = Corrected(
+        side,
+        use,
+        composition,
+        diagnose(side, use, composition, options),
+        plain,
+        adjust(side, method.build(options), composition, options),
+        not method.needs.is_vector and not method.text.startswith("auto"),
+    )
+    found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
+    return replace(found, curves=curves_of(corrected)), corrected.adjusted
+
+
+def _summed(
+    labelled: Labelled, parts: Iterable[tuple[str, Samples]], wanted: str, where: str
+) -> tuple[Estimator, CalibrationSample, UseSample, float]:
+    """Return estimator, both sets summed up, and what gathering rows changes in shares."""
+    found: tuple[Estimator, CalibrationSample, Predictions] | None = None
+    use: UseSample | None = None
+    for table, samples in parts:
+        part = samples.predictions
+        if found is None:
+            both = has_vectors(labelled.predictions) and has_vectors(part)
+            estimator = estimator_for(wanted, both)
+            found = estimator, calibration_sample(labelled, estimator.needs.is_vector), part
+        estimator, side, first = found
+        if side.model is not None and not has_vectors(part):
+            raise refuse(
+                table,
+                f"{estimator.name!r} needs the score of every class.",
+                "Give --estimator bbse_hard.",
+            )
+        genome = None if samples.genome is None else keys_of(samples.genome)
+        summed = use_sample(part, side.model, genome=genome)
+        use = summed if use is None else together(use, summed)
+    if found is None or use is None:
+        raise refuse(where, "no protein has scores.", "Give a table with scores.")
+    return estimator, side, use, compression_error(side, first, use, estimator)
+
+
+def _with_stated(shift: ShiftSettings) -> ShiftSettings:
+    """Return settings whose method is `stated` where shares are; refuse one without the other."""
+    if shift.method not in NAMES:
+        what = f"{shift.method!r} is not an estimator of a composition."
+        raise refuse("--estimator", what, nearest(shift.method, NAMES))
+    if shift.composition is None:
+        if shift.method == STATED:
+            raise refuse(
+                "--stated", "no composition is given.", "Give --stated '{\"class\": share}'."
+            )
+        return shift
+    if shift.method not in ("auto", STATED):
+        what = f"a composition is stated, and the estimator is {shift.method!r}."
+        raise refuse("--stated", what, "Give --estimator stated, or leave --stated out.")
+    return replace(shift, method=STATED)
+
+
+def _method(
+    method: str | None,
+    calibration: str | None,
+    labelled: Labelled,
+    where: str,
+    options: FitOptions,
+) -> tuple[Specification, Calibration]:
+    """Return the method to correct, and its calibration by the labelled set as it is."""
+    if calibration is None:
+        chosen = parse_method(method or CalibrationSettings().method, "--method")
+        _require_correctable(chosen, "--method")
+        problems = need_problems(chosen.text, chosen.needs, labelled.predictions, where)
+        if problems:
+            raise InputError(problems)
+        return chosen, chosen.build(options).fit(labelled)
+    file = read_calibration(Path(calibration))
+    chosen = parse_method(file.method_spec, calibration)
+    _require_correctable(chosen, calibration)
+    require_match(file, labelled.predictions, where)
+    if method is not None and parse_method(method, "--method").text != chosen.text:
+        raise refuse(
+            "--method",
+            f"{method!r} is not the calibration's method, {chosen.text!r}.",
+            "Leave --method out.",
+        )
+    return chosen, file.calibration
+
+
+def _require_correctable(method: Specification, where: str) -> None:
+    """Refuse a method whose confidences are not corrected for a composition."""
+    if method.needs is Need.PLACE:
+        raise refuse(
+            where,
+            f"{method.text!r} gives no interval and cannot be corrected for a composition.",
+            "Give another method, as --method kernel.",
+        )
+
+
+def _parts(
+    tables: Sequence[str], spec: TableSpec, known: Predictions
+) -> Iterator[tuple[str, Samples]]:
+    """Yield pieces of the use-set that have scores; refuse one of another scale."""
+    spec = as_calibrated(spec, known.class_names, known.scale)
+    with Progress("shift", "proteins") as progress:
+        for table, samples in stream_tables(tables, spec):
+            part = samples.predictions
+            if part.scale != known.scale:
+                raise refuse(
+                    table,
+                    f"its scale is {part.scale:g}, the calibration set's is {known.scale:g}.",
+                    "Give scores of the classifier that was calibrated, on the same scale.",
+                )
+            progress.add(part.n_samples)
+            if part.n_samples > 0:
+                yield table, samples
+
+
+def _table(found: ShiftFinding) -> CompositionTable:
+    """Return the rows of the file of the composition."""
+
+    def column(field: str) -> Any:
+        values = [getattr(entry, field) for entry in found.classes]
+        return np.array(values, dtype=object if field == "class_name" else np.float64)
+
+    fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
+    return CompositionTable(*map(column, fields))
+
+
+def _report(out: str, found: ShiftFinding) -> None:
+    """Say what was found."""
+    largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
+    click.echo(
+        f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
+        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration.",
+        err=True,
+    )
+    for sentence in (*found.remarks, *found.sentences):
+        click.echo(sentence, err=True)
