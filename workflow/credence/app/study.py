@@ -77,9 +77,9 @@ def novelty_command(
     """
     from dataclasses import replace
 
-    from credence.progress import Progress
     from credence.calibrators.method_spec import parse_method
     from credence.findings.evaluated import NoveltyStudy
+    from credence.progress import Progress
     from credence.study.comparing import compare
     from credence.study.worlds import OPEN_SETS, open_material, protein_material
 
@@ -308,12 +308,12 @@ def two_sets(
     median of each metric on the fitted half and on the other, and the median
     and the 5 % and 95 % quantiles of their difference.
     """
-    from credence.progress import Progress
     from credence.calibrators.method_spec import parse_method
     from credence.calibrators.protocol import FitOptions
     from credence.evaluation.notices import plural
     from credence.evaluation.two_sets import measure_halves, summarise_draws
     from credence.problems import InputError, refuse
+    from credence.progress import Progress
     from credence.stages.reading import (
         calibration_set,
         in_order_of_ids,
