@@ -199,7 +199,7 @@ def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "verdict", "shown"),
+    ("stated", "verdict", "shown"),
     [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "mend", "release 14")],
 )
 def test_releases_of_mmseqs_are_told_apart(

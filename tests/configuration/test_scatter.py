@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration import Share, TableSet, judged_alone, shares
+from credence.app.configuration import RowShare, TableSet, judged_alone, shares
 
 SPEC = {"format": "phanns", "columns": {}}
 
@@ -29,7 +29,7 @@ def test_a_table_is_one_job_a_gigabyte(tmp_path: Path, size: float, n_jobs: int)
     found = shares(entry, None)
     assert len(found) == n_jobs
     parts = [None] if n_jobs == 1 else [f"{k}/{n_jobs}" for k in range(1, n_jobs + 1)]
-    assert found == tuple(Share(entry.scores, part) for part in parts)
+    assert found == tuple(RowShare(entry.scores, part) for part in parts)
 
 
 def test_a_packed_table_counts_as_it_will_be_unpacked(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_packed_table_counts_as_it_will_be_unpacked(tmp_path: Path) -> None:
 
 def test_what_is_stated_counts_and_nothing_else(tmp_path: Path) -> None:
     entry = use_set(tmp_path, {"use.csv": 10_000})
-    assert shares(entry, 1) == (Share(entry.scores),)
+    assert shares(entry, 1) == (RowShare(entry.scores),)
     assert [share.part for share in shares(entry, 3)] == ["1/3", "2/3", "3/3"]
 
 

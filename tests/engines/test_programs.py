@@ -273,18 +273,18 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.mark.parametrize(
-    ("size", "told"), [("4k", "scratch files"), ("16k", "mmseqs")], ids=["FASTA", "database"]
+    ("size", "named"), [("4k", "scratch files"), ("16k", "mmseqs")], ids=["FASTA", "database"]
 )
 def test_a_disk_that_is_really_full_is_told_and_nothing_stays_on_it(
     size: str,
-    shown_text: str,
+    named: str,
     small_disk: Callable[[str], Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = small_disk(size)
     monkeypatch.setattr(running.tempfile, "tempdir", str(folder))
     assert message(MmseqsFinder()) == (
-        f"{message}: the disk of '{folder}' is full. Make room there, or name another folder: "
+        f"{named}: the disk of '{folder}' is full. Make room there, or name another folder: "
         "export TMPDIR=/path/to/folder"
     )
     assert list(folder.iterdir()) == []

@@ -11,10 +11,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from credence.findings import Findings
 from credence.report.journal import (
     JOURNAL_FIGURES,
-    Grid,
+    PanelGrid,
     Heat,
     JournalFigure,
-    Panel,
+    ClassPanel,
     columns_of,
     drawing,
     parts_of,
@@ -34,7 +34,7 @@ def body_of(name: str, findings: Findings) -> Any:
     return body
 
 
-def many(grid: Grid, n: int, title: str = "") -> Grid:
+def many(grid: PanelGrid, n: int, title: str = "") -> PanelGrid:
     panels = (replace(grid.panels[0], title=f"{title} {k}".strip()) for k in range(n))
     return replace(grid, panels=tuple(panels))
 
@@ -118,7 +118,7 @@ def test_a_matrix_is_made_only_where_its_names_can_be_read() -> None:
 def test_no_text_of_a_sheet_leaves_it(small: Findings) -> None:
     for name in ("confidence", "reverse-confusion", "nll"):
         body = body_of(name, small)
-        if isinstance(body, Grid):
+        if isinstance(body, PanelGrid):
             body = many(body, 3, LONG)
         part = parts_of(body, [85])[0]
         figure = drawing(body, part, is_simulated=True)
@@ -177,7 +177,7 @@ def test_the_method_of_least_loss_is_filled_and_far_ones_are_arrows() -> None:
     plot = RankPlot(
         ("far", "near", "none"), (9.0, 1.0, nan), (8.0, 0.5, nan), (9.5, 1.5, nan), (5, 5, 0), 1
     )
-    grid = Grid((Panel("all", plot),), "held-out NLL", "", "")
+    grid = PanelGrid((ClassPanel("all", plot),), "held-out NLL", "", "")
     axes = drawing(grid, parts_of(grid, [85])[0], is_simulated=False).axes[0]
     assert axes.get_xlim() == (0.0, 3.0)
     assert {text.get_text() for text in axes.texts} == {"9.00", "–"}

@@ -87,7 +87,7 @@ def test_expected_numbers_stand_beside_those_of_the_uncorrected_confidences(
 
 
 @pytest.mark.parametrize(
-    ("p_no_shift", "p_label_shift", "said"),
+    ("p_no_shift", "p_label_shift", "stated_there"),
     [
         (
             0.005,
@@ -186,7 +186,7 @@ def test_densities_on_the_page_are_those_found_to_nine_digits(mixed: Findings) -
 
 
 @pytest.mark.parametrize(
-    ("method", "chosen", "said"),
+    ("method", "chosen", "stated_there"),
     [
         ("kernel", "kernel", "The curves are those of kernel fitted anew to re-weighted"),
         ("kernel", "tswa", "These are curves of kernel: tswa looks at more than a class"),

@@ -74,7 +74,7 @@ class VennAbers:
     -----
     p0 and p1 are the isotonic fits with the protein itself added as wrong and as
     right; they come from the ``venn-abers`` package where rows weigh 1, and from
-    :func:`weighted_ends` otherwise. Of exchangeable proteins one of the two is
+    :func:`weighted_bounds` otherwise. Of exchangeable proteins one of the two is
     perfectly calibrated [1]_; it is the price of not knowing which that
     [p0, p1] shows, and it says little about how far the curve itself may be off.
     So the interval reported is the union of [p0, p1] with that of the isotonic
@@ -124,7 +124,7 @@ def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Flo
 
     Examples
     --------
-    >>> low, high = weighted_ends(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
+    >>> low, high = weighted_bounds(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     >>> low.tolist(), high.tolist()
     ([0.0, 0.0, 0.5], [0.5, 1.0, 1.0])
     """

@@ -48,7 +48,7 @@ class NeighbourEvidence:
         One class, two neighbours at 1 and 2, the second one wrong: ε = 1/2 and
         𝒦 = (1/1 + 2/2) / (1/1 + 1/2) = 4/3.
 
-        >>> found = Evidence(np.array([[[1.0, 2.0]]]), np.array([[[False, True]]]))
+        >>> found = NeighbourEvidence(np.array([[[1.0, 2.0]]]), np.array([[[False, True]]]))
         >>> error, spread = found.terms(2)
         >>> error.item(), round(spread.item(), 6)
         (0.5, 1.333333)
