@@ -55,7 +55,7 @@ def test_several_tables_are_dealt_whole_in_their_order(tmp_path: Path) -> None:
 
 def test_tables_that_are_not_there_yet_are_one_job(tmp_path: Path) -> None:
     absent = TableSet("use", ("absent.csv", "other.csv"), SPEC)
-    assert shares(absent, None) == (Share(("absent.csv", "other.csv")),)
+    assert shares(absent, None) == (RowShare(("absent.csv", "other.csv")),)
     assert [share.tables for share in shares(absent, 2)] == [("absent.csv",), ("other.csv",)]
 
 

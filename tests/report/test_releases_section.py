@@ -102,7 +102,7 @@ def test_a_step_of_another_schema_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("moved", "sentence"),
+    ("moved", "stated"),
     [
         (
             change(0.62, 0.64, 0.71),

@@ -11,10 +11,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from credence.findings import Findings
 from credence.report.journal import (
     JOURNAL_FIGURES,
-    PanelGrid,
+    ClassPanel,
     Heat,
     JournalFigure,
-    ClassPanel,
+    PanelGrid,
     columns_of,
     drawing,
     parts_of,
@@ -161,7 +161,7 @@ def test_the_table_holds_the_curve_that_is_drawn(small: Findings) -> None:
     assert counted == list(small.results.histograms[1].n_correct)
 
 
-@pytest.mark.parametrize("sheet", JOURNAL_FIGURES, ids=lambda journal_figure: journal_figure.stem)
+@pytest.mark.parametrize("journal_figure", JOURNAL_FIGURES, ids=lambda journal_figure: journal_figure.stem)
 def test_every_figure_has_a_table_of_equal_columns(
     small: Findings, journal_figure: JournalFigure
 ) -> None:
