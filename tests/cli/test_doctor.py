@@ -13,10 +13,10 @@ import pytest
 
 from credence.app import doctor, run_command_line
 from credence.app.configuration import workflow_folder
-from credence.app.doctor import GIBIBYTE, PROGRAMS, Found
+from credence.app.doctor import GIBIBYTE, Found, programs
 from credence.app.failures import explain
 
-DIAMOND = next(program for program in PROGRAMS if program.engine == "diamond")
+DIAMOND = next(program for program in programs() if program.engine == "diamond")
 INSTALL_DIAMOND = (
     "Install it: conda install -c bioconda 'diamond>=2.1' (Debian: sudo apt install "
     "diamond-aligner), or choose --engine mmseqs."
@@ -194,7 +194,7 @@ def test_a_program_that_fails_or_does_not_answer_is_told(
 def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
     path = bin_folder / "cd-hit"
     write_program(path, "\t\t====== CD-HIT version 4.8.1 (built on ...) ======", code=1)
-    program = next(one for one in PROGRAMS if one.engine == "cdhit")
+    program = next(one for one in programs() if one.engine == "cdhit")
     assert doctor.look_at_program(program, True).text == f"4.8.1 ({path})"
 
 
@@ -209,7 +209,7 @@ def test_releases_of_mmseqs_are_told_apart(
 
     path = tmp_path / "mmseqs"
     write_program(path, stated)
-    program = next(one for one in PROGRAMS if one.engine == "mmseqs")
+    program = next(one for one in programs() if one.engine == "mmseqs")
     found = doctor.look_at_program(replace(program, find=lambda: str(path)), True)
     assert found.verdict == verdict
     assert shown in found.text

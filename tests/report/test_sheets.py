@@ -161,7 +161,9 @@ def test_the_table_holds_the_curve_that_is_drawn(small: Findings) -> None:
     assert counted == list(small.results.histograms[1].n_correct)
 
 
-@pytest.mark.parametrize("journal_figure", JOURNAL_FIGURES, ids=lambda journal_figure: journal_figure.stem)
+@pytest.mark.parametrize(
+    "journal_figure", JOURNAL_FIGURES, ids=lambda journal_figure: journal_figure.stem
+)
 def test_every_figure_has_a_table_of_equal_columns(
     small: Findings, journal_figure: JournalFigure
 ) -> None:

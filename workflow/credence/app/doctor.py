@@ -19,9 +19,6 @@ import click
 
 from credence import __version__
 from credence.problems import InputError
-from credence.relatives import cdhit, diamond, mmseqs
-from credence.relatives.mmseqs import has_what_the_wheel_needs
-from credence.relatives.running import run_program, scratch_folder
 
 HEADS = {"ok": "ok  ", "note": "note", "mend": "MEND"}
 FIXABLE = 2
@@ -36,8 +33,6 @@ def command(config: str | None, as_json: bool) -> int:
     Ends with code 2 where something has to be mended. A note is of something
     that only some runs need.
     """
-    # GONE
-
     found = look_at_packages_beside()
     try:
         found += _rest(config)
@@ -52,9 +47,6 @@ def command(config: str | None, as_json: bool) -> int:
 
 def _rest(config: str | None) -> list[Found]:
     """Return what can only be looked at with packages."""
-    # GONE
-    # GONE
-
     engine, problem = _engine_of(config)
     found = [*look_at_software(engine), *look_at_machine()]
     return found if problem is None else [*found, problem]
@@ -62,8 +54,6 @@ def _rest(config: str | None) -> list[Found]:
 
 def _unable(error: ImportError) -> Found:
     """Return that nothing more can be looked at while a package is missing or broken."""
-    # GONE
-
     what = f"{error.name} cannot be imported, and without it nothing more can be looked at"
     return Found("the rest", "mend", what, install())
 
@@ -71,8 +61,6 @@ def _unable(error: ImportError) -> Found:
 def _engine_of(config: str | None) -> tuple[str | None, Found | None]:
     """Return the engine that a configuration asks for, and what is wrong with it."""
     from credence.app import configuration
-
-    # GONE
     from credence.problems import InputError
 
     if config is None:
@@ -250,6 +238,8 @@ NO_LIMIT = "max"
 
 def look_at_machine() -> list[Found]:
     """Return what this machine offers."""
+    from credence.relatives.mmseqs import has_what_the_wheel_needs
+
     return [
         look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
         look_at_memory(memory_of()),
@@ -354,7 +344,7 @@ class Program:
 
 def look_at_programs(engine: str | None) -> list[Found]:
     """Return which of the programs that find relatives are there."""
-    return [look_at_program(program, program.engine == engine) for program in PROGRAMS]
+    return [look_at_program(program, program.engine == engine) for program in programs()]
 
 
 def look_at_program(program: Program, is_needed: bool) -> Found:
@@ -378,6 +368,8 @@ def look_at_program(program: Program, is_needed: bool) -> Found:
 
 def _stated(path: str, words: tuple[str, ...]) -> str:
     """Return what a program says of itself, whatever code it ends with."""
+    from credence.relatives.running import run_program, scratch_folder
+
     with scratch_folder() as folder:
         try:
             return run_program([path, *words], folder, SECONDS, f"Install it anew: {path}.")
@@ -388,41 +380,41 @@ def _stated(path: str, words: tuple[str, ...]) -> str:
             raise
 
 
-def _mmseqs() -> str | None:
-    try:
-        return mmseqs.find_program()
-    except InputError:
-        return None
+def programs() -> tuple[Program, ...]:
+    """Return the programs to look for; their modules need packages that may be absent."""
+    from credence.relatives import cdhit, diamond, mmseqs
+
+    def find_mmseqs() -> str | None:
+        try:
+            return mmseqs.find_program()
+        except InputError:
+            return None
+
+    def mmseqs_version(stated: str) -> str:
+        release = mmseqs.release_of(stated)
+        return f"{stated.strip()[:MOST_SHOWN]}" if release is None else f"release {release}"
+
+    def is_old_mmseqs(stated: str) -> bool:
+        release = mmseqs.release_of(stated)
+        return release is not None and release < mmseqs.OLDEST
+
+    def is_old_diamond(stated: str) -> bool:
+        release = re.search(r"version (\d+)\.", stated)
+        return release is not None and int(release[1]) < diamond.OLDEST
+
+    return (
+        Program("mmseqs", "MMseqs2", find_mmseqs, ("version",), mmseqs_version, is_old_mmseqs,
+                str(mmseqs.OLDEST), mmseqs.REMEDY),
+        Program("diamond", "DIAMOND", lambda: shutil.which("diamond"), ("version",),
+                _version, is_old_diamond, str(diamond.OLDEST), diamond.REMEDY),
+        Program("cdhit", "CD-HIT", lambda: shutil.which("cd-hit"), ("-h",),
+                _version, lambda stated: False, "any", cdhit.REMEDY),
+    )  # fmt: skip
 
 
 def _version(stated: str) -> str:
     found = re.search(r"version (\S+)", stated)
     return f"of unknown version ({stated.strip()[:MOST_SHOWN]})" if found is None else found[1]
-
-
-def _version_of_mmseqs(stated: str) -> str:
-    release = mmseqs.release_of(stated)
-    return f"{stated.strip()[:MOST_SHOWN]}" if release is None else f"release {release}"
-
-
-def _is_old_diamond(stated: str) -> bool:
-    release = re.search(r"version (\d+)\.", stated)
-    return release is not None and int(release[1]) < diamond.OLDEST
-
-
-def _is_old_mmseqs(stated: str) -> bool:
-    release = mmseqs.release_of(stated)
-    return release is not None and release < mmseqs.OLDEST
-
-
-PROGRAMS = (
-    Program("mmseqs", "MMseqs2", _mmseqs, ("version",), _version_of_mmseqs, _is_old_mmseqs,
-            str(mmseqs.OLDEST), mmseqs.REMEDY),
-    Program("diamond", "DIAMOND", lambda: shutil.which("diamond"), ("version",),
-            _version, _is_old_diamond, str(diamond.OLDEST), diamond.REMEDY),
-    Program("cdhit", "CD-HIT", lambda: shutil.which("cd-hit"), ("-h",),
-            _version, lambda stated: False, "any", cdhit.REMEDY),
-)  # fmt: skip
 
 
 def look_at_font() -> Found:

@@ -234,8 +234,6 @@ def _stream(
 
     from credence.app.ending import PARENT, end_group, interruptible, me
     from credence.app.lock import HELD, one_run
-
-    # GONE
     from credence.problems import refuse
 
     steps = StepPrinter(verbose)
