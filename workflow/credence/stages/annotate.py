@@ -1,31 +1,193 @@
-"""What a table of confidences says of how far its proteins are from those known."""
+"""The stages `annotate` and `gather`: a confidence for every prediction of a table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
-from credence.confidence import Confidence, Note
+from credence.confidence import Confidence, Note, unknown
 from credence.evaluation.use_sets import NovelSet
+from credence.events.model import Mix
 from credence.findings import to_record
 from credence.predictions import Predictions
-from credence.problems import nearest, refuse
-from credence.stages.reading import Features
-from credence.tables.contract import NOVELTY_NAMES
+from credence.problems import refuse
+from credence.progress import Progress
+from credence.stages.check import read_summary
+from credence.stages.reading import (
+    RELATIVES_UNKNOWN,
+    Features,
+    as_calibrated,
+    json_settings,
+    require_other,
+    table_spec,
+)
+from credence.tables.calibration_file import (
+    CalibrationFile,
+    confidence_of,
+    read_calibration,
+    require_match,
+)
+from credence.tables.census import with_unscored
+from credence.tables.contract import (
+    ADJUSTED_NAMES,
+    CONFIDENCE_NAMES,
+    NOVELTY_NAMES,
+    EvidenceTable,
+    confidence_columns,
+    event_columns,
+    event_names,
+    read_evidence,
+    set_columns,
+    set_names,
+)
+from credence.tables.digests import sha256_of
+from credence.tables.gathering import gather_tables
+from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange, rows_of_part
-from credence.tables.stage_files import read_novelty
+from credence.tables.stage_files import (
+    EventsFile,
+    ShiftFile,
+    read_events,
+    read_novelty,
+    read_shift,
+    require_same,
+    require_same_events,
+)
+from credence.tables.writing import TableWriter, write_json
+
+PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
+
+
+def annotate_tables(
+    tables: Sequence[str],
+    out: str,
+    *,
+    calibration: str,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    shift: str | None = None,
+    events: str | None = None,
+    evidence: str | None = None,
+    novelty: str | None = None,
+    proteins: str | None = None,
+    vectors: str | None = None,
+    match: str = "first_word",
+    novelty_record: str | None = None,
+    name: str = "use",
+    part: str | None = None,
+    summary: str | None = None,
+    spreadsheet_safe: bool = False,
+    also: str | None = None,
+) -> None:
+    """Write the confidence of every prediction of tables, which are read piece by piece."""
+    read_too = [shift, events, evidence, novelty, proteins, vectors, summary]
+    for written in filter(None, (out, also, novelty_record)):
+        require_other(written, [*tables, calibration, *read_too])
+    rows = None if part is None else _row_range(part, tables, summary)
+    file = read_calibration(Path(calibration))
+    shift_file = None if shift is None else read_shift(Path(shift))
+    newcomers = _newcomers(novelty, proteins, vectors, match, name)
+    events_file, known = _events(events, evidence, novelty)
+    annotation = Annotation(file, shift_file, newcomers, events_file, known)
+    stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    spec = as_calibrated(stated, file.class_names, file.scale)
+    n_unknown = n_unscored = 0
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress("annotate", "proteins"))
+        writers = [
+            stack.enter_context(
+                TableWriter(Path(path), annotation.names, spreadsheet_safe=spreadsheet_safe)
+            )
+            for path in filter(None, (out, also))
+        ]
+        for where, samples in stream_tables(tables, spec, progress.expect, rows):
+            samples = samples if newcomers is None else newcomers.located(samples)
+            require_match(file, samples.predictions, where)
+            if shift_file is not None:
+                require_same(shift_file, file.method_spec, samples.predictions, str(shift))
+            if events_file is not None:
+                require_same_events(
+                    events_file, file.method_spec, samples.predictions, str(events)
+                )
+            columns = annotation.columns(samples, calibration)
+            n_unknown += int(np.isnan(columns["confidence"]).sum())
+            n_unscored += len(samples.unscored_ids)
+            for writer in writers:
+                writer.write(columns)
+            progress.add(len(columns["id"]))
+        n_samples = progress.done
+    if novelty_record is not None:
+        write_json(Path(novelty_record), {} if newcomers is None else newcomers.record())
+    message = f", {n_unscored} of them without scores" if n_unscored else ""
+    click.echo(
+        f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
+    )
+    if file.counts.get("relatives") == RELATIVES_UNKNOWN:
+        click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Annotation:
+    """What proteins are given: confidences, and what else there is to say of them."""
+
+    file: CalibrationFile
+    shift: ShiftFile | None = None  # Of their composition
+    newcomers: Newcomers | None = None  # How far they are from those known
+    events: EventsFile | None = None  # Events whose probabilities are asked for
+    evidence: EvidenceTable | None = None  # What those events need beside scores
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that there are, in order."""
+        is_shifted = self.shift is not None
+        return (
+            *CONFIDENCE_NAMES,
+            *(ADJUSTED_NAMES if is_shifted else ()),
+            *set_names(self.file.sets, is_shifted),
+            *(NOVELTY_NAMES if self.newcomers else ()),
+            *event_names(None if self.events is None else self.events.model, is_shifted),
+        )
+
+    def columns(self, samples: Samples, where: str) -> dict[str, Any]:
+        """Return the rows of some proteins, in the table's order; also those without scores."""
+        predictions, method = samples.predictions, self.file.method_spec
+        confidence = adjusted = unknown(0, Note.NONE)
+        if predictions.n_samples:
+            confidence = confidence_of(self.file, predictions, where)
+        novel: dict[str, Any] = {}
+        if self.newcomers is not None:
+            confidence, novel = self.newcomers.noted(predictions, confidence)
+        columns = confidence_columns(predictions, confidence, method)
+        share = mix = None
+        if self.shift is not None:
+            if predictions.n_samples:
+                adjusted = self.shift.adjusted.confidence(predictions)
+            values = (adjusted.value, adjusted.lower, adjusted.upper)
+            columns |= zip(ADJUSTED_NAMES, values, strict=True)
+            share = self.shift.applied_share
+            mix = Mix(self.shift.applied_weight, adjusted.value)
+        columns |= set_columns(self.file.sets, predictions, share) | novel
+        model = distance = None
+        if self.events is not None:
+            model = self.events.model
+            if self.events.novelty:  # else learnt without distances
+                distance = columns.get("calibration_distance")
+        columns |= event_columns(
+            model, predictions, columns["confidence"], self.evidence, distance, mix
+        )
+        return with_unscored(columns, samples, method)
 
 
 class Newcomers:
     """Proteins of a use-set beside those of a novelty file."""
-
-    names = NOVELTY_NAMES
 
     def __init__(
         self, novelty: str, proteins: str | None, vectors: str | None, match: str, name: str
@@ -41,7 +203,7 @@ class Newcomers:
         places = self.features.places(self.reference.space, predictions.ids)
         return replace(samples, predictions=replace(predictions, places=places))
 
-    def message(
+    def noted(
         self, predictions: Predictions, confidence: Confidence
     ) -> tuple[Confidence, dict[str, Any]]:
         """Return the confidences with what notes say of novelty, and further columns."""
@@ -58,14 +220,14 @@ class Newcomers:
         names = np.array(predictions.class_names, dtype=object)[predictions.predicted_class]
         self._set.add(predictions.ids, places, look, names, confidence.value)
         values = (look.novelty, look.distance, nearest, look.training_distance)
-        return replace(confidence, note=note), dict(zip(self.names, values, strict=True))
+        return replace(confidence, note=note), dict(zip(NOVELTY_NAMES, values, strict=True))
 
     def record(self) -> Any:
         """Return what was found, for the page, as JSON data."""
         return to_record(self._set.finding())
 
 
-def newcomers_of(
+def _newcomers(
     novelty: str | None, proteins: str | None, vectors: str | None, match: str, name: str
 ) -> Newcomers | None:
     """Return the proteins of a use-set beside those known; None where none are."""
@@ -78,13 +240,30 @@ def newcomers_of(
     return None
 
 
-PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
+def _events(
+    events: str | None, evidence: str | None, novelty: str | None
+) -> tuple[EventsFile | None, EvidenceTable | None]:
+    """Return events and what they need; refuse distances of another space than theirs."""
+    if events is None:
+        if evidence is not None:
+            raise refuse("--evidence", "no events ask for it.", "Give --events too.")
+        return None, None
+    file = read_events(Path(events))
+    known = None if evidence is None else read_evidence(Path(evidence), file.class_names)
+    if file.novelty and novelty is None:
+        raise refuse(
+            events,
+            "its events look at the distance to the nearest calibration protein.",
+            "Give --novelty and --proteins, or learn them without it: --without distance.",
+        )
+    if file.novelty and novelty is not None and sha256_of(Path(novelty)) != file.novelty:
+        what = f"the events of {events} were learnt with another novelty file."
+        raise refuse(novelty, what, "Learn them again with this one.")
+    return file, known
 
 
-def row_range(part: str, tables: Sequence[str], summary: str | None) -> RowRange:
+def _row_range(part: str, tables: Sequence[str], summary: str | None) -> RowRange:
     """Return the rows of one part of a table that was checked."""
-    from credence.stages.check import read_summary
-
     found = PART.fullmatch(part)
     if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
         raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
@@ -103,43 +282,23 @@ def row_range(part: str, tables: Sequence[str], summary: str | None) -> RowRange
     return RowRange(start, stop, checked.resolution)
 
 
-def calibration_or_release(calibration: str | None, release: str | None, config: str) -> str:
-    """Return the calibration file that a user names, or that of a release."""
-    if (calibration is None) == (release is None):
-        raise refuse(
-            "--calibration",
-            "a calibration is named by its file or by its release.",
-            "Give --calibration or --release, one of the two.",
-        )
-    if calibration is not None:
-        return calibration
-    assert release is not None
-    folder = Path(release)
-    if folder.is_dir():
-        files = [folder / "calibration.json", *sorted((folder / "calibrations").glob("*.json"))]
-        found = [file for file in files if file.exists()]
-        if len(found) == 1 or (found and found[0] == files[0]):
-            return str(found[0])
-        what = "several calibrations are" if found else "no calibration is"
-        raise refuse(release, f"{what} in this folder.", "Name the file with --calibration.")
-    return _by_name(release, config)
-
-
-def _by_name(release: str, config: str) -> str:
-    from credence.app import configuration
-
-    settings = configuration.load(config)
-    name_of = {folder: folder.split("-", 1)[1] for folder in settings.releases}
-    chosen = [folder for folder, name in name_of.items() if release in (folder, name)]
-    if not chosen:
-        raise refuse(
-            "--release",
-            f"{release!r} is no release of {config}.",
-            nearest(release, list(name_of.values())),
-        )
-    method = configuration.slug(settings.method)
-    path = Path("results", settings.run, "releases", chosen[0], "calibrations", f"{method}.json")
-    if not path.exists():
-        what = f"release {release!r} was not derived yet: there is no file {path}."
-        raise refuse("--release", what, f"Run credence run --config {config} first.")
-    return str(path)
+def gather_parts(parts: Sequence[str], out: str, also: str | None = None) -> None:
+    """Join the tables of parts in their order, those of each ending by themselves."""
+    given = {path: Path(path).suffix for path in parts}
+    wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
+    for written in wanted.values():
+        require_other(written, parts)
+    for path, suffix in given.items():
+        if suffix not in wanted:
+            raise refuse(
+                path,
+                "nothing that is to be written ends like this part.",
+                "Give --out or --also a name with the same ending.",
+            )
+    own = {suffix: [Path(path) for path in parts if given[path] == suffix] for suffix in wanted}
+    for suffix, written in wanted.items():
+        if not own[suffix]:
+            raise refuse(written, f"no part ends in {suffix}.", "Give the parts of this table.")
+    for suffix, written in wanted.items():
+        n_rows, n_parts = gather_tables(own[suffix], Path(written)), len(own[suffix])
+        click.echo(f"Wrote {written}: {n_rows} rows of {n_parts} parts.", err=True)

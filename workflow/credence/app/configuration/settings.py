@@ -20,7 +20,7 @@ from credence.app.configuration.reading import (
     schema_problems,
     with_defaults,
 )
-from credence.problems import InputError, Problem, nearest
+from credence.problems import InputError, Problem, nearest, refuse
 from credence.settings import schema_of
 from credence.stages.settings import SECTIONS, Settings, ShiftSettings
 from credence.tables.writing import device_of
@@ -920,6 +920,39 @@ def load(path: Path | str, overrides: Mapping[str, Any] | None = None) -> Config
     if overrides:
         document = replace(document, data=_merged(document.data, overrides))
     return check(document)
+
+
+def named_calibration(calibration: str | None, release: str | None, config: str) -> str:
+    """Return the calibration file that a user names, or that of a release."""
+    if (calibration is None) == (release is None):
+        raise refuse(
+            "--calibration",
+            "a calibration is named by its file or by its release.",
+            "Give --calibration or --release, one of the two.",
+        )
+    if calibration is not None:
+        return calibration
+    assert release is not None
+    folder = Path(release)
+    if folder.is_dir():
+        files = [folder / "calibration.json", *sorted((folder / "calibrations").glob("*.json"))]
+        found = [file for file in files if file.exists()]
+        if len(found) == 1 or (found and found[0] == files[0]):
+            return str(found[0])
+        what = "several calibrations are" if found else "no calibration is"
+        raise refuse(release, f"{what} in this folder.", "Name the file with --calibration.")
+    settings = load(config)
+    name_of = {folder: folder.split("-", 1)[1] for folder in settings.releases}
+    chosen = [folder for folder, name in name_of.items() if release in (folder, name)]
+    if not chosen:
+        what = f"{release!r} is no release of {config}."
+        raise refuse("--release", what, nearest(release, list(name_of.values())))
+    method = slug(settings.method)
+    path = Path("results", settings.run, "releases", chosen[0], "calibrations", f"{method}.json")
+    if not path.exists():
+        what = f"release {release!r} was not derived yet: there is no file {path}."
+        raise refuse("--release", what, f"Run credence run --config {config} first.")
+    return str(path)
 
 
 def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
