@@ -34,6 +34,21 @@ class TableColumn:
     explained: str = ""  # A sentence for those who ask what it is
 
 
+Title = str | tuple[str, str]  # with a sentence for those who ask what it is, where there is one
+
+
+def words(*titles: Title) -> tuple[TableColumn, ...]:
+    """Return columns of words."""
+    pairs = ((title, "") if isinstance(title, str) else title for title in titles)
+    return tuple(TableColumn(title, False, explained) for title, explained in pairs)
+
+
+def numbers(*titles: Title) -> tuple[TableColumn, ...]:
+    """Return columns of numbers."""
+    pairs = ((title, "") if isinstance(title, str) else title for title in titles)
+    return tuple(TableColumn(title, True, explained) for title, explained in pairs)
+
+
 @dataclass(frozen=True)
 class TableBlock:
     """A table of texts; its numbers are already worded."""

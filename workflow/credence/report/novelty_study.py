@@ -13,7 +13,8 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import ComparisonPlot, LinesPlot
 from credence.report.wording import NOTHING, count, loss, of, share, slug
@@ -142,10 +143,10 @@ def _mutation_figure(entry: StudySet, name: str) -> Figure:
 
 def _means_table(entry: StudySet, level: float) -> TableBlock:
     columns = (
-        TableColumn("method", is_number=False),
-        TableColumn("NLL, held out"),
-        TableColumn("calibration error"),
-        *(TableColumn(one.kind) for one in entry.methods[0].inputs),
+        *words("method"),
+        *numbers(
+            "NLL, held out", "calibration error", *(one.kind for one in entry.methods[0].inputs)
+        ),
     )
     rows = tuple(
         (
@@ -166,10 +167,7 @@ def _means_table(entry: StudySet, level: float) -> TableBlock:
 
 def _ks_table(entry: StudySet) -> TableBlock:
     first = next(method for method in entry.methods if method.is_macest)
-    columns = (
-        TableColumn("method", is_number=False),
-        *(TableColumn(one.kind) for one in entry.methods[0].inputs),
-    )
+    columns = (*words("method"), *numbers(*(one.kind for one in entry.methods[0].inputs)))
     rows = tuple(
         (method.name, *(f"{one.ks:.2f}" for one in method.inputs))
         for method in entry.methods
@@ -183,10 +181,7 @@ def _ks_table(entry: StudySet) -> TableBlock:
 
 
 def _trust_table(entry: StudySet) -> TableBlock:
-    columns = (
-        TableColumn("method", is_number=False),
-        *(TableColumn(one.kind) for one in entry.methods[0].inputs),
-    )
+    columns = (*words("method"), *numbers(*(one.kind for one in entry.methods[0].inputs)))
     rows = tuple(
         (method.name, *(_rank(one.trust_rank) for one in method.inputs))
         for method in entry.methods
@@ -201,11 +196,7 @@ def _rank(value: float) -> str:
 
 
 def _quantile_table(entry: StudySet) -> TableBlock:
-    columns = (
-        TableColumn("method", is_number=False),
-        TableColumn("input", is_number=False),
-        *(TableColumn(f"{part} %") for part in (5, 25, 50, 75, 95)),
-    )
+    columns = (*words("method", "input"), *numbers(*(f"{part} %" for part in (5, 25, 50, 75, 95))))
     rows = tuple(
         (method.name, one.kind, *(share(value) for value in one.quantiles))
         for method in entry.methods
@@ -216,9 +207,8 @@ def _quantile_table(entry: StudySet) -> TableBlock:
 
 def _mutation_table(entry: StudySet) -> TableBlock:
     columns = (
-        TableColumn("residues replaced", is_number=False),
-        TableColumn("share right"),
-        *(TableColumn(method.name) for method in entry.methods),
+        *words("residues replaced"),
+        *numbers("share right", *(method.name for method in entry.methods)),
     )
     rows = tuple(
         (
@@ -267,10 +257,7 @@ def _of_open_sets(sets: list[StudySet], level: float) -> Section:
 
 def _across(sets: list[StudySet], caption: str, cell: object) -> TableBlock:
     assert callable(cell)
-    columns = (
-        TableColumn("method", is_number=False),
-        *(TableColumn(f"{entry.name}{_made(entry)}") for entry in sets),
-    )
+    columns = (*words("method"), *numbers(*(f"{entry.name}{_made(entry)}" for entry in sets)))
     names = [method.name for method in sets[0].methods]
     rows = tuple(
         (name, *(cell(entry.methods[place]) for entry in sets)) for place, name in enumerate(names)

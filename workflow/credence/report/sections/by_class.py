@@ -14,8 +14,9 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
     Widget,
+    numbers,
+    words,
 )
 from credence.report.plots import ConfidencePlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
@@ -222,11 +223,8 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[FigureRow | 
                 )
         rows.append(tuple(cells))
     columns = (
-        TableColumn("method", is_number=False),
-        TableColumn("NLL in-sample"),
-        TableColumn("Brier in-sample"),
-        TableColumn("NLL held-out"),
-        TableColumn("Brier held-out"),
+        *words("method"),
+        *numbers("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
     )
     caption = f"{entry.class_name}: every method, from {lookup.evidence(entry)}"
     blocks.append(TableBlock(caption, columns, tuple(rows)))
@@ -250,11 +248,8 @@ def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[TableBlock, ...]:
         if bins.n[k] > 0
     )
     columns = (
-        TableColumn("held-out confidence", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("families"),
-        TableColumn("mean confidence"),
-        TableColumn("share right"),
+        *words("held-out confidence"),
+        *numbers("proteins", "families", "mean confidence", "share right"),
     )
     caption = f"{entry.class_name}: held-out confidences of {lookup.findings.chosen} in bins"
     return (TableBlock(caption, columns, rows),)

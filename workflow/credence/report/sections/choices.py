@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from credence.findings import ClassChoice, Findings, MethodChoices
-from credence.report.blocks import Block, Folded, Paragraph, Section, TableBlock, TableColumn
+from credence.report.blocks import (
+    Block,
+    Folded,
+    Paragraph,
+    Section,
+    TableBlock,
+    numbers,
+    words,
+)
 from credence.report.wording import NOTHING, count
 
 
@@ -30,12 +38,11 @@ def section(findings: Findings) -> Section | None:
 
 def _chosen_table(entry: MethodChoices) -> TableBlock:
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("families"),
-        TableColumn("chosen", is_number=False),
-        TableColumn("held-out NLL"),
-        TableColumn("within one standard error of the best", is_number=False),
+        *words("predicted class"),
+        *numbers("proteins", "families"),
+        *words("chosen"),
+        *numbers("held-out NLL"),
+        *words("within one standard error of the best"),
     )
     rows = tuple(
         (
@@ -71,10 +78,7 @@ def _trial_table(entry: MethodChoices) -> TableBlock:
             else:
                 cells.append(f"{trial.difference:+.3f} ± {trial.standard_error:.3f}")
         rows.append(tuple(cells))
-    columns = (
-        TableColumn("predicted class", is_number=False),
-        *(TableColumn(name) for name in candidates),
-    )
+    columns = (*words("predicted class"), *numbers(*candidates))
     return TableBlock(
         "Held-out NLL less that of the best candidate, ± the standard error of the difference "
         "over families",

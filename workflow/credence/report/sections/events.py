@@ -17,6 +17,8 @@ from credence.report.blocks import (
     Section,
     TableBlock,
     TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
 from credence.report.wording import NOTHING, count, loss, of, share, shortened, slug
@@ -214,14 +216,13 @@ def section(findings: Findings) -> Section | None:
 def _overview(events: EventsFinding) -> TableBlock:
     has_notes = any(event.note for event in events.events)
     columns = (
-        TableColumn("event", is_number=False),
-        TableColumn("what it says", is_number=False),
-        TableColumn("came true", explained="Share of the calibration proteins"),
-        TableColumn("held-out NLL", explained="Less is better"),
-        TableColumn(
-            "calibration", explained="Squared distance of probability and share; 0 is best"
+        *words("event", "what it says"),
+        *numbers(
+            ("came true", "Share of the calibration proteins"),
+            ("held-out NLL", "Less is better"),
+            ("calibration", "Squared distance of probability and share; 0 is best"),
+            ("sharpness", "How far the probabilities tell proteins apart"),
         ),
-        TableColumn("sharpness", explained="How far the probabilities tell proteins apart"),
         *((TableColumn("note", is_number=False),) if has_notes else ()),
     )
     rows = tuple(
@@ -338,13 +339,14 @@ def _learning(event: EventFinding, name: str) -> Figure:
 
 def _compared(events: EventsFinding, event: EventFinding) -> TableBlock:
     columns = (
-        TableColumn("forecast", is_number=False),
-        TableColumn("tuned to", is_number=False),
-        TableColumn("held-out NLL"),
-        TableColumn("NLL against the tables", explained="Paired difference; below 0 it is better"),
-        TableColumn("Brier score"),
-        TableColumn("calibration"),
-        TableColumn("sharpness"),
+        *words("forecast", "tuned to"),
+        *numbers(
+            "held-out NLL",
+            ("NLL against the tables", "Paired difference; below 0 it is better"),
+            "Brier score",
+            "calibration",
+            "sharpness",
+        ),
     )
     tuned = {entry.forecaster: entry for entry in event.tuned}
     differences = {row.method: row for row in event.differences if row.metric == "nll"}
@@ -370,11 +372,9 @@ def _compared(events: EventsFinding, event: EventFinding) -> TableBlock:
 
 def _ablations(events: EventsFinding, event: EventFinding) -> TableBlock:
     columns = (
-        TableColumn("left out", is_number=False),
-        TableColumn("features", is_number=False),
-        TableColumn("change of held-out NLL", explained="Above 0: the group helps"),
-        TableColumn("change of Brier score"),
-        TableColumn("so", is_number=False),
+        *words("left out", "features"),
+        *numbers(("change of held-out NLL", "Above 0: the group helps"), "change of Brier score"),
+        *words("so"),
     )
     rows = tuple(_ablation_row(part) for part in event.ablations)
     caption = (
@@ -402,12 +402,7 @@ def _ablation_row(part: Ablation) -> tuple[str, ...]:
 
 
 def _features(events: EventsFinding) -> TableBlock:
-    columns = (
-        TableColumn("feature", is_number=False),
-        TableColumn("group", is_number=False),
-        TableColumn("what it is", is_number=False),
-        TableColumn("used", is_number=False),
-    )
+    columns = words("feature", "group", "what it is", "used")
     rows = tuple(
         (entry.name, entry.group, entry.summary, entry.missing or "yes")
         for entry in events.features

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from credence.findings import CalibrationTest, Findings
-from credence.report.blocks import Block, Folded, Paragraph, Section, TableBlock, TableColumn
+from credence.report.blocks import (
+    Block,
+    Folded,
+    Paragraph,
+    Section,
+    TableBlock,
+    numbers,
+    words,
+)
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import KEPT, NOTHING, count, share
 
@@ -89,10 +97,7 @@ def _errors(lookup: Lookup, metrics: tuple[tuple[str, str], ...], caption: str) 
         (method.name, *(floor_words(lookup, method.name, None, name) for name, _ in metrics))
         for method in lookup.findings.methods
     )
-    columns = (
-        TableColumn("method", is_number=False),
-        *(TableColumn(title) for _, title in metrics),
-    )
+    columns = (*words("method"), *numbers(*(title for _, title in metrics)))
     return TableBlock(f"{caption} In brackets: by chance alone.", columns, rows)
 
 
@@ -120,7 +125,7 @@ def _parts(lookup: Lookup) -> TableBlock:
                 else f"{found.value:.4f}".replace("-", "−")
             )
         rows.append(tuple(cells))
-    columns = (TableColumn("method", is_number=False), *(TableColumn(title) for _, title in PARTS))
+    columns = (*words("method"), *numbers(*(title for _, title in PARTS)))
     return TableBlock(
         "The held-out Brier score is the variance of being right, less sharpness, plus "
         "calibration, plus a remainder that bins hide (variance of the confidence within bins "
@@ -176,16 +181,16 @@ def _tests(findings: Findings, test: str, title: str) -> TableBlock:
         for row in _of_chosen(findings, test)
     )
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("families"),
-        TableColumn("statistic"),
-        TableColumn("p", explained="By random signs over families"),
-        TableColumn("p, Holm", explained="Corrected for the number of classes"),
-        TableColumn(
-            "p if independent", explained="Asymptotic; too small where there are relatives"
+        *words("predicted class"),
+        *numbers(
+            "proteins",
+            "families",
+            "statistic",
+            ("p", "By random signs over families"),
+            ("p, Holm", "Corrected for the number of classes"),
+            ("p if independent", "Asymptotic; too small where there are relatives"),
+            ("power", "To see, at 5 %, confidences five points off throughout"),
         ),
-        TableColumn("power", explained="To see, at 5 %, confidences five points off throughout"),
     )
     return TableBlock(f"{title} test, {findings.chosen}, held-out", columns, rows)
 

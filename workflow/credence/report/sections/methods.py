@@ -13,7 +13,8 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
@@ -169,13 +170,15 @@ def _overall_table(lookup: Lookup) -> TableBlock:
         cells.append(NOTHING if held_out is None else count(held_out.n))
         rows.append(tuple(cells))
     columns = (
-        TableColumn("method", is_number=False),
-        TableColumn("held-out NLL"),
-        TableColumn("held-out Brier"),
-        TableColumn(f"NLL minus {reference}" if reference else "difference"),
-        TableColumn("in-sample NLL"),
-        TableColumn("in-sample Brier"),
-        TableColumn("proteins", explained="Those with a held-out confidence"),
+        *words("method"),
+        *numbers(
+            "held-out NLL",
+            "held-out Brier",
+            f"NLL minus {reference}" if reference else "difference",
+            "in-sample NLL",
+            "in-sample Brier",
+            ("proteins", "Those with a held-out confidence"),
+        ),
     )
     return TableBlock(
         "Methods over all classes. Held-out numbers are of families that the fit did not see; "
@@ -195,9 +198,5 @@ def _class_table(lookup: Lookup) -> TableBlock:
             found = lookup.metrics.get((name, entry.class_name, "held_out", "nll"))
             cells.append(NOTHING if found is None else loss(found.value, found.lower, found.upper))
         rows.append(tuple(cells))
-    columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("proteins"),
-        *(TableColumn(name) for name in names),
-    )
+    columns = (*words("predicted class"), *numbers("proteins", *names))
     return TableBlock("Held-out NLL by predicted class", columns, tuple(rows))

@@ -14,6 +14,8 @@ from credence.report.blocks import (
     Section,
     TableBlock,
     TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import LinesPlot
 from credence.report.wording import NOTHING, count, of, share, slug
@@ -55,10 +57,7 @@ def section(findings: Findings) -> Section | None:
 
 
 def _columns(findings: Findings) -> tuple[TableColumn, ...]:
-    return (
-        TableColumn("truly ↓, predicted →", is_number=False),
-        *(TableColumn(name) for name in findings.results.class_names),
-    )
+    return (*words("truly ↓, predicted →"), *numbers(*findings.results.class_names))
 
 
 def _shares(findings: Findings, table: tuple[tuple[float, ...], ...], caption: str) -> TableBlock:
@@ -95,11 +94,7 @@ def _listed(findings: Findings) -> TableBlock:
         own = column[number][0]
         stated = "; ".join(f"{names[k]} {share(-value)}" for value, k in others)
         rows.append((name, NOTHING if math.isnan(own) else share(own), stated or NOTHING))
-    columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("truly in it"),
-        TableColumn("else most often", is_number=False),
-    )
+    columns = (*words("predicted class"), *numbers("truly in it"), *words("else most often"))
     caption = (
         "What predictions of each class truly are, as shares of them. The whole matrix of "
         f"{count(len(names))} classes is in findings.json."
@@ -130,10 +125,8 @@ def _halves(findings: Findings) -> Folded:
         for entry in findings.results.halves
     )
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("proteins, first half"),
-        TableColumn("second half"),
-        TableColumn("mean distance of their bars"),
+        *words("predicted class"),
+        *numbers("proteins, first half", "second half", "mean distance of their bars"),
     )
     caption = (
         "Histograms of the share right over the score, from two halves that share no family. How "

@@ -15,7 +15,8 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import DistancePlot, MapPlot
 from credence.report.wording import NOTHING, count, of, share, slug
@@ -150,16 +151,14 @@ def _distances(found: NoveltyFinding, name: str) -> Figure:
 
 def _table(found: NoveltyFinding) -> TableBlock:
     columns = (
-        TableColumn("protein", is_number=False),
-        TableColumn("predicted class", is_number=False),
-        TableColumn("confidence"),
-        TableColumn(
-            "novelty", explained="Part of the calibration proteins that are nearer to others"
+        *words("protein", "predicted class"),
+        *numbers(
+            "confidence",
+            ("novelty", "Part of the calibration proteins that are nearer to others"),
+            ("distance", "To the nearest calibration protein"),
         ),
-        TableColumn("distance", explained="To the nearest calibration protein"),
-        TableColumn("nearest calibration protein", is_number=False),
-        TableColumn("its class", is_number=False),
-        TableColumn("distance to training", explained="To the nearest training protein"),
+        *words("nearest calibration protein", "its class"),
+        *numbers(("distance to training", "To the nearest training protein")),
     )
     caption = f"{found.name}: the flagged proteins, farthest first"
     if len(found.rows) < found.n_flagged:

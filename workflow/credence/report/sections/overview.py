@@ -11,6 +11,8 @@ from credence.report.blocks import (
     Section,
     TableBlock,
     TableColumn,
+    numbers,
+    words,
 )
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.notices import all_notices
@@ -93,10 +95,9 @@ def _details(findings: Findings) -> tuple[TableBlock, ...]:
             for entry in findings.provenance.inputs
         )
         columns: tuple[TableColumn, ...] = (
-            TableColumn("input", is_number=False),
-            TableColumn("file", is_number=False),
-            TableColumn("records"),
-            TableColumn("SHA-256", is_number=False),
+            *words("input", "file"),
+            *numbers("records"),
+            *words("SHA-256"),
         )
         tables.append(TableBlock("Files that this run read", columns, rows))
     settings = [("run", entry.name, entry.value) for entry in findings.provenance.settings]

@@ -13,7 +13,7 @@ from credence.report.blocks import (
     Passage,
     Section,
     TableBlock,
-    TableColumn,
+    words,
 )
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import count, of, printable
@@ -177,11 +177,7 @@ def section(findings: Findings) -> Section:
         ),
         TableBlock(
             "DOME: data, optimization, model, evaluation",
-            (
-                TableColumn("topic", is_number=False),
-                TableColumn("asked", is_number=False),
-                TableColumn("this run", is_number=False),
-            ),
+            words("topic", "asked", "this run"),
             checklist(findings),
         ),
         Heading("An archive to deposit", "archive"),

@@ -23,7 +23,8 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import ChangePlot
 from credence.report.wording import KEPT, NOTHING, count, loss, of, score, share, slug
@@ -37,11 +38,7 @@ def outcomes_of(step: ReleaseStep) -> list[Block]:
     outcomes = [entry for entry in step.newer.outcomes if entry.n]
     if not outcomes:
         return []
-    columns = (
-        TableColumn("outcome", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("meaning", False),
-    )
+    columns = (*words("outcome"), *numbers("proteins"), *words("meaning"))
     rows = tuple((_words(entry), count(entry.n), entry.meaning) for entry in outcomes)
     caption = f"What became of the proteins of {step.newer.name}; each has one outcome."
     blocks: list[Block] = [TableBlock(caption, columns, rows)]
@@ -59,13 +56,9 @@ def _words(entry: Outcome) -> str:
 
 def _examples(entry: Outcome) -> TableBlock:
     columns = (
-        TableColumn("protein", is_number=False),
-        TableColumn("label", is_number=False),
-        TableColumn("decided by", is_number=False),
-        TableColumn("its label", is_number=False),
-        TableColumn("identity"),
-        TableColumn("coverage"),
-        TableColumn("reason", is_number=False),
+        *words("protein", "label", "decided by", "its label"),
+        *numbers("identity", "coverage"),
+        *words("reason"),
     )
     rows = tuple(
         (
@@ -116,18 +109,18 @@ def drift_of(drift: Drift, step: ReleaseStep) -> list[Block]:
 
 def _drift_table(drift: Drift, step: ReleaseStep) -> TableBlock:
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("new proteins"),
-        TableColumn("families"),
-        TableColumn(
-            "right", explained="Right predictions, and those expected of the old confidences"
+        *words("predicted class"),
+        *numbers(
+            "new proteins",
+            "families",
+            ("right", "Right predictions, and those expected of the old confidences"),
+            ("NLL", "On the old set, held out, and on the trove"),
+            ("difference", f"With its {100 * step.level:g} % interval"),
+            ("p KS", "Kolmogorov–Smirnov; families, counted over classes"),
+            ("p Sp.", "Spiegelhalter"),
+            ("corrected p KS", "At the trove's own shares of the classes"),
+            ("corrected p Sp.", "Likewise"),
         ),
-        TableColumn("NLL", explained="On the old set, held out, and on the trove"),
-        TableColumn("difference", explained=f"With its {100 * step.level:g} % interval"),
-        TableColumn("p KS", explained="Kolmogorov–Smirnov; families, counted over classes"),
-        TableColumn("p Sp.", explained="Spiegelhalter"),
-        TableColumn("corrected p KS", explained="At the trove's own shares of the classes"),
-        TableColumn("corrected p Sp.", explained="Likewise"),
     )
     rows = tuple(
         (
@@ -164,15 +157,17 @@ def _number(value: float) -> str:
 
 def _truth_table(drift: Drift) -> TableBlock:
     columns = (
-        TableColumn("true class", is_number=False),
-        TableColumn("old"),
-        TableColumn("new"),
-        TableColumn("families, old"),
-        TableColumn("families, new"),
-        TableColumn("recognised, old", explained="Share predicted to be in their class"),
-        TableColumn("recognised, new"),
-        TableColumn("distance", explained="Of the scores' distributions, 0 to 1"),
-        TableColumn("p", explained="Families exchanged at random; counted over classes (Holm)"),
+        *words("true class"),
+        *numbers(
+            "old",
+            "new",
+            "families, old",
+            "families, new",
+            ("recognised, old", "Share predicted to be in their class"),
+            "recognised, new",
+            ("distance", "Of the scores' distributions, 0 to 1"),
+            ("p", "Families exchanged at random; counted over classes (Holm)"),
+        ),
     )
     rows = tuple(
         (
@@ -197,13 +192,8 @@ def metrics_of(step: ReleaseStep) -> list[Block]:
         return []
     samples = {"old": f"proteins of {step.older.name}", "test": "test group"}
     columns = (
-        TableColumn("judged on", is_number=False),
-        TableColumn("predicted class", is_number=False),
-        TableColumn("metric", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("before"),
-        TableColumn("now"),
-        TableColumn("difference", explained="Negative: better now"),
+        *words("judged on", "predicted class", "metric"),
+        *numbers("proteins", "before", "now", ("difference", "Negative: better now")),
     )
     rows = tuple(
         (
@@ -231,13 +221,9 @@ def moved_of(step: ReleaseStep) -> list[Block]:
     if not step.moved:
         return []
     columns = (
-        TableColumn("protein", is_number=False),
-        TableColumn("predicted class", is_number=False),
-        TableColumn("score"),
-        TableColumn("before"),
-        TableColumn("now"),
-        TableColumn("change", explained="In points"),
-        TableColumn("new", is_number=False),
+        *words("protein", "predicted class"),
+        *numbers("score", "before", "now", ("change", "In points")),
+        *words("new"),
     )
     rows = tuple(
         (
@@ -308,17 +294,9 @@ def sections_of_step(step: ReleaseStep) -> tuple[Section, ...]:
 
 def _timeline(releases: tuple[ReleaseState, ...]) -> TableBlock:
     columns = (
-        TableColumn("release", is_number=False),
-        TableColumn("date", is_number=False),
-        TableColumn("proteins in trove"),
-        TableColumn("added"),
-        TableColumn("not added"),
-        TableColumn("calibrate"),
-        TableColumn("families"),
-        TableColumn("right"),
-        TableColumn(
-            "digest", is_number=False, explained="The first figures of the release's digest"
-        ),
+        *words("release", "date"),
+        *numbers("proteins in trove", "added", "not added", "calibrate", "families", "right"),
+        *words(("digest", "The first figures of the release's digest")),
     )
     rows = []
     for entry in releases:
@@ -364,16 +342,18 @@ def step_blocks(step: ReleaseStep, *, is_last: bool) -> tuple[Block, ...]:
 def _changes(step: ReleaseStep, touched: list[ClassChange]) -> TableBlock:
     names = list(dict.fromkeys(part.name for entry in touched for part in entry.parameters))
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("before"),
-        TableColumn("now"),
-        TableColumn("new evidence", explained="In points"),
-        TableColumn("re-weighting", explained="In points"),
-        TableColumn("score", explained="The median score before; the confidences are there"),
-        TableColumn("predictions"),
-        TableColumn("right"),
-        TableColumn("families"),
-        *(TableColumn(name) for name in names),
+        *words("predicted class"),
+        *numbers(
+            "before",
+            "now",
+            ("new evidence", "In points"),
+            ("re-weighting", "In points"),
+            ("score", "The median score before; the confidences are there"),
+            "predictions",
+            "right",
+            "families",
+            *names,
+        ),
     )
     rows = tuple(
         (

@@ -13,7 +13,8 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import ComparisonPlot
 from credence.report.wording import NOTHING, count, of, share, with_interval
@@ -108,13 +109,15 @@ def _figure(sets: SetsFinding) -> Figure:
 
 def _table(sets: SetsFinding) -> TableBlock:
     columns = (
-        TableColumn("true class", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("families"),
-        TableColumn("held-out coverage", explained="Every family counts once in its class"),
-        TableColumn("counting proteins", explained="The same, but large families count more"),
-        TableColumn("classes in a set", explained="On average, for proteins of the class"),
-        TableColumn("in every set", is_number=False),
+        *words("true class"),
+        *numbers(
+            "proteins",
+            "families",
+            ("held-out coverage", "Every family counts once in its class"),
+            ("counting proteins", "The same, but large families count more"),
+            ("classes in a set", "On average, for proteins of the class"),
+        ),
+        *words("in every set"),
     )
     rows = tuple(_row(entry) for entry in (*sets.classes, sets.all_classes))
     caption = (
@@ -146,5 +149,5 @@ def _sizes(sets: SetsFinding) -> TableBlock:
     more = sum(sets.sizes[MANY:])
     if len(sets.sizes) > MANY:
         rows.append((f"{MANY} or more", count(more), share(more / total)))
-    columns = (TableColumn("classes in the set"), TableColumn("proteins"), TableColumn("share"))
+    columns = numbers("classes in the set", "proteins", "share")
     return TableBlock("Held-out proteins by the size of their set.", columns, tuple(rows))

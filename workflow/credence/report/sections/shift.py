@@ -25,8 +25,9 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
     Widget,
+    numbers,
+    words,
 )
 from credence.report.plots import ComparisonPlot, LinesPlot
 from credence.report.wording import NOTHING, count, of, score, share, slug, with_interval
@@ -304,16 +305,14 @@ def _figure(found: ShiftFinding, name: str) -> Figure:
 
 def _composition_table(found: ShiftFinding) -> TableBlock:
     columns = (
-        TableColumn("class", is_number=False),
-        TableColumn("share in calibration"),
-        TableColumn("share here"),
-        TableColumn("corrected for", explained="The share that confidences are corrected for"),
-        TableColumn("times as common", explained="Share here over share in calibration"),
-        TableColumn(
-            "predicted here", explained="Proteins of this set predicted to be of the class"
-        ),
-        TableColumn(
-            "predicted, if so mixed", explained="As many as the composition makes one expect"
+        *words("class"),
+        *numbers(
+            "share in calibration",
+            "share here",
+            ("corrected for", "The share that confidences are corrected for"),
+            ("times as common", "Share here over share in calibration"),
+            ("predicted here", "Proteins of this set predicted to be of the class"),
+            ("predicted, if so mixed", "As many as the composition makes one expect"),
         ),
     )
     rows = tuple(
@@ -333,15 +332,15 @@ def _composition_table(found: ShiftFinding) -> TableBlock:
 
 def _change_table(found: ShiftFinding, scale: float) -> TableBlock:
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("median score", explained="Of the calibration proteins predicted to be of it"),
-        TableColumn("confidence there", explained="As calibrated → corrected"),
-        TableColumn("score for 90 %", explained="Least score of confidence 0.9"),
-        TableColumn("proteins behind it", explained="Effective number: alike weights count fully"),
-        TableColumn(
-            "expected right", explained="Among the proteins predicted here to be of the class"
+        *words("predicted class"),
+        *numbers(
+            ("median score", "Of the calibration proteins predicted to be of it"),
+            ("confidence there", "As calibrated → corrected"),
+            ("score for 90 %", "Least score of confidence 0.9"),
+            ("proteins behind it", "Effective number: alike weights count fully"),
+            ("expected right", "Among the proteins predicted here to be of the class"),
+            ("missed", "Proteins of the class predicted here to be of another"),
         ),
-        TableColumn("missed", explained="Proteins of the class predicted here to be of another"),
     )
     rows = tuple(
         (

@@ -13,6 +13,8 @@ from credence.report.blocks import (
     Section,
     TableBlock,
     TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import NearestPlot
 from credence.report.wording import count, of
@@ -180,13 +182,15 @@ def _nearest(found: SplitFinding) -> Figure:
 
 def _classes(found: SplitFinding) -> TableBlock:
     columns = (
-        TableColumn("true class", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("clusters", explained="Fewer than groups: some group has none of the class"),
-        TableColumn("uneven", explained="Part of the class that would have to move to be even"),
-        TableColumn("forced", explained="How much of that whole clusters force"),
-        TableColumn("audited"),
-        TableColumn("crossing", explained="With a relative in another group"),
+        *words("true class"),
+        *numbers(
+            "proteins",
+            ("clusters", "Fewer than groups: some group has none of the class"),
+            ("uneven", "Part of the class that would have to move to be even"),
+            ("forced", "How much of that whole clusters force"),
+            "audited",
+            ("crossing", "With a relative in another group"),
+        ),
     )
     rows = tuple(
         (
@@ -210,10 +214,9 @@ def _groups(found: SplitFinding) -> TableBlock:
         if any(group.nearest[at] for group in found.groups)
     ]
     columns = (
-        TableColumn("group", is_number=False),
-        TableColumn("proteins"),
-        TableColumn(
-            "nothing alike", explained="Audited; nothing elsewhere is alike beyond chance"
+        *words("group"),
+        *numbers(
+            "proteins", ("nothing alike", "Audited; nothing elsewhere is alike beyond chance")
         ),
         *(TableColumn(text, explained="Identity of the nearest elsewhere") for _, text in bins),
     )
@@ -236,12 +239,8 @@ def _groups(found: SplitFinding) -> TableBlock:
 
 def _worst(found: SplitFinding) -> TableBlock:
     columns = (
-        TableColumn("protein", is_number=False),
-        TableColumn("group", is_number=False),
-        TableColumn("relative", is_number=False),
-        TableColumn("its group", is_number=False),
-        TableColumn("identity"),
-        TableColumn("coverage"),
+        *words("protein", "group", "relative", "its group"),
+        *numbers("identity", "coverage"),
     )
     rows = tuple(
         (

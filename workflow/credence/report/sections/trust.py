@@ -15,6 +15,8 @@ from credence.report.blocks import (
     TableBlock,
     TableColumn,
     Widget,
+    numbers,
+    words,
 )
 from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import floor_words, p_words
@@ -127,12 +129,11 @@ def _summary(lookup: Lookup) -> TableBlock:
     findings = lookup.findings
     asked = tuple(sorted({entry.confidence for entry in findings.results.scores_needed}))
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("in a sentence", is_number=False),
-        TableColumn("proteins", explained="Calibration proteins predicted to be in the class"),
-        TableColumn("families", explained="Clusters of relatives among them"),
-        TableColumn(
-            "share right", explained="Conf1: of all predictions of it, whatever the score"
+        *words("predicted class", "in a sentence"),
+        *numbers(
+            ("proteins", "Calibration proteins predicted to be in the class"),
+            ("families", "Clusters of relatives among them"),
+            ("share right", "Conf1: of all predictions of it, whatever the score"),
         ),
         *(
             TableColumn(
@@ -141,13 +142,13 @@ def _summary(lookup: Lookup) -> TableBlock:
             )
             for level in asked
         ),
-        TableColumn("method", is_number=False),
-        TableColumn("bandwidth", explained="Of the kernel method, in score units"),
-        TableColumn(
-            "held-out NLL", explained="Negative log-likelihood per protein; less is better"
+        *words("method"),
+        *numbers(
+            ("bandwidth", "Of the kernel method, in score units"),
+            ("held-out NLL", "Negative log-likelihood per protein; less is better"),
+            ("held-out ECE", "Calibration error; in brackets by chance alone"),
+            ("test, Holm", "p of the Kolmogorov–Smirnov test, corrected"),
         ),
-        TableColumn("held-out ECE", explained="Calibration error; in brackets by chance alone"),
-        TableColumn("test, Holm", explained="p of the Kolmogorov–Smirnov test, corrected"),
     )
     rows = tuple(_summary_row(lookup, entry, asked) for entry in findings.results.classes)
     return TableBlock(
@@ -236,8 +237,8 @@ def _by_score(lookup: Lookup) -> TableBlock | None:
     if not rows:
         return None
     columns = (
-        TableColumn("predicted class", is_number=False),
-        *(TableColumn(f"score {score(value, findings.results.scale)}") for value in scores),
+        *words("predicted class"),
+        *numbers(*(f"score {score(value, findings.results.scale)}" for value in scores)),
     )
     return TableBlock(
         f"Confidence at round scores ({findings.chosen}); {NOTHING} beyond the scores that "
@@ -270,12 +271,11 @@ def _surer(lookup: Lookup) -> TableBlock | None:
     if not rows:
         return None
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("confidence"),
-        TableColumn(
-            "independent proteins near", explained="A family of alike proteins counts as one"
+        *words("predicted class"),
+        *numbers(
+            "confidence", ("independent proteins near", "A family of alike proteins counts as one")
         ),
-        TableColumn("what would make it surer", is_number=False),
+        *words("what would make it surer"),
     )
     return TableBlock(
         f"A score of {score(at, findings.results.scale)}: how sure it is, how sure that is, and "

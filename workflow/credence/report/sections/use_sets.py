@@ -12,7 +12,8 @@ from credence.report.blocks import (
     Paragraph,
     Section,
     TableBlock,
-    TableColumn,
+    numbers,
+    words,
 )
 from credence.report.plots import HistogramPlot
 from credence.report.wording import count, of, score, share, slug, with_interval
@@ -67,7 +68,7 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[Block]:
         tables.append(_extremes("Most sure", use_set.highest, scale))
         tables.append(_extremes("Least sure", use_set.lowest, scale))
     if use_set.notes:
-        columns = (TableColumn("note", is_number=False), TableColumn("proteins"))
+        columns = (*words("note"), *numbers("proteins"))
         rows = tuple((entry.name, entry.value) for entry in use_set.notes)
         tables.append(TableBlock("Notes on these confidences", columns, rows))
     if tables:
@@ -86,11 +87,13 @@ def _alternative(use_set: UseSet) -> str:
 
 def _class_table(use_set: UseSet) -> TableBlock:
     columns = (
-        TableColumn("predicted class", is_number=False),
-        TableColumn("proteins"),
-        TableColumn("without confidence"),
-        TableColumn("expected right", explained="The sum of the confidences"),
-        *(TableColumn(f"≥ {share(level)}") for level in use_set.levels),
+        *words("predicted class"),
+        *numbers(
+            "proteins",
+            "without confidence",
+            ("expected right", "The sum of the confidences"),
+            *(f"≥ {share(level)}" for level in use_set.levels),
+        ),
     )
     rows = tuple(
         (
@@ -107,11 +110,9 @@ def _class_table(use_set: UseSet) -> TableBlock:
 
 def _extremes(caption: str, rows: tuple[UseRow, ...], scale: float) -> TableBlock:
     columns = (
-        TableColumn("protein", is_number=False),
-        TableColumn("predicted class", is_number=False),
-        TableColumn("score"),
-        TableColumn("confidence"),
-        TableColumn("note", is_number=False),
+        *words("protein", "predicted class"),
+        *numbers("score", "confidence"),
+        *words("note"),
     )
     cells = tuple(
         (
