@@ -24,7 +24,7 @@ rule events:
         runtime=configuration.minutes(15, 10),
         python=sys.executable,
     params:
-        options=settings.event_options,
+        settings=settings.stage_json("events"),
         evidence=configuration.option("--evidence", settings.evidence),
         near=configuration.options("--novelty", NEAR),
         sources=digests(settings.evidence),
@@ -32,5 +32,6 @@ rule events:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " events {input.samples:q} --format credence"
-        " --groups {input.groups:q} --calibration {input.calibration:q} {params.options:q}"
+        " --groups {input.groups:q} --calibration {input.calibration:q}"
+        " --settings {params.settings:q}"
         " {params.evidence:q} {params.near:q} --out {output:q} 2> {log:q}"

@@ -32,12 +32,12 @@ rule novelty:
         vectors=configuration.option("--vectors", settings.novelty_vectors),
         training=configuration.option("--training", novelty_training),
         match=settings.calibration_set.match,
-        options=settings.novelty_options,
+        settings=settings.stage_json("novelty"),
         sources=digests(novelty_proteins, settings.novelty_vectors, novelty_training),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " novelty {input.samples:q} --format credence"
         " --groups {input.groups:q} {params.proteins:q} {params.vectors:q}"
-        " {params.training:q} --match {params.match:q} {params.options:q}"
+        " {params.training:q} --match {params.match:q} --settings {params.settings:q}"
         " --out {output:q} 2> {log:q}"

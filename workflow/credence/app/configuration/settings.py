@@ -831,27 +831,6 @@ class Configuration:
         return self.fit_options[: 2 * len(("weights", "min_positives"))]
 
     @property
-    def novelty_options(self) -> list[str]:
-        """Options of ``credence novelty``."""
-        novelty = self.settings.novelty
-        return ["--components", str(novelty.components), "--flag", str(novelty.flag)]
-
-    @property
-    def event_options(self) -> list[str]:
-        """Options of the command that learns events."""
-        values = self.values["events"]
-        words: list[str] = []
-        for option, key in (("--ask", "ask"), ("--compare", "compare"), ("--without", "without")):
-            for name in values[key]:
-                words += [option, name]
-        words += ["--named", json.dumps(values["groups"], ensure_ascii=False)]
-        words += ["--rules", json.dumps(values["rules"], ensure_ascii=False)]
-        if values["admissible"] is not None:
-            words += ["--admissible", values["admissible"]]
-        words += ["--forecaster", values["forecaster"], "--folds", str(values["folds"])]
-        return [*words, "--agree" if values["agree"] else "--no-agree", *self.fit_options]
-
-    @property
     def has_events(self) -> bool:
         """Whether any event is asked for."""
         asked = self.settings.events

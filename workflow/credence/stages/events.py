@@ -1,0 +1,176 @@
+"""The stage `events`: questions beyond the predicted class, learnt and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import Calibrator, FitOptions
+from credence.events.event import Event, events_of
+from credence.events.event_judging import study_events
+from credence.events.features import BY_NAME as FEATURES
+from credence.events.features import EventEvidence
+from credence.events.forecasters import BY_NAME as FORECASTERS
+from credence.events.rules import parse_rule
+from credence.events.training import EventOptions
+from credence.findings import to_record
+from credence.predictions import Predictions
+from credence.problems import InputError, Problem, nearest, refuse
+from credence.stages.reading import (
+    calibration_set,
+    in_order_of_ids,
+    read_set,
+    require_other,
+    spec_of_calibration,
+    with_places,
+)
+from credence.stages.settings import EventsSettings, Settings
+from credence.tables.calibration_file import need_problems, read_calibration, require_match
+from credence.tables.contract import read_evidence
+from credence.tables.digests import sha256_of
+from credence.tables.stage_files import EventsFile, read_novelty, write_events
+
+
+def learn_events(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    groups: str | None = None,
+    clusters: str | None = None,
+    calibration: str | None = None,
+    evidence: str | None = None,
+    novelty: str | None = None,
+) -> EventsFile:
+    """Learn how probable events are, judge it, and write both."""
+    require_other(out, [*tables, calibration, evidence, novelty, groups, clusters])
+    asked = settings.events
+    options = event_options(settings)
+    _require_known(asked)
+    spec = spec_of_calibration(tables, format_, spec_json, "--spec", calibration)
+    samples = with_places(read_set(tables, spec), novelty)
+    events = _events(asked, samples.predictions)
+    weights = settings.calibration.weights
+    chosen = calibration_set(samples, tables[0], groups, clusters, weights)
+    labelled = in_order_of_ids(chosen.labelled)
+    method, calibrators = _method(calibration, options, samples.predictions, tables[0])
+    types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
+    known = EventEvidence(labelled.predictions, {}, None, types, asked.admissible or "")
+    is_near_asked = "distance" not in asked.without
+    known, near = _with_evidence(known, evidence, novelty, tables[0], is_near_asked)
+    model, finding = study_events(labelled, known, events, options, calibrators)
+    names, scale = labelled.predictions.class_names, labelled.predictions.scale
+    file = EventsFile(method, names, scale, to_record(finding), model, near)
+    write_events(Path(out), file)
+    count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
+    click.echo(
+        f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.", err=True
+    )
+    return file
+
+
+def event_options(settings: Settings) -> EventOptions:
+    """Return how events are learnt and judged."""
+    events, of = settings.events, settings.calibration
+    return EventOptions(
+        events.forecaster,
+        events.compare,
+        events.without,
+        events.agree,
+        events.folds,
+        of.min_positives,
+        of.level,
+        of.draws,
+    )
+
+
+def _require_known(asked: EventsSettings) -> None:
+    """Refuse forecasters and features that there are not, and groups and rules that are none."""
+    problems = [
+        Problem(where, f"there is no {kind} {name!r}.", nearest(name, list(known)))
+        for where, kind, names, known in (
+            ("--forecaster", "forecaster", (asked.forecaster,), FORECASTERS),
+            ("--compare", "forecaster", asked.compare, FORECASTERS),
+            ("--without", "feature", asked.without, FEATURES),
+        )
+        for name in names
+        if name not in known
+    ]
+    problems += [
+        Problem("--named", f"{value!r} is no list of classes.", "Give names.", None, name)
+        for name, value in asked.groups.items()
+        if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value)
+    ]
+    problems += [
+        Problem("--rules", f"{value!r} is no rule.", "Write it as text.", None, name)
+        for name, value in asked.rules.items()
+        if not isinstance(value, str)
+    ]
+    if problems:
+        raise InputError(problems)
+    if not asked.ask and not asked.groups and not asked.rules:
+        raise refuse("--ask", "no event is asked for.", "Give --ask, --named or --rules.")
+
+
+def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...]:
+    """Return the events asked for; refuse questions that the table cannot answer."""
+    names = predictions.class_names
+    events = events_of(asked.ask, asked.groups, asked.rules, names, "events")
+    if asked.admissible:
+        rule = parse_rule(asked.admissible, "--admissible")
+        rule.require_columns(names, "--admissible", None)
+    if predictions.scores is None:
+        problems = [
+            Problem(
+                "--ask",
+                f"{event.name!r} needs the score of every class, and the table gives the best.",
+                "Ask for predicted_class, each_class or named groups.",
+            )
+            for event in events
+            if event.n_best > 1 or event.rule
+        ]
+        if problems:
+            raise InputError(problems)
+    return events
+
+
+def _method(
+    calibration: str | None, options: EventOptions, predictions: Predictions, where: str
+) -> tuple[str, dict[str, Calibrator]]:
+    """Return the method that events agree with, and what fits it without intervals."""
+    if calibration is None or not options.agrees:
+        return "", {}
+    file = read_calibration(Path(calibration))
+    require_match(file, predictions, where)
+    method = parse_method(file.method_spec, calibration)
+    if lacking := need_problems(method.text, method.needs, predictions, where):
+        raise InputError(lacking)
+    quick = FitOptions(options.min_positives, options.level, 0)
+    return file.method_spec, {file.method_spec: method.build(quick)}
+
+
+def _with_evidence(
+    known: EventEvidence, path: str | None, novelty: str | None, where: str, is_near_asked: bool
+) -> tuple[EventEvidence, str]:
+    """Return all that is known of the proteins, and the digest of the file of distances."""
+    given = None if path is None else read_evidence(Path(path), known.predictions.class_names)
+    near = ""
+    # A distance in the user's table counts, and is asked for again by annotate.
+    is_given = given is not None and "distance" in given.columns
+    if novelty is not None and is_near_asked and not is_given:
+        distance = read_novelty(Path(novelty)).reference.known_distance(known.predictions.ids)
+        if not np.isfinite(distance).any():
+            raise refuse(
+                novelty,
+                f"it knows no distance of a protein of {where}.",
+                "Give what credence novelty wrote of the same set.",
+            )
+        known, near = replace(known, columns={"distance": distance}), sha256_of(Path(novelty))
+    return (known if given is None else given.added_to(known)), near

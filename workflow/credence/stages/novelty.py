@@ -1,0 +1,86 @@
+"""The stage `novelty`: where labelled proteins lie, so that it is seen how far others are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+from credence.novelty.reference import build
+from credence.problems import refuse
+from credence.stages.reading import (
+    Features,
+    calibration_set,
+    json_settings,
+    read_set,
+    require_features,
+    require_other,
+    table_spec,
+)
+from credence.stages.settings import Settings
+from credence.tables.digests import sha256_of
+from credence.tables.stage_files import NoveltyFile, write_novelty
+
+
+def learn_novelty(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    groups: str | None = None,
+    clusters: str | None = None,
+    proteins: Sequence[str] = (),
+    vectors: str | None = None,
+    match: str = "first_word",
+    training: str | None = None,
+) -> NoveltyFile:
+    """Write the space of the proteins that calibrate, and where all known ones lie in it."""
+    files = [*tables, *proteins, *filter(None, (groups, clusters, vectors, training))]
+    require_other(out, files)
+    samples = read_set(tables, table_spec(tables, format_, json_settings(spec_json, "--spec")))
+    labelled = calibration_set(samples, tables[0], groups, clusters, "none").labelled
+    predictions, true_class = samples.predictions, samples.true_class
+    assert true_class is not None
+    features = Features(proteins, vectors, match)
+    require_features(features, labelled.predictions.ids, tables[0])
+    space = features.space(labelled.predictions.ids, settings.novelty.components)
+    if space.n_components < 1:
+        raise refuse(
+            features.where, "fewer than two proteins can be told apart.", "Give more proteins."
+        )
+    trained = None
+    if training is not None:
+        other = (
+            Features((training,), None, match)
+            if vectors is None
+            else Features((), training, match)
+        )
+        other.require_space(space, features.where)
+        trained = other.places(space, other.ids)
+    cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
+    is_calibration = np.array([id_ in cluster for id_ in predictions.ids], dtype=np.bool_)
+    reference = build(
+        space,
+        predictions.ids,
+        np.array(predictions.class_names, dtype=object)[true_class],
+        features.places(space, predictions.ids),
+        np.array([cluster.get(id_, id_) for id_ in predictions.ids], dtype=object),
+        is_calibration,
+        trained,
+        settings.novelty.flag,
+    )
+    file = NoveltyFile(reference, {Path(path).name: sha256_of(Path(path)) for path in files})
+    write_novelty(Path(out), file)
+    n_placed = len(reference.calibration_rows)
+    n_short = int(is_calibration.sum()) - n_placed
+    click.echo(
+        f"Wrote {out}: {n_placed} proteins along {space.n_components} axes"
+        + (f", {n_short} too short to have a place" if n_short else "")
+        + ".",
+        err=True,
+    )
+    return file
