@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from credence.proteins import Proteins
-from credence.relatives.mmseqs import MmseqsFinder, build
+from credence.relatives.engines import build_engine
+from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pack import CALIBRATION, pack
 from credence.relatives.pairs import Thresholds
 from credence.releases.attaching import (
@@ -96,7 +97,11 @@ def steps(data: Path = DATA) -> list[Step]:
 
 
 def _base(proteins: Proteins) -> KnownSet:
-    cluster = build(threads=THREADS).cluster(Proteins(proteins.ids, proteins.sequences)).cluster
+    cluster = (
+        build_engine("mmseqs", threads=THREADS)
+        .cluster(Proteins(proteins.ids, proteins.sequences))
+        .cluster
+    )
     class_ = np.zeros(proteins.n_proteins, dtype=np.int64)
     packing = pack(proteins.ids, cluster, class_, N_GROUPS)
     return KnownSet(proteins.ids, proteins.sequences, class_, cluster, packing.group, packing.role)

@@ -20,11 +20,10 @@ import numpy as np
 from benchmarks.splits_world import SplitWorld
 
 from credence.proteins import Proteins
-from credence.relatives import mmseqs
-from credence.relatives.cdhit import parse_clstr
+from credence.relatives.cdhit import parse_clstr, phanns_groups
+from credence.relatives.engines import build_engine
 from credence.relatives.mmseqs import find_program
 from credence.relatives.pack import pack
-from credence.relatives.phanns import phanns_groups
 
 Groups = tuple[np.ndarray, np.ndarray | None]
 SECONDS_OF_DATASAIL = "60"  # for its solver
@@ -43,7 +42,7 @@ def packed(world: SplitWorld, cluster: np.ndarray, n_groups: int) -> np.ndarray:
 
 def ours(world: SplitWorld, n_groups: int, threads: int) -> Groups:
     """Return the product's groups, with its defaults."""
-    cluster = mmseqs.build(threads=threads).cluster(world.proteins).cluster
+    cluster = build_engine("mmseqs", threads=threads).cluster(world.proteins).cluster
     return packed(world, cluster, n_groups), cluster
 
 

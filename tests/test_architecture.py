@@ -12,7 +12,6 @@ from credence.app import COMMANDS
 from credence.calibrators.all_methods import METHODS
 from credence.events.forecasters import FORECASTERS
 from credence.metrics.all_metrics import METRICS
-from credence.relatives.all_engines import BUILT_IN, PROGRAMS
 from credence.report.sections.all_sections import SECTIONS
 from credence.tables.formats import FORMATS
 
@@ -182,8 +181,6 @@ REGISTRIES = {
     "METRIC": ("metrics", METRICS),
     "FORMAT": ("tables/formats", FORMATS),
     "section": ("report/sections", SECTIONS),
-    "ENGINE": ("sequences", BUILT_IN),
-    "ENGINE of a program": ("engines", PROGRAMS),
     "FORECASTER": ("events/forecasters", FORECASTERS),
 }
 

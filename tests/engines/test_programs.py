@@ -14,12 +14,11 @@ import pytest
 from credence.problems import InputError
 from credence.proteins import Proteins
 from credence.relatives import diamond, mmseqs, running
-from credence.relatives.all_engines import BY_NAME
-from credence.relatives.cdhit import CdHitEngine, parse_clstr
-from credence.relatives.graph import relatives_in
+from credence.relatives.across import relatives_in
+from credence.relatives.cdhit import CdHitEngine, parse_clstr, phanns_groups
+from credence.relatives.engines import build_engine
 from credence.relatives.mmseqs import MmseqsFinder, release_of
 from credence.relatives.pairs import Thresholds
-from credence.relatives.phanns import phanns_groups
 from credence.simulate.sequences import codes, mutated, written
 
 
@@ -58,11 +57,10 @@ FAMILIES = {frozenset(range(4 * number, 4 * number + 4)) for number in range(8)}
 def test_families_are_found_whatever_the_order_and_the_threads(name: str) -> None:
     if name == "diamond" and shutil.which("diamond") is None:
         pytest.skip("DIAMOND is not installed")
-    build = BY_NAME[name].build
-    found = build(identity=0.4, coverage=0.8).cluster(PROTEINS)
+    found = build_engine(name).cluster(PROTEINS)
     assert partition(found.cluster) == FAMILIES
     order = np.random.default_rng(1).permutation(PROTEINS.n_proteins)
-    turned = build(identity=0.4, coverage=0.8, threads=2).cluster(PROTEINS.take(order))
+    turned = build_engine(name, threads=2).cluster(PROTEINS.take(order))
     assert (turned.cluster == found.cluster[order]).all()
     assert (turned.identity == found.identity[order]).all()
     assert (found.identity >= 0.4).all()
@@ -85,7 +83,7 @@ def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
     }
     proteins = Proteins(objects(list(texts)), objects(list(texts.values())))
     found = MmseqsFinder()
-    graph = mmseqs.build().cluster(proteins)
+    graph = build_engine("mmseqs").cluster(proteins)
     names = dict(zip(texts, graph.cluster, strict=True))
     family = ("whole", "copy", "peptide", "ambiguous", "h" * 5_000)
     assert {names[name] for name in family} == {names["whole"]}
@@ -97,7 +95,7 @@ def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
 
 def test_nothing_and_a_single_protein_are_clustered_too() -> None:
     for n_proteins in (0, 1):
-        found = mmseqs.build().cluster(PROTEINS.take(np.arange(n_proteins)))
+        found = build_engine("mmseqs").cluster(PROTEINS.take(np.arange(n_proteins)))
         assert found.cluster.tolist() == ["p0"][:n_proteins]
 
 
@@ -163,7 +161,7 @@ def test_an_engine_that_is_too_old_is_refused(
 def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
-    engine = BY_NAME["diamond"].build()
+    engine = build_engine("diamond")
     path = program(tmp_path, "echo diamond version 0.9.24")
     for found, shown_text in (
         (None, "DIAMOND is not installed."),

@@ -9,6 +9,7 @@ from credence.predictions import Integers
 from credence.proteins import Proteins
 from credence.relatives import candidates, mmseqs
 from credence.relatives.alignment import Library
+from credence.relatives.engines import build_engine
 from credence.relatives.graph import components, draw_graph
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Pairs, Thresholds, distinct
@@ -72,9 +73,9 @@ def test_a_domain_that_only_a_near_copy_has_is_not_hidden_behind_it(
     texts = objects([*copies, *family])
     proteins = Proteins(objects([f"p{row}" for row in range(len(texts))]), texts)
     monkeypatch.setattr(candidates, "SMALL", 0)  # the second search would find it as well
-    assert len(set(mmseqs.build().cluster(proteins).cluster.tolist())) == 1
+    assert len(set(build_engine("mmseqs").cluster(proteins).cluster.tolist())) == 1
     monkeypatch.setattr(mmseqs, "OVERHANG", 200)
-    assert len(set(mmseqs.build().cluster(proteins).cluster.tolist())) == 2
+    assert len(set(build_engine("mmseqs").cluster(proteins).cluster.tolist())) == 2
 
 
 def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() -> None:
@@ -82,7 +83,7 @@ def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() ->
     whole = "".join(rng.choice(RESIDUES, 300))
     texts = objects([whole, whole[:290], whole[100:160], whole[120:132]])
     proteins = Proteins(objects(["whole", "end", "domain", "peptide"]), texts)
-    one = mmseqs.build().cluster(proteins).cluster
+    one = build_engine("mmseqs").cluster(proteins).cluster
     assert one.tolist() == ["whole"] * 4
-    both = mmseqs.build(both_sides=True).cluster(proteins).cluster
+    both = build_engine("mmseqs", Thresholds(both_sides=True)).cluster(proteins).cluster
     assert both.tolist() == ["whole", "whole", "domain", "peptide"]

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.proteins import Proteins, join
-from credence.relatives.all_engines import BUILT_IN, WITHOUT_PROGRAM
+from credence.relatives.engines import ENGINES
 from credence.relatives.graph import components, representatives
-from credence.relatives.kmers import KmerEngine, links, words_of
+from credence.relatives.kmers import GivenEngine, KmerEngine, links, words_of
+from credence.settings import setting_rules
+from credence.stages.settings import ClusteringSettings
 from credence.tables.fasta import read_fasta
 
 RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
@@ -170,18 +172,16 @@ def test_no_proteins_are_no_clusters() -> None:
 
 def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> None:
     ids = np.array(["c", "a", "b"], dtype=object)
-    engine = WITHOUT_PROGRAM["table"].build(ids, np.array(["X", "Y", "X"], dtype=object))
+    engine = GivenEngine(ids, np.array(["X", "Y", "X"], dtype=object))
     answer = engine.cluster(proteins(["MK", "MKL", "MKLV"], ["a", "b", "c"]))
     assert answer.cluster.tolist() == ["Y", "X", "X"]
     assert answer.representative.tolist() == ["a", "c", "c"]
     assert np.isnan(answer.identity).all()
 
 
-def test_every_engine_is_named_once_and_described() -> None:
-    assert (
-        list(WITHOUT_PROGRAM) == [engine.name for engine in BUILT_IN] == ["exact", "kmer", "table"]
-    )
-    assert all(engine.summary.endswith(".") for engine in BUILT_IN)
+def test_every_engine_is_a_choice_of_the_settings() -> None:
+    choices = setting_rules(ClusteringSettings)["engine"][1].choices
+    assert sorted(choices) == sorted(ENGINES)
 
 
 def test_components_and_representatives_are_those_of_the_graph() -> None:

@@ -33,19 +33,11 @@ rule cluster:
         ),
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
-        engine=settings.values["clustering"]["engine"],
-        identity=settings.values["clustering"]["identity"],
-        coverage=settings.values["clustering"]["coverage"],
-        chance=settings.values["clustering"]["chance"] or "none",
+        settings=settings.stage_json("cluster"),
         sources=digests(settings.calibration_set.proteins, settings.training_proteins),
-        both_sides=configuration.flag(
-            "--both-sides", settings.values["split"]["both_sides"]
-        ),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " cluster {input.proteins:q} {params.training:q}"
-        " --match {params.match:q} --engine {params.engine:q}"
-        " --identity {params.identity:q} --coverage {params.coverage:q}"
-        " --chance {params.chance:q} {params.both_sides:q}"
+        " --match {params.match:q} --settings {params.settings:q}"
         " {params.relatives:q} --threads {threads:q} --out {output.clusters:q} 2> {log:q}"

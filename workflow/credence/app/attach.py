@@ -206,17 +206,10 @@ def _finder(name: str, identity: float, coverage: float, threads: int) -> Finder
     An engine that only clusters has none; its candidates share words, and exact
     alignment decides, as for every engine.
     """
-    from credence.problems import nearest
-    from credence.relatives.all_engines import BY_NAME, PROGRAMS
+    from credence.relatives.engines import FINDERS
     from credence.relatives.exact import ExactFinder
-    from credence.relatives.graph import GraphEngine
 
-    known = [entry.name for entry in BY_NAME.values() if not entry.needs_table]
-    if name not in known:
-        raise refuse("--engine", f"{name!r} is no engine.", nearest(name, known))
-    options = {"threads": threads} if BY_NAME[name] in PROGRAMS else {}
-    engine = BY_NAME[name].build(identity=identity, coverage=coverage, **options)
-    return engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads, 0.0)
+    return FINDERS[name](threads, None) if name in FINDERS else ExactFinder(threads, 0.0)
 
 
 def _write(

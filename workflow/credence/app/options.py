@@ -110,8 +110,21 @@ def _number(kind: type, rule: SettingRule) -> Any:
     )
 
 
+class KnownWord(click.Choice):  # type: ignore[type-arg]
+    """One of some words; another one is answered with the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """Return the word."""
+        if value not in self.choices and param is not None:
+            from credence.problems import nearest, refuse
+
+            name = param.opts[0].removeprefix("--").replace("-", " ")
+            raise refuse(param.opts[0], f"{value!r} is no {name}.", nearest(value, self.choices))
+        return super().convert(value, param, ctx)
+
+
 def _word(rule: SettingRule) -> Any:
-    return click.Choice(list(rule.choices)) if rule.choices else click.STRING
+    return KnownWord(rule.choices) if rule.choices else click.STRING
 
 
 def _mapping(context: click.Context, option: click.Parameter, value: str | None) -> Any:

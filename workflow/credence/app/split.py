@@ -259,7 +259,7 @@ def _split(
 
     settings = _settings(options)
     if options["recipe"] == "phanns":
-        from credence.relatives.phanns import phanns_groups
+        from credence.relatives.cdhit import phanns_groups
         from credence.relatives.strict import split_by_recipe
 
         return split_by_recipe(proteins, phanns_groups, class_, settings, is_training, reasons)

@@ -1,4 +1,4 @@
-"""Relatives of new proteins among old ones, as many as are needed to place them.
+"""Relatives of some proteins among others: the closest of each, or one under each label.
 
 A protein may have hundreds of relatives in a family of near copies. To know
 which groups it touches, one relative in each is enough: what a finder gives is
@@ -18,14 +18,79 @@ from credence.proteins import Proteins
 from credence.relatives.alignment import Library, measured
 from credence.relatives.graph import Finder, relatives_of_short
 from credence.relatives.pairs import (
-    Distinct,
     Pairs,
     Thresholds,
+    alike,
     contained,
     distinct,
     joined,
     no_pairs,
 )
+
+
+class _Both:
+    """Two sets of proteins by their distinct sequences, and how their pairs are judged."""
+
+    def __init__(self, new: Proteins, old: Proteins, thresholds: Thresholds, threads: int) -> None:
+        self.distinct = distinct(np.concatenate([new.sequences, old.sequences]))
+        self.ours = self.distinct.code[: new.n_proteins]
+        self.theirs = self.distinct.code[new.n_proteins :]
+        self.thresholds = thresholds
+        self.library = Library(self.distinct.texts, threads)
+        whole = contained(self.distinct.texts, most_expected=thresholds.most_expected)
+        self.whole = self._keys(whole.first, whole.second)
+
+    def _keys(self, first: Integers, second: Integers) -> Integers:
+        return first * len(self.distinct.texts) + second
+
+    def candidates(self, finder: Finder) -> Pairs:
+        """Return the pairs of distinct sequences to look at, each once."""
+        texts, looser = self.distinct.texts, self.thresholds.looser()
+        query, target = np.unique(self.ours), np.unique(self.theirs)
+        near = finder.between(texts[query], texts[target], looser).renamed(query, target)
+        short = relatives_of_short(self.distinct, looser, self.library.threads)
+        same = np.intersect1d(query, target).astype(np.int64)
+        every = joined([alike(same, same), near, short, short.turned()])
+        rows = np.flatnonzero(np.isin(every.first, query) & np.isin(every.second, target))
+        _, once = np.unique(self._keys(every.first[rows], every.second[rows]), return_index=True)
+        return every.take(rows[once])
+
+    def judged(self, pairs: Pairs) -> tuple[Pairs, Booleans]:
+        """Return pairs with their exact likeness, and which of them are relatives."""
+        exact = measured(self.library, pairs.first, pairs.second)
+        low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+        is_real = (low == high) | np.isin(self._keys(low, high), self.whole)
+        is_real |= self.library.beats_chance(low, high, self.thresholds.most_expected)
+        return exact, exact.at(self.thresholds) & is_real
+
+
+def relatives_in(
+    proteins: Proteins,
+    training: Proteins,
+    finder: Finder,
+    thresholds: Thresholds,
+    threads: int = 1,
+) -> Pairs:
+    """Return for each protein its closest relative in the training set, ties by id.
+
+    Candidates come from the finder at looser thresholds; whether they are
+    relatives is decided by exact alignment. `first` is a row of `proteins`,
+    `second` one of `training`; a protein without a relative is in no pair.
+    """
+    if proteins.n_proteins == 0 or training.n_proteins == 0:
+        return no_pairs()
+    both = _Both(proteins, training, thresholds, threads)
+    exact, is_relative = both.judged(both.candidates(finder))
+    # Of training proteins with one sequence the first by id stands for it.
+    by_id = np.argsort(training.ids.astype(str), kind="stable")
+    codes, rank = np.unique(both.theirs[by_id], return_index=True)
+    found = exact.take(is_relative)
+    place = rank[np.searchsorted(codes, found.second)]
+    order = np.lexsort((place, -found.identity, found.first))
+    known, closest = np.unique(found.first[order], return_index=True)
+    rows = np.flatnonzero(np.isin(both.ours, known))
+    chosen = order[closest[np.searchsorted(known, both.ours[rows])]]
+    return replace(found.take(chosen), first=rows, second=by_id[place[chosen]])
 
 
 def relatives_by_label(
@@ -44,48 +109,23 @@ def relatives_by_label(
     """
     if new.n_proteins == 0 or old.n_proteins == 0:
         return no_pairs()
-    both = distinct(np.concatenate([new.sequences, old.sequences]))
-    ours, theirs = both.code[: new.n_proteins], both.code[new.n_proteins :]
-    found = _candidates(both, ours, theirs, finder, thresholds, threads)
+    both = _Both(new, old, thresholds, threads)
+    found = both.candidates(finder)
     _, labels = np.unique(label.astype(str), return_inverse=True)
     by_id = np.empty(old.n_proteins, dtype=np.int64)
     by_id[np.argsort(old.ids.astype(str), kind="stable")] = np.arange(old.n_proteins)
-    place, row = _under_labels(found.second, theirs, labels.astype(np.int64), by_id)
+    place, row = _under_labels(found.second, both.theirs, labels.astype(np.int64), by_id)
     tries = found.take(place)
     slot = tries.first * (int(labels.max()) + 1) + labels[row]
     order = np.lexsort((by_id[row], -tries.coverage, -tries.identity, slot))
-    chosen, pairs = _first_relatives(tries.take(order), slot[order], both, thresholds, threads)
+    chosen, pairs = _first_relatives(tries.take(order), slot[order], both)
     old_row = row[order][chosen]
-    copies = np.argsort(ours, kind="stable")
-    start = np.searchsorted(ours[copies], pairs.first, side="left")
-    stop = np.searchsorted(ours[copies], pairs.first, side="right")
+    copies = np.argsort(both.ours, kind="stable")
+    start = np.searchsorted(both.ours[copies], pairs.first, side="left")
+    stop = np.searchsorted(both.ours[copies], pairs.first, side="right")
     repeated, place_of_copy = _ranges(start, stop)
-    every = pairs.take(repeated)
     first = copies[place_of_copy].astype(np.int64)
-    return Pairs(first, old_row[repeated], every.identity, every.coverage, every.coverage_longer)
-
-
-def _candidates(
-    both: Distinct,
-    ours: Integers,
-    theirs: Integers,
-    finder: Finder,
-    thresholds: Thresholds,
-    threads: int,
-) -> Pairs:
-    """Return the pairs of distinct sequences to look at, each once."""
-    query, target = np.unique(ours), np.unique(theirs)
-    near = finder.between(both.texts[query], both.texts[target], thresholds.looser())
-    near = replace(near, first=query[near.first], second=target[near.second])
-    short = relatives_of_short(both, thresholds.looser(), threads)
-    turned = replace(short, first=short.second, second=short.first)
-    same = np.intersect1d(query, target).astype(np.int64)
-    ones = np.ones(len(same))
-    every = joined([Pairs(same, same, ones, ones, ones), near, short, turned])
-    rows = np.flatnonzero(np.isin(every.first, query) & np.isin(every.second, target))
-    keys = every.first[rows] * len(both.texts) + every.second[rows]
-    _, once = np.unique(keys, return_index=True)
-    return every.take(rows[once])
+    return replace(pairs.take(repeated), first=first, second=old_row[repeated])
 
 
 def _under_labels(
@@ -119,15 +159,11 @@ def _ranges(
     return number, start[number] + within
 
 
-def _first_relatives(
-    tries: Pairs, slot: Integers, both: Distinct, thresholds: Thresholds, threads: int
-) -> tuple[Integers, Pairs]:
+def _first_relatives(tries: Pairs, slot: Integers, both: _Both) -> tuple[Integers, Pairs]:
     """Return the place of the first relative in each slot, and its exact likeness.
 
     Each round aligns twice as many of a slot's candidates as the one before.
     """
-    library = Library(both.texts, threads)
-    whole = contained(both.texts, most_expected=thresholds.most_expected)
     starts = np.flatnonzero(np.append(True, slot[1:] != slot[:-1])) if len(slot) else slot
     turn = np.arange(len(slot)) - np.repeat(starts, np.diff(np.append(starts, len(slot))))
     is_open = np.ones(len(slot), dtype=np.bool_)
@@ -136,7 +172,7 @@ def _first_relatives(
     high = 1
     while is_open.any():
         rows = np.flatnonzero(is_open & (turn < high))
-        exact, is_relative = _measured(tries.take(rows), both, library, whole, thresholds)
+        exact, is_relative = both.judged(tries.take(rows))
         kept = np.flatnonzero(is_relative)
         _, first = np.unique(slot[rows[kept]], return_index=True)
         chosen.append(rows[kept[first]])
@@ -145,16 +181,3 @@ def _first_relatives(
         high *= 2
     nothing = np.empty(0, dtype=np.int64)
     return np.concatenate([nothing, *chosen]), joined(parts)
-
-
-def _measured(
-    pairs: Pairs, both: Distinct, library: Library, whole: Pairs, thresholds: Thresholds
-) -> tuple[Pairs, Booleans]:
-    """Return pairs with their exact likeness, and which of them are relatives."""
-    first, second = pairs.first, pairs.second
-    exact = measured(library, first, second)
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    width = len(both.texts)
-    is_real = (low == high) | np.isin(low * width + high, whole.first * width + whole.second)
-    is_real |= library.beats_chance(low, high, thresholds.most_expected)
-    return exact, exact.at(thresholds) & is_real

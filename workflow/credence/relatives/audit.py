@@ -22,7 +22,7 @@ from credence.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import Library
-from credence.relatives.pairs import Distinct, Pairs, Thresholds, distinct, joined, no_pairs
+from credence.relatives.pairs import Distinct, Pairs, Thresholds, alike, distinct, joined, no_pairs
 
 LEVEL = 0.95
 # Of so many of the proteins examined the pairs that only chance excludes are
@@ -173,7 +173,7 @@ def _to_proteins(pairs: Pairs, found: Distinct, codes: Integers) -> Pairs:
                     bounds.append((row, partner))
     both = np.array(bounds, dtype=np.int64).reshape(-1, 2)
     chosen = pairs.take(np.array(at, dtype=np.int64))
-    return Pairs(both[:, 0], both[:, 1], chosen.identity, chosen.coverage, chosen.coverage_longer)
+    return replace(chosen, first=both[:, 0], second=both[:, 1])
 
 
 def _copies(found: Distinct, codes: Integers) -> Pairs:
@@ -189,8 +189,7 @@ def _copies(found: Distinct, codes: Integers) -> Pairs:
     if not bounds:
         return no_pairs()
     both = np.array(bounds, dtype=np.int64)
-    ones = np.ones(len(both))
-    return Pairs(both[:, 0], both[:, 1], ones, ones.copy(), ones.copy())
+    return alike(both[:, 0], both[:, 1])
 
 
 def sample_rows(ids: Strings, is_eligible: Booleans, n_rows: int, round_: int = 0) -> Integers:

@@ -15,14 +15,15 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins
-from credence.relatives.engine import Clustering, Engine
-from credence.relatives.graph import Graph
+from credence.relatives.graph import Clustering, Graph
 from credence.relatives.hits import write_texts
 from credence.relatives.pairs import distinct, no_pairs
 from credence.relatives.running import run_program, scratch_folder
@@ -134,20 +135,26 @@ class CdHitEngine:
         return component
 
 
-def build(
-    identity: float = 0.4,
-    coverage: float = 0.8,
-    both_sides: bool = False,
-    threads: int = 1,
-    timeout: float | None = None,
-) -> CdHitEngine:
-    """Return the engine; it covers the shorter protein, whatever `both_sides` says."""
-    return CdHitEngine(identity, coverage, threads, timeout)
+PHANNS_IDENTITY = 0.4
 
 
-ENGINE = Engine(
-    name="cdhit",
-    summary="CD-HIT's greedy clusters; relatives may be in different ones.",
-    settings=CdHitEngine,
-    build=build,
-)
+def phanns_groups(
+    proteins: Proteins, class_: NDArray[Any], n_groups: int, threads: int = 1
+) -> tuple[Strings, Integers]:
+    """Return the cluster of each protein and its group, 0 … n_groups − 1: PhANNs' recipe.
+
+    Each class is clustered by itself, and its clusters go to the groups in turn, so that a
+    relative under another label is never seen, and the clusters' sizes unbalance the groups:
+    for reproduction (Cantu et al. 2020, doi 10.1371/journal.pcbi.1007845).
+    """
+    cluster = np.empty(proteins.n_proteins, dtype=object)
+    group = np.zeros(proteins.n_proteins, dtype=np.int64)
+    engine = CdHitEngine(PHANNS_IDENTITY, None, threads)
+    for name in np.unique(class_):
+        rows = np.flatnonzero(class_ == name)
+        found = distinct(proteins.sequences[rows])
+        component = engine.components(found.texts)[found.code]
+        order = np.unique(component)
+        group[rows] = np.searchsorted(order, component) % n_groups
+        cluster[rows] = [f"{name}:{number}" for number in component]
+    return cluster, group

@@ -15,9 +15,7 @@ import numpy as np
 
 from credence.predictions import Strings
 from credence.problems import refuse
-from credence.relatives.engine import Engine
-from credence.relatives.graph import GraphEngine
-from credence.relatives.hits import builder_of, largest_evalue, read_hits, write_texts
+from credence.relatives.hits import largest_evalue, read_hits, write_texts
 from credence.relatives.pairs import Pairs, Thresholds
 from credence.relatives.running import run_program, scratch_folder
 
@@ -66,13 +64,3 @@ class DiamondFinder:
             run_program([program, *words, *options], folder, self.timeout, REMEDY)
             found = read_hits(folder / "hits.tsv", percent=True)
         return found.take(found.at(thresholds))
-
-
-build = builder_of(DiamondFinder)
-
-ENGINE = Engine(
-    name="diamond",
-    summary="DIAMOND, very sensitive, then connected components.",
-    settings=GraphEngine,
-    build=build,
-)

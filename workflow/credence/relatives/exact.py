@@ -9,14 +9,12 @@ them, and the audit says how many.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from credence.predictions import Booleans, Integers, Strings
 from credence.relatives.alignment import Library
-from credence.relatives.engine import Engine
-from credence.relatives.graph import GraphEngine
 from credence.relatives.kmers import links, words_of
 from credence.relatives.pairs import Pairs, Thresholds
 
@@ -56,9 +54,7 @@ class ExactFinder:
                     bounds.append((query[one], target[other]))
         chosen = found.take(np.array(rows, dtype=np.int64))
         both: Integers = np.array(bounds, dtype=np.int64).reshape(-1, 2)
-        return Pairs(
-            both[:, 0], both[:, 1], chosen.identity, chosen.coverage, chosen.coverage_longer
-        )
+        return replace(chosen, first=both[:, 0], second=both[:, 1])
 
     def _aligned(
         self,
@@ -89,19 +85,3 @@ class ExactFinder:
 
 def _order(text: str) -> tuple[int, str]:
     return -len(text), text
-
-
-def build(
-    identity: float = 0.4, coverage: float = 0.8, both_sides: bool = False, threads: int = 1
-) -> GraphEngine:
-    """Return the engine."""
-    thresholds = Thresholds(identity, coverage, both_sides)
-    return GraphEngine(ExactFinder(threads), thresholds, threads)
-
-
-ENGINE = Engine(
-    name="exact",
-    summary="Shared words, then exact alignment; needs no outside program, and is slow.",
-    settings=GraphEngine,
-    build=build,
-)

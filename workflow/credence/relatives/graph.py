@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -11,8 +11,7 @@ from scipy.sparse import csgraph
 
 from credence.predictions import Floats, Integers, Strings
 from credence.proteins import Proteins
-from credence.relatives.alignment import Library, likeness, measured
-from credence.relatives.engine import Clustering
+from credence.relatives.alignment import Library, likeness
 from credence.relatives.pairs import (
     Distinct,
     Pairs,
@@ -22,6 +21,27 @@ from credence.relatives.pairs import (
     joined,
     no_pairs,
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Which cluster of relatives each protein is in, in the order of the proteins."""
+
+    cluster: Strings  # Name of the cluster: the id of its representative, unless it was given
+    representative: Strings  # The protein that stands for the cluster
+    # Share of equal residues between the protein and its representative, in [0, 1]; NaN where the
+    # engine cannot tell. An engine says whether it measures or estimates it.
+    identity: Floats
+    # Share of the shorter of the two that is alike at all, in [0, 1]; NaN likewise.
+    coverage: Floats
+
+
+class ClusteringEngine(Protocol):
+    """Settings of an engine: a frozen dataclass."""
+
+    def cluster(self, proteins: Proteins) -> Clustering:
+        """Return the clusters; they depend on the proteins, not on their order."""
+        ...
 
 
 def components(n_nodes: int, first: Integers, second: Integers) -> Integers:
@@ -145,71 +165,3 @@ class GraphEngine:
         """Return the clusters."""
         graph = draw_graph(proteins, self.finder, self.thresholds, self.threads)
         return graph.clustering(threads=self.threads)
-
-
-def relatives_in(
-    proteins: Proteins,
-    training: Proteins,
-    finder: Finder,
-    thresholds: Thresholds,
-    threads: int = 1,
-) -> Pairs:
-    """Return for each protein its closest relative in the training set.
-
-    Candidates come from the finder at looser thresholds; whether they are
-    relatives is decided by exact alignment. `first` is a row of `proteins`,
-    `second` one of `training`; a protein without a relative is in no pair.
-    """
-    both = distinct(np.concatenate([proteins.sequences, training.sequences]))
-    ours, theirs = both.code[: proteins.n_proteins], both.code[proteins.n_proteins :]
-    query, target = np.unique(ours), np.unique(theirs)
-    if len(query) == 0 or len(target) == 0:
-        return no_pairs()
-    found = finder.between(both.texts[query], both.texts[target], thresholds.looser())
-    near = replace(found, first=query[found.first], second=target[found.second])
-    short = relatives_of_short(both, thresholds.looser(), threads)
-    turned = replace(short, first=short.second, second=short.first)
-    same = np.intersect1d(query, target).astype(np.int64)
-    every = joined([near, short, turned])
-    width = len(both.texts)
-    is_asked = np.isin(every.first, query) & np.isin(every.second, target)
-    keys = np.union1d((every.first * width + every.second)[is_asked], same * width + same)
-    bounds = np.stack(np.divmod(keys, width), axis=1)
-    return _closest(both, bounds, thresholds, (ours, theirs, training.ids), threads)
-
-
-def _closest(
-    both: Distinct,
-    bounds: Integers,
-    thresholds: Thresholds,
-    both_parts: tuple[Integers, Integers, Strings],
-    threads: int,
-) -> Pairs:
-    """Return the closest of the candidate pairs for each protein; ties go by id."""
-    ours, theirs, names = both_parts
-    library = Library(both.texts, threads)
-    pairs = measured(library, bounds[:, 0], bounds[:, 1])
-    low, high = bounds.min(axis=1), bounds.max(axis=1)
-    whole = contained(both.texts, most_expected=thresholds.most_expected)
-    width = len(both.texts)
-    is_real = (low == high) | np.isin(low * width + high, whole.first * width + whole.second)
-    is_real |= library.beats_chance(low, high, thresholds.most_expected)
-    kept = pairs.take(pairs.at(thresholds) & is_real)
-    home: dict[int, int] = {}
-    for place in sorted(range(len(theirs)), key=lambda at: str(names[at]), reverse=True):
-        home[int(theirs[place])] = place
-    best: dict[int, int] = {}
-    for at in range(kept.n_pairs):
-        one = int(kept.first[at])
-        rival = best.get(one)
-        if rival is None or _rank(kept, at, home, names) < _rank(kept, rival, home, names):
-            best[one] = at
-    rows = [at for at in range(len(ours)) if int(ours[at]) in best]
-    chosen = kept.take(np.array([best[int(ours[at])] for at in rows], dtype=np.int64))
-    second = np.array([home[int(row)] for row in chosen.second], dtype=np.int64)
-    first = np.array(rows, dtype=np.int64)
-    return replace(chosen, first=first, second=second)
-
-
-def _rank(pairs: Pairs, at: int, home: dict[int, int], names: Strings) -> tuple[float, str]:
-    return (-float(pairs.identity[at]), str(names[home[int(pairs.second[at])]]))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from credence.predictions import Floats, Integers, Strings
-from credence.relatives.graph import Finder, GraphEngine
 from credence.relatives.pairs import Pairs, Thresholds, no_pairs
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves
@@ -119,21 +118,3 @@ def _best(keys: Integers, diagonals: Integers) -> tuple[Integers, Integers]:
     keys, diagonals = keys[order], diagonals[order]
     is_first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
     return keys[is_first], diagonals[is_first]
-
-
-def builder_of(
-    finder: Callable[[int, float | None], Finder],
-) -> Callable[..., GraphEngine]:
-    """Return the function that makes an engine of settings."""
-
-    def build(
-        identity: float = 0.4,
-        coverage: float = 0.8,
-        both_sides: bool = False,
-        threads: int = 1,
-        timeout: float | None = None,
-    ) -> GraphEngine:
-        thresholds = Thresholds(identity, coverage, both_sides)
-        return GraphEngine(finder(threads, timeout), thresholds, threads)
-
-    return build

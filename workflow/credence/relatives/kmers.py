@@ -39,8 +39,7 @@ from scipy import sparse
 
 from credence.predictions import Integers, Strings
 from credence.proteins import Proteins
-from credence.relatives.engine import Clustering, Engine
-from credence.relatives.graph import components, representatives
+from credence.relatives.graph import Clustering, components, representatives
 
 RESIDUE_GROUPS = ("LVIM", "C", "A", "G", "S", "T", "P", "FY", "W", "E", "D", "N", "Q", "KR", "H")
 WORD = 6
@@ -188,14 +187,6 @@ def _word_list(text: str) -> list[str]:
     return [simple[place : place + WORD] for place in range(len(simple) - WORD + 1)]
 
 
-KMERS = Engine(
-    name="kmer",
-    summary="Shared six-letter words in a reduced alphabet; sees relatives above about 0.5.",
-    settings=KmerEngine,
-    build=KmerEngine,
-)
-
-
 @dataclass(frozen=True, eq=False)
 class GivenEngine:
     """Clusters as a table states them."""
@@ -215,12 +206,3 @@ class GivenEngine:
         chosen = representatives(codes.astype(np.int64), proteins.ids, proteins.lengths)
         unknown = np.full(proteins.n_proteins, np.nan)
         return Clustering(names, proteins.ids[chosen], unknown, unknown.copy())
-
-
-GIVEN = Engine(
-    name="table",
-    summary="Clusters as a table of your own states them.",
-    settings=GivenEngine,
-    build=GivenEngine,
-    needs_table=True,
-)

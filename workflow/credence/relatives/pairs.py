@@ -124,15 +124,26 @@ class Pairs:
             reaches = reaches & (self.coverage_longer >= thresholds.coverage)
         return reaches
 
-    def renamed(self, rows: Integers) -> Pairs:
-        """Return the pairs with other rows: `rows[i]` for row i."""
-        return replace(self, first=rows[self.first], second=rows[self.second])
+    def renamed(self, rows: Integers, others: Integers | None = None) -> Pairs:
+        """Return the pairs with other rows: `rows[i]` for row i, `others[i]` of the second."""
+        others = rows if others is None else others
+        return replace(self, first=rows[self.first], second=others[self.second])
+
+    def turned(self) -> Pairs:
+        """Return the pairs with first and second exchanged."""
+        return replace(self, first=self.second, second=self.first)
 
 
 def no_pairs() -> Pairs:
     """Return no pairs."""
     rows, shares = np.empty(0, dtype=np.int64), np.empty(0)
     return Pairs(rows, rows.copy(), shares, shares.copy(), shares.copy())
+
+
+def alike(first: Integers, second: Integers, share: float = 1.0) -> Pairs:
+    """Return pairs of one likeness: 1 of identical sequences, 0 where it is not known."""
+    shares = np.full(len(first), share)
+    return Pairs(first, second, shares, shares.copy(), shares.copy())
 
 
 def joined(parts: list[Pairs]) -> Pairs:

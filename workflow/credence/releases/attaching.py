@@ -20,7 +20,7 @@ from credence.relatives.across import relatives_by_label
 from credence.relatives.attach import Attached, attach
 from credence.relatives.graph import Finder, draw_graph
 from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE
-from credence.relatives.pairs import Pairs, Thresholds, joined, no_pairs
+from credence.relatives.pairs import Pairs, Thresholds, alike, joined, no_pairs
 
 ONLY_GROUP = "1"  # where no old protein has a group
 
@@ -182,19 +182,8 @@ class SequenceSearch:
         _, row = np.unique(code, return_index=True)
         first = row[code]
         copies = np.flatnonzero(first != np.arange(len(code)))
-        ones = np.ones(len(copies))
-        same = Pairs(first[copies].astype(np.int64), copies, ones, ones, ones)
-        return joined([_at_rows(graph.pairs, row.astype(np.int64)), same])
-
-
-def _at_rows(pairs: Pairs, row: Integers) -> Pairs:
-    return Pairs(
-        row[pairs.first],
-        row[pairs.second],
-        pairs.identity,
-        pairs.coverage,
-        pairs.coverage_longer,
-    )
+        same = alike(first[copies].astype(np.int64), copies)
+        return joined([graph.pairs.renamed(row.astype(np.int64)), same])
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +233,7 @@ class NoSearch:
 
 def _unknown_likeness(links: list[tuple[int, int]]) -> Pairs:
     bounds = np.array(links, dtype=np.int64).reshape(-1, 2)
-    zeros = np.zeros(len(bounds))
-    return Pairs(bounds[:, 0], bounds[:, 1], zeros, zeros, zeros)
+    return alike(bounds[:, 0], bounds[:, 1], 0.0)
 
 
 NEW_MARK = "+"  # behind the name of a new cluster that an old one bears
