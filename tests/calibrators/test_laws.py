@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.app.methods import describe
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.protocol import FitOptions, Law, Method
 from credence.confidence import Confidence, Note
 from credence.predictions import Labelled, label
+from credence.stages.methods import describe
 
 EXACT = 1e-12  # METHODS section 2: the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this

@@ -252,8 +252,8 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
 
 def test_a_bug_shows_its_traceback_and_exit_code_1(tmp_path: Path) -> None:
     code = (
-        "import sys; import credence.app.methods as m;"
-        "m._methods = lambda: 1 / 0;"
+        "import sys; import credence.stages.methods as m;"
+        "m.describe_methods = lambda: 1 / 0;"
         "sys.argv = ['credence', 'methods'];"
         "from credence.__main__ import main; main()"
     )

@@ -319,6 +319,7 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "novelty": {"novelty": ("components", "flag")},
+    "two_sets": {"calibration": _COUNTED},
 }
 
 

@@ -1,0 +1,91 @@
+"""What the list of calibration methods holds, for a reader or a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from credence.calibrators import all_methods
+from credence.calibrators.protocol import Law
+from credence.settings import setting_rules
+
+COMMON_LAWS = ("INVARIANCE", "RANGE")  # promised by every method, so not listed with each
+
+
+def describe_methods() -> list[dict[str, Any]]:
+    """Return what a user has to know of every method, from simple to complex."""
+    return [describe(method) for method in all_methods.METHODS]
+
+
+def describe(method: Any) -> dict[str, Any]:
+    """Return what a user has to know of a method, as JSON data."""
+    offered = [law for law in Law if law.name not in COMMON_LAWS]
+    return {
+        "name": method.name,
+        "summary": method.summary,
+        "reference": method.reference,
+        "needs": method.needs.value,
+        "settings": [
+            {
+                "name": name,
+                "default": default,
+                "text": rule.text,
+                "choices": list(rule.choices),
+                "low": rule.low,
+                "high": rule.high,
+            }
+            for name, (default, rule) in setting_rules(method.settings).items()
+        ],
+        "laws_promised": [law.value for law in offered if law in method.laws],
+        "laws_promised_with_settings": {
+            law.value: _differing(method.conditional_laws[law])
+            for law in offered
+            if law in method.conditional_laws
+        },
+        "laws_not_promised": [
+            law.value
+            for law in offered
+            if law not in method.laws and law not in method.conditional_laws
+        ],
+    }
+
+
+def _differing(settings: Any) -> str:
+    """Return the settings that are not at their default, as a user writes them."""
+    return ", ".join(
+        f"{entry.name}={getattr(settings, entry.name):g}"
+        for entry in fields(settings)
+        if getattr(settings, entry.name) != entry.default
+    )
+
+
+def lines_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the same as lines of text."""
+    lines = [f"{entry['name']}: {entry['summary']}", f"    from: {entry['reference']}"]
+    lines.append(f"    needs: {entry['needs']}")
+    for setting in entry["settings"]:
+        lines.append(
+            f"    {setting['name']}={setting['default']}: {setting['text']} ({_range(setting)})"
+        )
+    lines += [f"    promises: {law}" for law in entry["laws_promised"]]
+    lines += [
+        f"    promises with {settings}: {law}"
+        for law, settings in entry["laws_promised_with_settings"].items()
+    ]
+    lines += [f"    does not promise: {law}" for law in entry["laws_not_promised"]]
+    return lines
+
+
+def _range(setting: Mapping[str, Any]) -> str:
+    words = list(setting["choices"])
+    low, high = setting["low"], setting["high"]
+    if isinstance(setting["default"], bool):
+        words = ["true", "false"]
+    elif low is not None and high is not None:
+        words.append(f"{low:g} to {high:g}")
+    elif low is not None:
+        words.append(f"at least {low:g}")
+    elif high is not None:
+        words.append(f"at most {high:g}")
+    return " or ".join(words)

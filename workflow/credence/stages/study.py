@@ -1,0 +1,281 @@
+"""The studies: what a question about method costs, answered on the user's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from credence import __version__
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import FitOptions
+from credence.evaluation.notices import plural
+from credence.evaluation.two_sets import measure_halves, summarise_draws
+from credence.findings import Provenance, to_record
+from credence.findings.evaluated import NoveltyStudy, StudySet
+from credence.problems import InputError, Problem, nearest, refuse
+from credence.progress import Progress
+from credence.report.html import render_sections
+from credence.report.novelty_study import sections_of_study
+from credence.stages.reading import (
+    calibration_set,
+    in_order_of_ids,
+    json_settings,
+    read_proteins,
+    read_set,
+    require_other,
+    table_spec,
+)
+from credence.stages.settings import Settings
+from credence.study.comparing import compare
+from credence.study.worlds import (
+    OPEN_SETS,
+    ProteinWorldSettings,
+    StudyProteins,
+    known_classes,
+    open_material,
+    protein_material,
+    simulate_proteins,
+)
+from credence.tables.calibration_file import need_problems
+from credence.tables.contract import read_clusters
+from credence.tables.labels import read_labels
+from credence.tables.writing import check_table_ending, write_json, write_table, write_text
+
+LEAST_CLUSTERS = 2  # one for each half
+LEAST_FAMILIES = 6  # of a class: two in each of three parts
+LEVEL = 0.95  # coverage of the intervals of the study of novelty
+SIMULATED = (
+    "Simulated proteins: a class is three folds, a fold a composition and an order of residues, "
+    "and 12 % of families are of another class than their fold's."
+)
+DIFFUSE = (
+    "Simulated proteins whose classes are diffuse: one fold a class, and families as far from "
+    "it as folds are from each other."
+)
+
+
+def study_two_sets(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    methods: Sequence[str],
+    format_: str | None = None,
+    spec_json: str = "{}",
+    scale: float | None = None,
+    groups: str | None = None,
+    clusters: str | None = None,
+    draws: int = 50,
+) -> None:
+    """Fit methods on one half and measure them on both, many times; write the medians."""
+    require_other(out, [*tables, groups, clusters])
+    check_table_ending(Path(out))
+    stated = dict(json_settings(spec_json, "--spec"))
+    if scale is not None:
+        stated["scale"] = scale
+    samples = read_set(tables, table_spec(tables, format_, stated))
+    specifications = {
+        entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
+    }
+    missing = [
+        problem
+        for text, entry in specifications.items()
+        for problem in need_problems(text, entry.needs, samples.predictions, tables[0])
+    ]
+    if missing:
+        raise InputError(missing)
+    weights = settings.calibration.weights
+    chosen = calibration_set(samples, tables[0], groups, clusters, weights)
+    labelled = in_order_of_ids(chosen.labelled)
+    if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
+        raise refuse(
+            clusters or groups or tables[0],
+            "all proteins are of one cluster, and no cluster is divided.",
+            "Give proteins of at least two.",
+        )
+    options = FitOptions(settings.calibration.min_positives, n_draws=0)
+    calibrators = {text: entry.build(options) for text, entry in specifications.items()}
+    found = []
+    with Progress("study", "draws", draws) as progress:
+        for draw in range(draws):
+            found.append(measure_halves(labelled, calibrators, draw))
+            progress.add()
+    rows = summarise_draws(found)
+    columns = {"metric": "metric", "in_sample": "in_sample", "held_out": "held_out",
+               "difference": "flattery", "lower": "lower", "upper": "upper",
+               "n_draws": "n_draws"}  # fmt: skip
+    write_table(
+        Path(out),
+        {
+            "method": [row.method for row in rows],
+            "class": ["all" if row.class_name is None else row.class_name for row in rows],
+            **{name: [getattr(row, of) for row in rows] for name, of in columns.items()},
+        },
+    )
+    counts = f"{plural(len(calibrators), 'method')}, {plural(draws, 'draw')}"
+    click.echo(f"Wrote {out}: {counts}.", err=True)
+
+
+def study_novelty(
+    out: str,
+    *,
+    methods: Sequence[str],
+    proteins: str | None = None,
+    labels: str | None = None,
+    clusters: str | None = None,
+    left_out: str | None = None,
+    families: int = 2600,
+    seed: int = 1,
+    open_sets: bool = True,
+) -> None:
+    """Ask methods for confidences about noise; write a page, its tables and its findings."""
+    names = tuple(dict.fromkeys(parse_method(name, "--method").text for name in methods))
+    worlds = _worlds(proteins, labels, clusters, left_out, families, seed)
+    tried = tuple(OPEN_SETS) if open_sets else ()
+    found: list[StudySet] = []
+    with Progress("study", "sets", len(worlds) + len(tried)) as progress:
+        for name, about, known, unknown in worlds:
+            material = protein_material(known, unknown, name, about)
+            found.append(compare(replace(material, is_simulated=proteins is None), names))
+            progress.add()
+        for name in tried:
+            found.append(compare(open_material(name), names))
+            progress.add()
+    _write(NoveltyStudy(LEVEL, tuple(found)), Path(out))
+    click.echo(f"Wrote {Path(out) / 'index.html'}", err=True)
+
+
+def _worlds(
+    proteins: str | None,
+    labels: str | None,
+    clusters: str | None,
+    left_out: str | None,
+    families: int,
+    seed: int,
+) -> list[tuple[str, str, StudyProteins, int | None]]:
+    """Return name, sentence, proteins and the class left out of each set of proteins."""
+    given = {"--proteins": proteins, "--labels": labels, "--clusters": clusters}
+    if any(value is not None for value in given.values()):
+        missing = [
+            Problem(name, "it is missing.", "Give --proteins, --labels and --clusters together.")
+            for name, value in given.items()
+            if value is None
+        ]
+        if missing:
+            raise InputError(missing)
+        known = _given(str(proteins), str(labels), str(clusters))
+        unknown = None if left_out is None else _class_of(left_out, known)
+        return [("your proteins", "Your proteins.", known, unknown)]
+    usual = ProteinWorldSettings(n_families=families, seed=seed)
+    diffuse = ProteinWorldSettings(
+        n_families=families, seed=seed, n_folds=1, composition=1e6, order=60.0, family=60.0
+    )
+    last = usual.n_classes - 1
+    return [
+        ("proteins of folds", SIMULATED, simulate_proteins(usual), last),
+        ("diffuse classes", DIFFUSE, simulate_proteins(diffuse), last),
+    ]
+
+
+def _given(proteins: str, labels: str, clusters: str) -> StudyProteins:
+    """Return the user's proteins; refuse those without a class or a cluster."""
+    fasta = read_proteins(proteins, "first_word")
+    table, groups = read_labels(Path(labels)), read_clusters(Path(clusters))
+    class_of = dict(zip(table.ids, table.texts, strict=True))
+    cluster_of = dict(zip(groups.ids, groups.cluster, strict=True))
+    problems = [
+        Problem(proteins, f"{id_!r} is not in {where}.", "Add it there, or remove it.", int(line))
+        for id_, line in zip(fasta.ids, fasta.lines, strict=True)
+        for where, known in ((labels, class_of), (clusters, cluster_of))
+        if id_ not in known
+    ]
+    if problems:
+        raise InputError(problems)
+    names = tuple(sorted({str(class_of[id_]) for id_ in fasta.ids}))
+    code = {name: number for number, name in enumerate(names)}
+    order = np.argsort(fasta.ids.astype(str), kind="stable")  # networks learn in an order
+    ids = fasta.ids[order]
+    found = StudyProteins(
+        ids,
+        fasta.sequences[order],
+        np.array([cluster_of[id_] for id_ in ids], dtype=object),
+        np.array([code[str(class_of[id_])] for id_ in ids], dtype=np.int64),
+        names,
+    )
+    few = [name for name in names if code[name] not in known_classes(found, LEAST_FAMILIES)]
+    if few or len(names) < 2:
+        what = (
+            f"of these classes fewer than {LEAST_FAMILIES} families are there: {', '.join(few)}."
+        )
+        raise InputError(
+            [Problem(clusters, what if few else "there is one class only.", "Leave them out.")]
+        )
+    return found
+
+
+def _class_of(name: str, proteins: StudyProteins) -> int:
+    if name not in proteins.class_names:
+        raise refuse(
+            "--left-out", f"{name!r} is no class.", nearest(name, list(proteins.class_names))
+        )
+    return proteins.class_names.index(name)
+
+
+def _write(study: NoveltyStudy, folder: Path) -> None:
+    """Write page, tables and findings, each beside its place and then renamed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    provenance = Provenance(
+        run="study novelty",
+        title="What confidences say of noise",
+        credence_version=__version__,
+        # Where some sets are measured, each title says whether its own is simulated.
+        is_simulated=all(entry.is_simulated for entry in study.sets),
+    )
+    write_json(folder / "study.json", to_record(study))
+    write_table(folder / "inputs.tsv", _inputs_table(study))
+    write_table(folder / "mutations.tsv", _mutations_table(study))
+    page = render_sections(provenance, sections_of_study(study), "credence/study/1")
+    write_text(folder / "index.html", page)
+
+
+def _inputs_table(study: NoveltyStudy) -> dict[str, Any]:
+    rows = [
+        (entry, method, one)
+        for entry in study.sets
+        for method in entry.methods
+        for one in method.inputs
+    ]
+    columns: dict[str, Any] = {
+        "set": [entry.name for entry, _, _ in rows],
+        "method": [method.name for _, method, _ in rows],
+        "input": [one.kind for _, _, one in rows],
+        "n": [one.n for _, _, one in rows],
+        "mean_confidence": [one.mean for _, _, one in rows],
+    }
+    for place, name in enumerate(("q05", "q25", "q50", "q75", "q95")):
+        columns[name] = [one.quantiles[place] for _, _, one in rows]
+    columns["trust_rank_correlation"] = [one.trust_rank for _, _, one in rows]
+    columns["ks_to_macest"] = [one.ks for _, _, one in rows]
+    columns["nll_held_out"] = [method.nll for _, method, _ in rows]
+    columns["nll_lower"] = [method.nll_lower for _, method, _ in rows]
+    columns["nll_upper"] = [method.nll_upper for _, method, _ in rows]
+    columns["ece_held_out"] = [method.ece for _, method, _ in rows]
+    return columns
+
+
+def _mutations_table(study: NoveltyStudy) -> dict[str, Any]:
+    rows = [
+        (entry.name, method.name, part, entry.accuracy_at_mutations[place], value)
+        for entry in study.sets
+        for method in entry.methods
+        for place, (part, value) in enumerate(
+            zip(entry.mutations, method.at_mutations, strict=True)
+        )
+    ]
+    names = ("set", "method", "replaced", "share_right", "mean_confidence")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
