@@ -51,7 +51,31 @@ def test_findings_give_the_figures_that_they_hold(small: Findings) -> None:
         for journal_figure in JOURNAL_FIGURES
         if journal_figure.build(small) is not None
     ]
-    assert made == ["01a", "01b", "01c", "03", "04", "05", "06", "09", "10", "14", "17", "18"]
+    assert made == [
+        "01a",
+        "01b",
+        "01c",
+        "03",
+        "04",
+        "05",
+        "06",
+        "09",
+        "10",
+        "12",
+        "14",
+        "17",
+        "18",
+    ]
+
+
+def test_a_method_of_other_authors_is_a_baseline_without_a_list(small: Findings) -> None:
+    ours, others = (
+        replace(small.methods[0], reference=text)
+        for text in ("Salamon et al. 2023, Eq. 1", "Somebody 2031")
+    )
+    for methods, is_made in (((ours,), False), ((ours, others), True)):
+        body = BY_NAME["baselines"].build(replace(small, methods=methods))
+        assert (body is not None) is is_made
 
 
 def test_a_class_that_was_never_predicted_has_no_panel(small: Findings) -> None:

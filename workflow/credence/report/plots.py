@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from credence.findings import Bins, CurveFinding, ScoreHistogram
+
+
+def middles(edges: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the middles of bins."""
+    return tuple((low + high) / 2 for low, high in pairwise(edges))
 
 
 @dataclass(frozen=True)

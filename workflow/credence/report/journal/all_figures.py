@@ -15,7 +15,6 @@ CUMULATIVE = (
 FITTED = "a fitted method of these kinds: "
 TEMPERATURES = ("sts", "csts", "tswa", "cstswa")
 CUTOFFS = ("cumulative_plus", "cumulative_optimal")
-BASELINES = ("platt", "beta", "spline", "isotonic", "venn_abers", "uncalibrated")
 HISTOGRAMS = "histograms of the score"
 TROVE = "a trove that touched a class, and a chosen method that looks at the score alone"
 
@@ -94,7 +93,13 @@ JOURNAL_FIGURES: tuple[JournalFigure, ...] = (
         TEMPERATURES,
         " Methods that look at all scores are means over bins.",
     ),
-    _curves("12", "baselines", "Baselines of other authors.", BASELINES),
+    JournalFigure(
+        "12",
+        "baselines",
+        "Baselines of other authors.",
+        "a fitted method of other authors, or uncalibrated",
+        class_curves.of_others,
+    ),
     JournalFigure(
         "13",
         "bandwidth",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from credence.findings import ClassCount, Findings
 from credence.report.journal.figure import ClassPanel, PanelGrid
-from credence.report.plots import ConfidencePlot, LinesPlot
+from credence.report.plots import LinesPlot, middles
 from credence.report.sections.lookup import Lookup, reliability_plot
+from credence.report.sections.mistakes import counting_plot, halves_plot
 from credence.report.wording import of
 
 SCORE = "score of the predicted class"
 CONFIDENCE = "confidence"
 MOST_OVERLAID = 6  # curves that six colours tell apart
 LOSS = "nll"
+OWN_PAPER = "Salamon et al. 2023"
 
 
 def kind_of(method: str) -> str:
@@ -50,33 +52,32 @@ def level_words(findings: Findings) -> str:
     return f"{100 * findings.results.level:g} %"
 
 
+def _grid(
+    findings: Findings,
+    panels: Iterable[ClassPanel],
+    caption: str,
+    upright: str,
+    axis: str = SCORE,
+    has_counts: bool = False,
+) -> PanelGrid | None:
+    """Return panels with what their numbers rest on; None without any."""
+    found = tuple(panels)
+    text = caption + evidence(findings)
+    return PanelGrid(found, axis, upright, text, has_counts) if found else None
+
+
 def _confidence_grid(
     findings: Findings, methods: tuple[str, ...], caption: str
 ) -> PanelGrid | None:
     """Return confidence over the score in every class, of some methods."""
     lookup = Lookup(findings)
-    panels = []
-    for entry in seen_classes(findings):
-        histogram = lookup.histograms.get(entry.class_name)
-        found = tuple(
-            lookup.curves[method, entry.class_name]
-            for method in methods
-            if (method, entry.class_name) in lookup.curves
-        )
-        if histogram is None or not found:
-            continue
-        plot = ConfidencePlot(
-            found, histogram, entry.share, entry.score_min, entry.score_max,
-            findings.results.scale,
-        )  # fmt: skip
-        panels.append(ClassPanel(entry.class_name, plot))
-    if not panels:
-        return None
+    plots = {e.class_name: lookup.confidence_plot(e, methods) for e in seen_classes(findings)}
+    panels = [ClassPanel(name, plot) for name, plot in plots.items() if plot and plot.curves]
     text = caption + (
         " Bars: share right in bins of the score. Below each panel: right (up) and wrong (down) "
         "predictions over the score, each scaled to its highest bar."
     )
-    return PanelGrid(tuple(panels), SCORE, CONFIDENCE, text + evidence(findings), has_counts=True)
+    return _grid(findings, panels, text, CONFIDENCE, has_counts=True)
 
 
 def chosen(findings: Findings) -> PanelGrid | None:
@@ -95,14 +96,30 @@ def among(*kinds: str, also: str = "") -> Callable[[Findings], PanelGrid | None]
     """Return how to lay the methods of some kinds over each other."""
 
     def build(findings: Findings) -> PanelGrid | None:
-        methods = tuple(m.name for m in findings.methods if kind_of(m.name) in kinds)
-        if not methods:
-            return None
-        stated = ", ".join(methods[:MOST_OVERLAID])
-        caption = f"Confidence over the score, class by class, of {stated}.{also}"
-        return _confidence_grid(findings, methods[:MOST_OVERLAID], caption)
+        names = (m.name for m in findings.methods if kind_of(m.name) in kinds)
+        return _overlaid(findings, tuple(names), also)
 
     return build
+
+
+def of_others(findings: Findings) -> PanelGrid | None:
+    """Return the methods of other authors, and the score as it is, laid over each other."""
+    choosing = {entry.method for entry in findings.choices}
+    names = (
+        method.name
+        for method in findings.methods
+        if kind_of(method.name) == "uncalibrated"
+        or (OWN_PAPER not in method.reference and method.name not in choosing)
+    )
+    return _overlaid(findings, tuple(names))
+
+
+def _overlaid(findings: Findings, methods: tuple[str, ...], also: str = "") -> PanelGrid | None:
+    if not methods:
+        return None
+    stated = ", ".join(methods[:MOST_OVERLAID])
+    caption = f"Confidence over the score, class by class, of {stated}.{also}"
+    return _confidence_grid(findings, methods[:MOST_OVERLAID], caption)
 
 
 def loo_against_mon(findings: Findings) -> PanelGrid | None:
@@ -146,26 +163,15 @@ def best_methods(findings: Findings) -> PanelGrid | None:
 
 def histograms(findings: Findings) -> PanelGrid | None:
     """Return the share right in bins of the score, class by class."""
-    by_name = Lookup(findings).histograms
-    panels = tuple(
-        ClassPanel(
-            entry.class_name,
-            ConfidencePlot(
-                (), by_name[entry.class_name], entry.share, entry.score_min, entry.score_max,
-                findings.results.scale,
-            ),
-        )
-        for entry in seen_classes(findings)
-        if entry.class_name in by_name
-    )  # fmt: skip
-    if not panels:
-        return None
+    lookup = Lookup(findings)
+    plots = {e.class_name: lookup.confidence_plot(e, ()) for e in seen_classes(findings)}
+    panels = (ClassPanel(name, plot) for name, plot in plots.items() if plot)
     caption = (
         "Share of right predictions in bins of the score, class by class, with "
         f"{level_words(findings)} intervals over families. Dashed: share right whatever the "
         "score. Below each panel: right (up) and wrong (down) predictions."
     )
-    return PanelGrid(panels, SCORE, "share right", caption + evidence(findings), has_counts=True)
+    return _grid(findings, panels, caption, "share right", has_counts=True)
 
 
 def densities(findings: Findings) -> PanelGrid | None:
@@ -176,73 +182,42 @@ def densities(findings: Findings) -> PanelGrid | None:
         found = by_name.get(entry.class_name)
         if found is None:
             continue
-        middles = tuple(
-            (low + high) / 2 for low, high in zip(found.edges[:-1], found.edges[1:], strict=True)
-        )
         # One scale for both lines, so that they can be compared.
         most = max(*found.n_correct, *found.n_wrong, 1)
         both_parts = tuple(
             tuple(n / most for n in side) for side in (found.n_correct, found.n_wrong)
         )
         plot = LinesPlot(
-            SCORE, "", ("right", "wrong"), middles, both_parts, found.edges[-1],
+            SCORE, "", ("right", "wrong"), middles(found.edges), both_parts, found.edges[-1],
             has_points=False,
         )  # fmt: skip
         panels.append(ClassPanel(entry.class_name, plot))
-    if not panels:
-        return None
     caption = (
         "Right and wrong predictions over the score, class by class, in bins of equal width, as "
         "parts of the class's highest bar."
     )
-    return PanelGrid(
-        tuple(panels), SCORE, "predictions, of highest bar", caption + evidence(findings)
-    )
+    return _grid(findings, panels, caption, "predictions, of highest bar")
 
 
 def halves(findings: Findings) -> PanelGrid | None:
     """Return histograms of two halves without common families, class by class."""
-    panels = []
-    for entry in findings.results.halves:
-        middles = tuple(
-            (low + high) / 2 for low, high in zip(entry.edges[:-1], entry.edges[1:], strict=True)
-        )
-        plot = LinesPlot(
-            SCORE, "", ("first half", "second half"), middles,
-            (entry.share_first, entry.share_second), entry.edges[-1], has_points=True,
-        )  # fmt: skip
-        panels.append(ClassPanel(entry.class_name, plot))
-    if not panels:
-        return None
+    panels = (ClassPanel(e.class_name, halves_plot(e)) for e in findings.results.halves)
     caption = (
         "Share of right predictions in bins of the score, class by class, from two halves of the "
         "calibration set that share no family: how noisy a histogram of half this size is."
     )
-    return PanelGrid(tuple(panels), SCORE, "share right", caption + evidence(findings))
+    return _grid(findings, panels, caption, "share right")
 
 
 def counting(findings: Findings) -> PanelGrid | None:
     """Return shares counted among the predicted and among all proteins."""
-    panels = tuple(
-        ClassPanel(
-            entry.class_name,
-            LinesPlot(
-                "", "", ("predicted to be in it", "all proteins"), entry.score,
-                (entry.top_label, entry.all_scores), entry.score[-1], has_points=False,
-            ),
-        )
-        for entry in findings.results.counting
-        if entry.score
-    )  # fmt: skip
-    if not panels:
-        return None
+    found = (entry for entry in findings.results.counting if entry.score)
+    panels = (ClassPanel(entry.class_name, counting_plot(entry)) for entry in found)
     caption = (
         "Share truly of the class over its score, counted among proteins predicted to be in it "
         "(top-label) and among all proteins; where the two agree, one line is seen."
     )
-    return PanelGrid(
-        panels, "score of the class", "share truly of it", caption + evidence(findings)
-    )
+    return _grid(findings, panels, caption, "share truly of it", "score of the class")
 
 
 def reliabilities(findings: Findings) -> PanelGrid | None:
@@ -253,12 +228,9 @@ def reliabilities(findings: Findings) -> PanelGrid | None:
         one = found.get((findings.chosen, entry.class_name, "held_out"))
         if one is not None and sum(one.bins.n) > 0:
             panels.append(ClassPanel(entry.class_name, reliability_plot(("held out",), (one,))))
-    if not panels:
-        return None
     caption = (
         f"Held-out confidence of {findings.chosen} against the share right, class by class, with "
         f"{level_words(findings)} intervals over families. Grey: where points would lie by "
         "chance were every confidence true."
     )
-    axis = "confidence (mean of bin)"
-    return PanelGrid(tuple(panels), axis, "share right", caption + evidence(findings))
+    return _grid(findings, panels, caption, "share right", "confidence (mean of bin)")

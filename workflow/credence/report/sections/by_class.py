@@ -18,15 +18,12 @@ from credence.report.blocks import (
     numbers,
     words,
 )
-from credence.report.plots import ConfidencePlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.sections.notices import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import (
-    NOTHING,
     count,
     interval,
-    loss,
     of,
     score,
     share,
@@ -124,10 +121,10 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
 
 def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[Figure, ...]:
     findings = lookup.findings
-    curve = lookup.curves.get((findings.chosen, entry.class_name))
-    histogram = lookup.histograms.get(entry.class_name)
-    if curve is None or histogram is None:
+    plot = lookup.confidence_plot(entry, (findings.chosen,))
+    if plot is None or not plot.curves:
         return ()
+    curve = plot.curves[0]
     if not curve.is_function:
         words = " The method looks at all scores of a protein: the line joins means over bins."
     elif math.isnan(curve.lower[0]):
@@ -148,14 +145,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[Fi
             f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
             "Dotted: beyond the scores that calibration saw.",
             f"Confidence of {entry.class_name} over the score: {rising or 'see the table'}.",
-            ConfidencePlot(
-                (curve,),
-                histogram,
-                entry.share,
-                entry.score_min,
-                entry.score_max,
-                findings.results.scale,
-            ),
+            plot,
         ),
     )
 
@@ -191,43 +181,26 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[FigureRow | 
     if len(names) < 2:
         return ()
     blocks: list[FigureRow | TableBlock] = []
-    curves = tuple(
-        lookup.curves[method, entry.class_name]
-        for method in names
-        if (method, entry.class_name) in lookup.curves
-    )
-    histogram = lookup.histograms.get(entry.class_name)
-    if curves and histogram is not None:
-        plot = ConfidencePlot(
-            curves,
-            histogram,
-            entry.share,
-            entry.score_min,
-            entry.score_max,
-            findings.results.scale,
-        )
+    plot = lookup.confidence_plot(entry, names)
+    if plot is not None and plot.curves:
         caption = (
             f"{entry.class_name}: confidence of every method over the score. Bars: share right "
             "in bins of the score."
         )
         alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
         blocks.append(FigureRow((Figure(f"methods-{name}", caption, alternative, plot),)))
-    rows = []
-    for method in names:
-        cells = [method]
-        for sample in ("in_sample", "held_out"):
-            for metric in ("nll", "brier"):
-                value = lookup.metrics.get((method, entry.class_name, sample, metric))
-                cells.append(
-                    NOTHING if value is None else loss(value.value, value.lower, value.upper)
-                )
-        rows.append(tuple(cells))
+    samples, metrics = ("in_sample", "held_out"), ("nll", "brier")
+    asked = [(sample, metric) for sample in samples for metric in metrics]
+    rows = tuple(
+        (method, *(lookup.loss(method, entry.class_name, *which) for which in asked))
+        for method in names
+    )
     columns = (
         *words("method"),
         *numbers("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
     )
     caption = f"{entry.class_name}: every method, from {lookup.evidence(entry)}"
-    blocks.append(TableBlock(caption, columns, tuple(rows)))
+    blocks.append(TableBlock(caption, columns, rows))
     return tuple(blocks)
 
 

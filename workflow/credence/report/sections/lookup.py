@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -19,8 +20,8 @@ from credence.findings import (
     Reliability,
     ScoreHistogram,
 )
-from credence.report.plots import ReliabilityPlot
-from credence.report.wording import of
+from credence.report.plots import ConfidencePlot, ReliabilityPlot
+from credence.report.wording import NOTHING, loss, of
 
 SHOWN_DIGITS = 2  # of a number that is only about right
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
@@ -127,6 +128,22 @@ class Lookup:
         if not self.knows_relatives:
             return f"{proteins} (no relatives known)"
         return f"{proteins} in {of(entry.n_clusters, 'family', 'families')}"
+
+    def confidence_plot(self, entry: ClassCount, methods: Iterable[str]) -> ConfidencePlot | None:
+        """Return the curves of methods over a class's histogram; None where it has none."""
+        name, histogram = entry.class_name, self.histograms.get(entry.class_name)
+        if histogram is None:
+            return None
+        curves = tuple(self.curves[m, name] for m in methods if (m, name) in self.curves)
+        seen = (entry.score_min, entry.score_max)
+        return ConfidencePlot(curves, histogram, entry.share, *seen, self.findings.results.scale)
+
+    def loss(
+        self, method: str, class_name: str | None, sample: str = "held_out", metric: str = "nll"
+    ) -> str:
+        """Return a metric with its interval, as tables show it."""
+        found = self.metrics.get((method, class_name, sample, metric))
+        return NOTHING if found is None else loss(found.value, found.lower, found.upper)
 
     def nice_scores(self) -> tuple[float, ...]:
         """Return round scores of which tables give the confidence."""

@@ -154,21 +154,17 @@ def _overall_table(lookup: Lookup) -> TableBlock:
     }
     rows = []
     for method in findings.methods:
-        cells = [method.name]
-        for sample in ("held_out", "in_sample"):
-            for metric in ("nll", "brier"):
-                found = lookup.metrics.get((method.name, None, sample, metric))
-                cells.append(
-                    NOTHING if found is None else loss(found.value, found.lower, found.upper)
-                )
-            if sample == "held_out":
-                entry = differences.get(method.name)
-                cells.append(
-                    NOTHING if entry is None else loss(entry.value, entry.lower, entry.upper)
-                )
-        held_out = lookup.metrics.get((method.name, None, "held_out", "nll"))
-        cells.append(NOTHING if held_out is None else count(held_out.n))
-        rows.append(tuple(cells))
+        name, entry = method.name, differences.get(method.name)
+        held_out = lookup.metrics.get((name, None, "held_out", "nll"))
+        rows.append(
+            (
+                name,
+                *(lookup.loss(name, None, "held_out", metric) for metric in ("nll", "brier")),
+                NOTHING if entry is None else loss(entry.value, entry.lower, entry.upper),
+                *(lookup.loss(name, None, "in_sample", metric) for metric in ("nll", "brier")),
+                NOTHING if held_out is None else count(held_out.n),
+            )
+        )
     columns = (
         *words("method"),
         *numbers(
@@ -191,12 +187,13 @@ def _overall_table(lookup: Lookup) -> TableBlock:
 def _class_table(lookup: Lookup) -> TableBlock:
     findings = lookup.findings
     names = [method.name for method in findings.methods]
-    rows = []
-    for entry in findings.results.classes:
-        cells = [entry.class_name, count(entry.n_predicted)]
-        for name in names:
-            found = lookup.metrics.get((name, entry.class_name, "held_out", "nll"))
-            cells.append(NOTHING if found is None else loss(found.value, found.lower, found.upper))
-        rows.append(tuple(cells))
+    rows = tuple(
+        (
+            entry.class_name,
+            count(entry.n_predicted),
+            *(lookup.loss(name, entry.class_name) for name in names),
+        )
+        for entry in findings.results.classes
+    )
     columns = (*words("predicted class"), *numbers("proteins", *names))
-    return TableBlock("Held-out NLL by predicted class", columns, tuple(rows))
+    return TableBlock("Held-out NLL by predicted class", columns, rows)

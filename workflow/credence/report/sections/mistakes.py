@@ -17,7 +17,7 @@ from credence.report.blocks import (
     numbers,
     words,
 )
-from credence.report.plots import LinesPlot
+from credence.report.plots import LinesPlot, middles
 from credence.report.wording import NOTHING, count, of, share, slug
 
 MOST_SHOWN = 0.005  # shares below are left blank, so that mistakes stand out
@@ -146,25 +146,23 @@ def _halves(findings: Findings) -> Folded:
 
 
 def _halves_figure(entry: Halves, number: int) -> Figure:
-    middles = tuple(
-        (low + high) / 2 for low, high in zip(entry.edges[:-1], entry.edges[1:], strict=True)
-    )
     return Figure(
         f"halves-{slug(entry.class_name, number)}",
         f"{entry.class_name}: share right in bins of the score, from two halves without common "
         f"families ({of(sum(entry.n_first), 'protein')} and {count(sum(entry.n_second))}).",
         f"Two histograms of {entry.class_name}; on average their bars are "
         f"{share(entry.distance)} apart.",
-        LinesPlot(
-            "score of the predicted class",
-            "share right",
-            ("first half", "second half"),
-            middles,
-            (entry.share_first, entry.share_second),
-            entry.edges[-1],
-            has_points=True,
-        ),
+        halves_plot(entry),
     )
+
+
+def halves_plot(entry: Halves) -> LinesPlot:
+    """Return both histograms of a class."""
+    return LinesPlot(
+        "score of the predicted class", "share right", ("first half", "second half"),
+        middles(entry.edges), (entry.share_first, entry.share_second), entry.edges[-1],
+        has_points=True,
+    )  # fmt: skip
 
 
 def _counting(findings: Findings) -> Folded:
@@ -199,13 +197,14 @@ def _counting_figure(entry: Counting, number: int) -> Figure:
         f"{entry.class_name}: share truly of the class over its score, counted among proteins "
         "predicted to be in it and among all.",
         f"Two curves of {entry.class_name} over the score.{furthest}",
-        LinesPlot(
-            "score of the class",
-            "share truly of the class",
-            ("predicted to be in it", "all proteins"),
-            entry.score,
-            (entry.top_label, entry.all_scores),
-            entry.score[-1],
-            has_points=False,
-        ),
+        counting_plot(entry),
     )
+
+
+def counting_plot(entry: Counting) -> LinesPlot:
+    """Return a class counted in both ways."""
+    return LinesPlot(
+        "score of the class", "share truly of the class",
+        ("predicted to be in it", "all proteins"), entry.score,
+        (entry.top_label, entry.all_scores), entry.score[-1], has_points=False,
+    )  # fmt: skip

@@ -24,7 +24,6 @@ from credence.report.wording import (
     KEPT,
     NOTHING,
     count,
-    loss,
     of,
     score,
     share,
@@ -173,8 +172,7 @@ def class_anchors(findings: Findings) -> tuple[str, ...]:
 def _summary_row(lookup: Lookup, entry: ClassCount, asked: tuple[float, ...]) -> tuple[str, ...]:
     findings = lookup.findings
     needed = lookup.needed.get((findings.chosen, entry.class_name), {})
-    held_out = (findings.chosen, entry.class_name, "held_out")
-    nll, test = lookup.metrics.get((*held_out, "nll")), lookup.tests.get((*held_out[:2], TEST))
+    test = lookup.tests.get((findings.chosen, entry.class_name, TEST))
     return (
         entry.class_name,
         plain_sentence(lookup, entry),
@@ -187,7 +185,7 @@ def _summary_row(lookup: Lookup, entry: ClassCount, asked: tuple[float, ...]) ->
             lookup.parameter(findings.chosen, entry.class_name, "bandwidth"),
             findings.results.scale,
         ),
-        NOTHING if nll is None else loss(nll.value, nll.lower, nll.upper),
+        lookup.loss(findings.chosen, entry.class_name),
         floor_words(lookup, findings.chosen, entry.class_name, "ece"),
         NOTHING if test is None else p_words(test.p_adjusted),
     )
