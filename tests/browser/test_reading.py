@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from credence.findings import Findings
+from credence.records import from_record, to_record
 from credence.report.sections.by_class import sentence
 from credence.report.sections.lookup import Lookup
 
@@ -156,10 +157,10 @@ def test_cells_that_look_like_formulas_are_saved_as_text(
     from credence.report import render
 
     names = {"Portal": "=1+1", "Tail fiber": "@x", "Collar": "-y\tz"}
-    text = json.dumps(small.to_record())
+    text = json.dumps(to_record(small))
     for old, new in names.items():
         text = text.replace(json.dumps(old), json.dumps(new))
-    found = replace(Findings.from_record(json.loads(text)), use_sets=small.use_sets)
+    found = replace(from_record(Findings, json.loads(text)), use_sets=small.use_sets)
     page = open_page(render(found)).page
     _, *rows = saved(page, page.locator("#trust .tools button").last, tmp_path)
     assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y z"]

@@ -12,6 +12,7 @@ import pytest
 
 from credence.app import run_command_line
 from credence.findings.releases import ReleaseStep
+from credence.records import from_record, to_record
 
 END = "Mend this and run the command again.\n"
 Stated = pytest.CaptureFixture[str]
@@ -45,8 +46,8 @@ def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Stat
     total = classes["confidence_evidence"] + classes["confidence_composition"]
     assert (total - classes["confidence_total"]).abs().max() < 1e-12
     record = json.loads(Path("r.json").read_text())
-    step = ReleaseStep.from_record(record, "r.json")
-    assert step.to_record() == record
+    step = from_record(ReleaseStep, record, "r.json")
+    assert to_record(step) == record
     counted = {entry.outcome: entry.n for entry in step.newer.outcomes if entry.n}
     assert counted == {"exact_repeat": 1, "added": 90}
     page = Path("p.html").read_text()

@@ -9,12 +9,13 @@ import pytest
 
 from credence.app import run_command_line
 from credence.findings import Findings
+from credence.records import to_record
 
 
 @pytest.fixture
 def findings(small: Findings, tmp_path: Path) -> Path:
     path = tmp_path / "findings.json"
-    path.write_text(json.dumps(small.to_record()))
+    path.write_text(json.dumps(to_record(small)))
     return path
 
 
@@ -110,7 +111,7 @@ def test_a_class_named_like_a_formula_is_safe_in_a_spreadsheet(
     counting = tuple(replace(entry, class_name="=1+1") for entry in small.results.counting[:1])
     found = replace(small, results=replace(small.results, counting=counting))
     path = tmp_path / "findings.json"
-    path.write_text(json.dumps(found.to_record()))
+    path.write_text(json.dumps(to_record(found)))
     out = tmp_path / "figures"
     words = ["--out", str(out), "--only", "counting", "--formats", "svg"]
     assert run_command_line(["figures", "--findings", str(path), *words]) == 0

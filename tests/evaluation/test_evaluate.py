@@ -15,10 +15,10 @@ from credence.evaluation.curves import bin_of, bin_ratios, bins_record
 from credence.evaluation.evaluate import metric_columns
 from credence.evaluation.held_out import cross_fit
 from credence.evaluation.ratios import estimate
-from credence.findings import to_record
 from credence.metrics.all_metrics import METRICS
 from credence.metrics.binned import SCORE
 from credence.predictions import Labelled, Predictions, from_scores, label
+from credence.records import to_record
 
 CLASSES = ("A", "B", "C")
 

@@ -15,11 +15,11 @@ from credence.events.event_judging import pooled_error, study_events
 from credence.events.features import EventEvidence
 from credence.events.model import EventModel
 from credence.events.training import EventOptions
-from credence.findings.codec import from_record, to_record
 from credence.findings.use_sets import EventsFinding
 from credence.metrics.binned import CALIBRATION, SHARPNESS
 from credence.metrics.metric import Judged
 from credence.predictions import Labelled
+from credence.records import from_record, to_record
 from drawn_events import CLASS_NAMES, TAIL, drawn
 
 EVENTS = events_of(
@@ -97,12 +97,12 @@ def test_neither_rows_nor_classes_have_an_order(both: tuple[EventModel, EventsFi
     turned = labelled.take(np.random.default_rng(0).permutation(labelled.n_samples))
     other, again = studied(turned)
     assert to_record(again) == to_record(finding)
-    assert other.to_record() == model.to_record()
+    assert to_record(other) == to_record(model)
 
 
 def test_a_model_comes_back_from_json_as_it_was(both: tuple[EventModel, EventsFinding]) -> None:
     model, finding = both
-    again = EventModel.from_record(json.loads(json.dumps(model.to_record(), allow_nan=False)))
+    again = EventModel.from_record(json.loads(json.dumps(to_record(model), allow_nan=False)))
     evidence = model.evidence(drawn(2).predictions)
     assert (again.stated(evidence) == model.stated(evidence)).all()
     assert from_record(EventsFinding, json.loads(json.dumps(to_record(finding)))).events[

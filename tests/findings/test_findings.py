@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from credence import __version__
 from credence.findings import (
     Findings,
     MethodFinding,
@@ -19,10 +20,11 @@ from credence.findings import (
     ShiftFinding,
     WhatIf,
     WhatIfPart,
-    from_record,
-    to_record,
 )
 from credence.problems import InputError
+from credence.records import from_record, to_record
+
+AGAIN = "Evaluate again: credence evaluate."
 
 
 def findings() -> Findings:
@@ -46,9 +48,9 @@ def findings() -> Findings:
 
 
 def test_findings_survive_json_bit_for_bit() -> None:
-    text = json.dumps(findings().to_record(), allow_nan=False)
-    back = Findings.from_record(json.loads(text))
-    assert json.dumps(back.to_record(), allow_nan=False) == text
+    text = json.dumps(to_record(findings()), allow_nan=False)
+    back = from_record(Findings, json.loads(text))
+    assert json.dumps(to_record(back), allow_nan=False) == text
     assert dataclasses.replace(back, results=findings().results) == findings()
     assert back.results.confusion == ((1, 0), (2, 0))
     assert back.results.notices == findings().results.notices
@@ -62,12 +64,12 @@ def test_a_float_comes_back_bit_for_bit(number: float) -> None:
 
 
 def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
-    record = findings().to_record() | {"schema": "credence/findings/3"}
+    record = to_record(findings()) | {"schema": "credence/findings/3"}
     with pytest.raises(InputError) as refusal:
-        Findings.from_record(record, "results/demo/findings.json")
+        from_record(Findings, record, "results/demo/findings.json", AGAIN)
     assert str(refusal.value) == (
-        "results/demo/findings.json: its schema is 'credence/findings/3', and this version reads "
-        "'credence/findings/2'. Evaluate again with this version of credence."
+        "results/demo/findings.json, column 'schema': 'credence/findings/3' is not "
+        f"'credence/findings/2', the only one that credence {__version__} reads. {AGAIN}"
     )
 
 
@@ -118,22 +120,19 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
         (WhatIfPart(0, 0, 7.0, 7.0, 9.0, (1e-9, 7.0)),),
     )
     found = dataclasses.replace(findings(), shifts=(shift,), what_if=what_if)
-    back = Findings.from_record(json.loads(json.dumps(found.to_record(), allow_nan=False)))
+    back = from_record(Findings, json.loads(json.dumps(to_record(found), allow_nan=False)))
     assert back.what_if == what_if
     assert repr(back.shifts) == repr((shift,))
     assert math.isnan(back.shifts[0].classes[0].score_after)
 
 
 def test_damaged_findings_are_refused_and_an_absent_default_is_taken() -> None:
-    record = findings().to_record()
+    record = to_record(findings())
     del record["use_sets"]
-    assert Findings.from_record(record).use_sets == ()
+    assert from_record(Findings, record).use_sets == ()
     del record["results"]["scale"]
     with pytest.raises(InputError) as refusal:
-        Findings.from_record(record, "findings.json")
-    assert str(refusal.value) == (
-        "findings.json: it is damaged: 'scale' is missing or of another kind. "
-        "Evaluate again with this version of credence."
-    )
-    with pytest.raises(InputError):
-        Findings.from_record(record | {"results": 3}, "findings.json")
+        from_record(Findings, record, "findings.json", AGAIN)
+    assert str(refusal.value) == (f"findings.json, column 'results.scale': it is missing. {AGAIN}")
+    with pytest.raises(InputError, match="column 'results': 3 is no value for it"):
+        from_record(Findings, record | {"results": 3}, "findings.json")

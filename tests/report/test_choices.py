@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from credence.findings import ChoiceTrial, ClassChoice, Findings, MethodChoices, SkippedCandidate
+from credence.records import from_record, to_record
 from credence.report.blocks import Folded, Paragraph, TableBlock
 from credence.report.sections import choices
 
@@ -52,4 +53,4 @@ def test_each_class_shows_what_was_chosen_against_what_and_by_how_much(small: Fi
 
 def test_choices_go_to_json_and_back(small: Findings) -> None:
     found = replace(small, choices=(CHOICES,))
-    assert Findings.from_record(found.to_record()).choices == found.choices
+    assert from_record(Findings, to_record(found)).choices == found.choices

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from credence.findings import Findings
 from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
+from credence.records import from_record, to_record
 from credence.report import render
 from credence.report.blocks import Folded, Paragraph
 from credence.report.sections.novelty import section
@@ -75,4 +76,4 @@ def test_hostile_names_stay_text_on_the_page(small: Findings) -> None:
     assert HOSTILE not in page and "&lt;script&gt;alert" in page
     built = section(findings)
     assert built is not None and any(isinstance(block, Folded) for block in built.blocks)
-    assert Findings.from_record(findings.to_record()).to_record() == findings.to_record()
+    assert to_record(from_record(Findings, to_record(findings))) == to_record(findings)

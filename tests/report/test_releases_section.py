@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from credence.findings import Findings, Provenance, from_record, to_record
+from credence import __version__
+from credence.findings import Findings, Provenance
 from credence.findings.releases import (
     Change,
     ClassChange,
@@ -25,6 +26,7 @@ from credence.findings.releases import (
     ReleaseStep,
     SetAside,
 )
+from credence.records import from_record, to_record
 from credence.releases.compare import step_sentences, with_sentence
 from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, TableBlock
 from credence.report.html import render_sections
@@ -86,18 +88,18 @@ def test_a_step_goes_to_json_and_back() -> None:
     found = ReleasesFinding((step().older, step().newer), (step(),))
     record = json.loads(json.dumps(to_record(found)))
     assert to_record(from_record(ReleasesFinding, record)) == record
-    assert to_record(ReleaseStep.from_record(step().to_record(), "x")) == step().to_record()
+    assert to_record(from_record(ReleaseStep, to_record(step()), "x")) == to_record(step())
 
 
 def test_a_step_of_another_schema_is_refused() -> None:
     from credence.problems import InputError
 
-    record = step().to_record() | {"schema": "credence/compare/2"}
+    record = to_record(step()) | {"schema": "credence/compare/2"}
     with pytest.raises(InputError) as error:
-        ReleaseStep.from_record(record, "changes.json")
-    assert str(error.value.problems[0]) == (
-        "changes.json: its schema is 'credence/compare/2', and this version reads "
-        "'credence/compare/1'. Compare again with this version of credence."
+        from_record(ReleaseStep, record, "changes.json", "Compare again.")
+    assert str(error.value) == (
+        "changes.json, column 'schema': 'credence/compare/2' is not 'credence/compare/1', "
+        f"the only one that credence {__version__} reads. Compare again."
     )
 
 

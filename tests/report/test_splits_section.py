@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from credence.findings import from_record, to_record
 from credence.findings.split_record import (
     Apart,
     CrossingPair,
@@ -16,6 +15,7 @@ from credence.findings.split_record import (
     SplitFinding,
     SplitGroup,
 )
+from credence.records import from_record, to_record
 from credence.report.blocks import Figure, FigureRow, Paragraph
 from credence.report.figures import draw
 from credence.report.html import points_of

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from credence.calibrators.crossfit import fold_of
-from credence.findings import Findings, SetClass, SetsFinding, from_record, to_record
+from credence.findings import Findings, SetClass, SetsFinding
+from credence.records import from_record, to_record
 from credence.report.blocks import Folded, Paragraph, TableBlock
 from credence.report.sections import sets as sets_section
 from credence.sets.conformal import SetOptions, fit_sets

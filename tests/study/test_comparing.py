@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from credence.findings import from_record, to_record
 from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.predictions import from_scores, label
+from credence.records import from_record, to_record
 from credence.report.blocks import Paragraph, TableBlock
 from credence.report.novelty_study import best_by_scores, sections_of_study, verdict
 from credence.study.comparing import (

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence.problems import InputError
-from credence.tables.json_text import nulls_to_nan
+from credence.tables.calibration_file import nulls_to_nan
 from credence.tables.writing import (
     ROWS_AT_ONCE,
     TableWriter,

@@ -77,7 +77,7 @@ def command(
     if classes is not None:
         write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
-        write_json(Path(record), step.to_record())
+        write_json(Path(record), step)
     if page is not None:
         write_text(Path(page), _page(step))
     for sentence in step.sentences:

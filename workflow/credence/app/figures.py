@@ -43,8 +43,8 @@ def command(found_in: str, out: str, only: str | None, formats: str, columns: st
     and why one is missing.
     """
     from credence.findings import Findings
+    from credence.records import read_record
     from credence.report.journal import FORMATS, JOURNAL_FIGURES
-    from credence.tables.json_text import read_json
     from credence.tables.seals import require_sealed
     from credence.tables.writing import write_table
 
@@ -59,9 +59,7 @@ def command(found_in: str, out: str, only: str | None, formats: str, columns: st
     )
     _refuse(problems)
     require_sealed(found_in)
-    findings = Findings.from_record(
-        read_json(Path(found_in), "Give findings.json of a finished run."), found_in
-    )
+    findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
     bodies = [(journal_figure, journal_figure.build(findings)) for journal_figure in sheets]
     if asked:
         _refuse(

@@ -83,6 +83,7 @@ def command(
     FINDINGS is what credence evaluate wrote, or --findings of this command.
     """
     from credence.findings import Findings
+    from credence.records import read_record
     from credence.report import render, report_record
     from credence.stages.reading import json_settings, require_other
     from credence.stages.report import (
@@ -92,7 +93,6 @@ def command(
         publish_metrics,
         summarise_file,
     )
-    from credence.tables.json_text import read_json
     from credence.tables.writing import write_json, write_text
 
     tables = [path for _, *paths in use_sets for path in paths]
@@ -101,8 +101,7 @@ def command(
             written,
             [found_in, *tables, *shift_files, *change_files, split_file, events_file, *further],
         )
-    record = read_json(Path(found_in), "Evaluate again: credence evaluate.")
-    found = Findings.from_record(record, found_in)
+    found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     found = _with_run(found, json_settings(settings_json, "--settings"))
     inputs: list[InputFile] = []
     summaries: list[UseSet] = []
@@ -123,7 +122,7 @@ def command(
     )
     page = Path(out)
     if complete is not None:
-        write_json(Path(complete), found.to_record())
+        write_json(Path(complete), found)
     write_json(page.parent / "report.json", report_record(found))
     publish_metrics(metrics, page.parent)
     copy_file(calibration, page.parent / "calibration.json")
@@ -137,26 +136,25 @@ def command(
 
 
 def _split(path: str) -> SplitFinding:
-    from credence.findings import from_record
     from credence.findings.split_record import SplitFinding
-    from credence.tables.json_text import read_json
+    from credence.records import read_record
 
-    return from_record(SplitFinding, read_json(Path(path), "Split again: credence split."))
+    return read_record(SplitFinding, Path(path), "Split again: credence split.")
 
 
 def _novelty(path: str) -> NoveltyFinding:
-    from credence.findings import from_record
     from credence.findings.use_sets import NoveltyFinding
-    from credence.tables.json_text import read_json
+    from credence.records import read_record
 
     again = "Annotate again: credence annotate --novelty-record."
-    return from_record(NoveltyFinding, read_json(Path(path), again))
+    return read_record(NoveltyFinding, Path(path), again)
 
 
 def _shift(path: str, findings: Findings) -> ShiftFinding:
     """Return what a shift file found; refuse one of other classes."""
-    from credence.findings import ShiftFinding, from_record
+    from credence.findings import ShiftFinding
     from credence.problems import refuse
+    from credence.records import from_record
     from credence.tables.stage_files import SHIFT_AGAIN, read_shift
 
     file = read_shift(Path(path))
@@ -167,9 +165,9 @@ def _shift(path: str, findings: Findings) -> ShiftFinding:
 
 def _events(path: str, findings: Findings) -> EventsFinding:
     """Return what was found of events; refuse those of other classes."""
-    from credence.findings import from_record
     from credence.findings.use_sets import EventsFinding
     from credence.problems import refuse
+    from credence.records import from_record
     from credence.tables.stage_files import EVENTS_AGAIN, read_events
 
     file = read_events(Path(path))
@@ -190,12 +188,11 @@ def _releases(paths: tuple[str, ...]) -> ReleasesFinding:
     """Return the chain of releases; refuse steps that do not follow each other."""
     from credence.findings.releases import ReleasesFinding, ReleaseStep
     from credence.problems import refuse
-    from credence.tables.json_text import read_json
+    from credence.records import read_record
 
     steps: list[ReleaseStep] = []
     for path in paths:
-        record = read_json(Path(path), "Compare again: credence compare.")
-        step = ReleaseStep.from_record(record, path)
+        step = read_record(ReleaseStep, Path(path), "Compare again: credence compare.")
         if steps and step.older.digest != steps[-1].newer.digest:
             raise refuse(
                 path,

@@ -303,14 +303,13 @@ def _summarise(
     import numpy as np
 
     from credence.evaluation.split_findings import describe_split
-    from credence.findings import to_record
     from credence.stages.split import split_messages
     from credence.tables.writing import write_json
 
     settings = _settings(options)
     finding = describe_split(ids, class_, class_names, found, settings, _is_audited(options))
     if options["summary"] is not None:
-        write_json(Path(options["summary"]), to_record(finding))
+        write_json(Path(options["summary"]), finding)
     if options["recipe"] == "phanns":
         click.echo("PhANNs' recipe: CD-HIT in each class, clusters dealt in turn.", err=True)
     for line in split_messages(finding, settings.n_groups, options["recipe"] == "phanns"):

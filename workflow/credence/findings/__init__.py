@@ -5,7 +5,6 @@ values, so that they go to JSON and back unchanged; NaN is null there. They
 name no clock, host or path: the same inputs give the same records.
 """
 
-from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import (
     Bins,
     CalibrationTest,
@@ -78,6 +77,4 @@ __all__ = [
     "UseSet",
     "WhatIf",
     "WhatIfPart",
-    "from_record",
-    "to_record",
 ]

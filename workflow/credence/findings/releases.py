@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import Counts, Numbers
-from credence.problems import refuse
 
 
 @dataclass(frozen=True)
@@ -250,25 +246,7 @@ class ReleaseStep:
     moved: tuple[Moved, ...] = ()  # Those that moved most
     drift: Drift | None = None  # None where there are no new proteins to look at
     sentences: tuple[str, ...] = ()  # What a reader has to know
-    schema: str = field(default=STEP_SCHEMA)
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the step as JSON data."""
-        record = to_record(self)
-        assert isinstance(record, dict)
-        return record
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], where: str) -> ReleaseStep:
-        """Return the step of a record."""
-        if record.get("schema") != STEP_SCHEMA:
-            found = record.get("schema")
-            raise refuse(
-                where,
-                f"its schema is {found!r}, and this version reads {STEP_SCHEMA!r}.",
-                "Compare again with this version of credence.",
-            )
-        return from_record(cls, record)
+    schema: str = field(default=STEP_SCHEMA, init=False)
 
 
 @dataclass(frozen=True)

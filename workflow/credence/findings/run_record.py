@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from credence.findings.codec import from_record, to_record
 from credence.findings.evaluated import (
     Counts,
     MethodChoices,
@@ -18,7 +15,6 @@ from credence.findings.evaluated import (
 from credence.findings.releases import ReleasesFinding
 from credence.findings.split_record import SplitFinding
 from credence.findings.use_sets import EventsFinding, NoveltyFinding, ShiftFinding, WhatIf
-from credence.problems import refuse
 
 SCHEMA = "credence/findings/2"
 
@@ -128,28 +124,4 @@ class Findings:
     events: EventsFinding | None = None
     # How far each use-set is from the calibration proteins.
     novelties: tuple[NoveltyFinding, ...] = ()
-    schema: str = field(default=SCHEMA)
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the findings as JSON data."""
-        record = to_record(self)
-        assert isinstance(record, dict)
-        return record
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], where: str = "findings") -> Findings:
-        """Return the findings of a record."""
-        if record.get("schema") != SCHEMA:
-            raise refuse(
-                where,
-                f"its schema is {record.get('schema')!r}, and this version reads {SCHEMA!r}.",
-                "Evaluate again with this version of credence.",
-            )
-        try:
-            return from_record(cls, record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise refuse(
-                where,
-                f"it is damaged: {error} is missing or of another kind.",
-                "Evaluate again with this version of credence.",
-            ) from error
+    schema: str = field(default=SCHEMA, init=False)

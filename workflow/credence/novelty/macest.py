@@ -20,8 +20,8 @@ from credence.novelty.neighbours import (
     least_positive_distance,
     singles,
 )
-from credence.novelty.packing import packed, unpacked
 from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.records import packed, unpacked
 from credence.settings import setting
 
 N_BINS = 15  # of equal count, in which confidence and outcome are compared

@@ -12,9 +12,9 @@ import numpy as np
 from credence.draws import encode_clusters
 from credence.novelty import space as spaces
 from credence.novelty.neighbours import Index, index_of, singles
-from credence.novelty.packing import packed, unpacked
 from credence.novelty.space import Space
 from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.records import packed, unpacked
 
 FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked through wholly
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from credence.novelty.neighbours import singles
-from credence.novelty.packing import packed, unpacked
 from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.records import packed, unpacked
 
 CHEMISTRY = (
     *("log length", "mean residue weight", "aromaticity", "isoelectric point"),

@@ -17,8 +17,8 @@ from credence.novelty.neighbours import (
     least_positive_distance,
     singles,
 )
-from credence.novelty.packing import packed, unpacked
 from credence.predictions import Booleans, Floats, Integers
+from credence.records import packed, unpacked
 from credence.settings import setting
 
 

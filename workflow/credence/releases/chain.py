@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from credence import __version__
-from credence.findings import InputFile, from_record
+from credence.findings import InputFile
 from credence.problems import refuse
+from credence.records import read_record
 from credence.tables.digests import sha256_of
-from credence.tables.json_text import plain, read_json
 from credence.tables.writing import write_json
 
 SCHEMA = "credence/release/1"
@@ -56,7 +56,7 @@ class Release:
     calibrations: dict[str, str] = field(default_factory=dict)
     digest: str = ""  # Of the release, from :func:`digest_of`
     credence_version: str = __version__  # Version that derived it
-    schema: str = SCHEMA
+    schema: str = field(default=SCHEMA, init=False)
 
 
 def set_digest(samples: Path, groups: Path) -> str:
@@ -77,21 +77,14 @@ def _sha256(content: Sequence[object]) -> str:
 
 def write_release(path: Path, release: Release) -> None:
     """Write a release with its digest, as JSON."""
-    write_json(path, plain(asdict(replace(release, digest=digest_of(release)))))
+    write_json(path, replace(release, digest=digest_of(release)))
 
 
 def read_release(path: Path) -> Release:
     """Return a release, or refuse what is none."""
     path = Path(path)
     path = path / FILE if path.is_dir() else path
-    record = read_json(path, REMEDY)
-    if record.get("schema") != SCHEMA:
-        what = f"its schema is {record.get('schema')!r}, not {SCHEMA!r}."
-        raise refuse(str(path), what, REMEDY)
-    try:
-        release = from_record(Release, record)
-    except (KeyError, TypeError) as error:
-        raise refuse(str(path), f"this is no release ({error}).", REMEDY) from error
+    release = read_record(Release, path, REMEDY)
     if release.digest != digest_of(release):
         what = "its digest does not fit its content: the file was changed after it was written."
         raise refuse(str(path), what, REMEDY)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from credence.findings import InputFile, from_record
+from credence.findings import InputFile
 from credence.predictions import UNKNOWN_CLASS, Floats, Strings
-from credence.problems import refuse
+from credence.records import read_record
 from credence.releases.attaching import OUTCOMES, Attachment
 from credence.tables.contract import Column, Kind, read_columns
-from credence.tables.json_text import plain, read_json
 from credence.tables.writing import write_json, write_table
 
 SCHEMA = "credence/attach/1"
@@ -62,7 +61,7 @@ class AttachSummary:
     n_rescored: int  # Exact repeats whose scores are not the old ones
     added_by_class: dict[str, int]  # Class → proteins added
     inputs: tuple[InputFile, ...]  # Files that were read
-    schema: str = SCHEMA
+    schema: str = field(default=SCHEMA, init=False)
 
 
 def attached_proteins(
@@ -100,13 +99,9 @@ def read_attached(path: Path) -> AttachedProteins:
 
 def write_attach_summary(path: Path, summary: AttachSummary) -> None:
     """Write the counts of a trove as JSON."""
-    write_json(path, plain(asdict(summary)))
+    write_json(path, summary)
 
 
 def read_attach_summary(path: Path) -> AttachSummary:
     """Return the counts of a trove."""
-    record = read_json(path, REMEDY)
-    if record.get("schema") != SCHEMA:
-        what = f"its schema is {record.get('schema')!r}, not {SCHEMA!r}."
-        raise refuse(str(path), what, REMEDY)
-    return from_record(AttachSummary, record)
+    return read_record(AttachSummary, path, REMEDY)

@@ -8,7 +8,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import is_dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -17,7 +16,8 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from credence.findings import Bins, CurveFinding, Findings, Provenance, to_record
+from credence.findings import Bins, CurveFinding, Findings, Provenance
+from credence.records import to_record
 from credence.report.blocks import Section, kind_of
 from credence.report.plots import (
     ChangePlot,
@@ -88,18 +88,10 @@ def data_text(value: Any) -> Markup:
     >>> str(data_text({"name": "</script>", "value": float("nan")}))
     '{"name":"\\u003c/script\\u003e","value":null}'
     """
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(to_record(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escaped in UNSAFE_IN_SCRIPTS.items():
         text = text.replace(character, escaped)
     return Markup(text)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    return to_record(value) if is_dataclass(value) or isinstance(value, float) else value
 
 
 def gather_styles(body: str) -> tuple[Markup, Markup]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from credence.findings import Findings, to_record
+from credence.findings import Findings
+from credence.records import to_record
 from credence.report.blocks import Figure, Widget, kind_of
 from credence.report.sections.all_sections import sections_of
 from credence.report.sections.notices import all_notices

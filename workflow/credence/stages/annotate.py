@@ -15,10 +15,10 @@ import numpy as np
 from credence.confidence import Confidence, Note, unknown
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
-from credence.findings import to_record
 from credence.predictions import Predictions
 from credence.problems import refuse
 from credence.progress import Progress
+from credence.records import to_record
 from credence.stages.check import read_summary
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credence.findings import InputFile, from_record, to_record
-from credence.problems import InputError, Problem, refuse
-from credence.tables.json_text import read_json
+from credence.findings import InputFile
+from credence.problems import InputError, Problem
+from credence.records import read_record
 from credence.tables.writing import write_json
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Summary:
     n_unlabelled: int  # Proteins without a true class
     n_unscored: int  # Proteins of the tables that carry no scores; in none of the other counts
     inputs: tuple[InputFile, ...]  # Files that were read
-    schema: str = SCHEMA
+    schema: str = field(default=SCHEMA, init=False)
 
 
 def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:
@@ -184,16 +184,9 @@ def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:
 
 def write_summary(path: Path, summary: Summary) -> None:
     """Write a summary as JSON."""
-    write_json(path, to_record(summary))
+    write_json(path, summary)
 
 
 def read_summary(path: Path) -> Summary:
     """Return the summary of a file."""
-    record = read_json(path, "Check the tables again: credence check.")
-    if record.get("schema") != SCHEMA:
-        raise refuse(
-            str(path),
-            f"its schema is {record.get('schema')!r}, not {SCHEMA!r}.",
-            "Check the tables again with this version: credence check.",
-        )
-    return from_record(Summary, record)
+    return read_record(Summary, path, "Check the tables again: credence check.")

@@ -96,7 +96,7 @@ def evaluate_tables(
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
     provenance = replace(found.provenance, inputs=_files_read(summary, attached))
     found = replace(found, provenance=provenance, notices=_set_aside(used.set_aside))
-    write_json(Path(out), found.to_record())
+    write_json(Path(out), found)
     if metrics is not None:
         write_table(Path(metrics), metric_columns(found.results))
     n_folds = settings.evaluation.folds

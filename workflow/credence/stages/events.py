@@ -18,9 +18,9 @@ from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.rules import parse_rule
 from credence.events.training import EventOptions
-from credence.findings import to_record
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
+from credence.records import to_record
 from credence.stages.reading import (
     calibration_set,
     in_order_of_ids,

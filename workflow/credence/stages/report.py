@@ -17,6 +17,7 @@ from credence.confidence import NOTE_TEXTS
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
 from credence.findings import Findings, Results, UseRow, UseSet
 from credence.problems import InputError, Problem, nearest
+from credence.records import json_text
 from credence.report import citation, readme, render_index
 from credence.report.wording import slug
 from credence.tables.census import UNSCORED
@@ -27,7 +28,6 @@ from credence.tables.contract import (
     stream_confidences,
     write_contract,
 )
-from credence.tables.json_text import json_text
 from credence.tables.writing import FORMULA_START, open_output, write_archive, write_text
 
 RECORD = "report.json"
@@ -61,7 +61,7 @@ def publish_archive(
     members: dict[str, str | Path] = {
         "index.html": page,
         RECORD: page.parent / RECORD,
-        "findings.json": json_text(findings.to_record()),
+        "findings.json": json_text(findings),
         "README.md": readme(findings),
         "CITATION.cff": citation(findings),
     }

@@ -31,11 +31,11 @@ from credence.composition.estimators import NAMES, estimator_for, has_vectors, s
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
-from credence.findings import to_record
 from credence.findings.use_sets import ShiftFinding
 from credence.predictions import Labelled, Predictions
 from credence.problems import InputError, nearest, refuse
 from credence.progress import Progress
+from credence.records import to_record
 from credence.stages.reading import (
     as_calibrated,
     calibration_set,

@@ -19,14 +19,14 @@ import numpy as np
 from credence import __version__
 from credence.calibrators import two_steps
 from credence.calibrators.all_methods import BY_NAME, needs_of
-from credence.calibrators.all_methods import read_calibration as read_record
+from credence.calibrators.all_methods import read_calibration as calibration_of
 from credence.calibrators.method_spec import Specification, TwoSteps
 from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
 from credence.confidence import NOTE_TEXTS, Confidence
 from credence.predictions import Floats, Predictions, from_scores
 from credence.problems import InputError, Problem, nearest, refuse
+from credence.records import to_record
 from credence.sets.conformal import PredictionSets, read_sets
-from credence.tables.json_text import nulls_to_nan, plain, utf8_text
 from credence.tables.writing import write_json
 
 N_STEPS = 12  # top scores tried for each class, from even to certain
@@ -185,7 +185,7 @@ def checksum_of(body: Mapping[str, Any]) -> str:
 
 def write_calibration(path: Path, file: CalibrationFile) -> None:
     """Write a calibration as one JSON file."""
-    body = plain(
+    body = to_record(
         {
             "schema": SCHEMA,
             "credence_version": file.credence_version,
@@ -227,7 +227,7 @@ def read_calibration(path: Path) -> CalibrationFile:
             column="calibration.method",
         )
     try:
-        calibration = read_record(record)
+        calibration = calibration_of(record)
         names = tuple(body["class_names"])
         sets = read_sets(body["sets"], names) if "sets" in body else None
         scale, resolution = float(body["scale"]), float(body["resolution"])
@@ -410,3 +410,44 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
 
 def _list(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(repr(name) for name in names)
+
+
+def nulls_to_nan(record: Any) -> Any:
+    """Return a record read from JSON, with NaN for the nulls in lists of numbers.
+
+    A null that stands alone stays None.
+
+    Examples
+    --------
+    >>> nulls_to_nan({"lower": [0.5, None], "model": None})
+    {'lower': [0.5, nan], 'model': None}
+    """
+    if isinstance(record, dict):
+        return {key: nulls_to_nan(entry) for key, entry in record.items()}
+    if isinstance(record, list):
+        if any(entry is None for entry in record) and all(
+            entry is None or (isinstance(entry, int | float) and not isinstance(entry, bool))
+            for entry in record
+        ):
+            return [float("nan") if entry is None else entry for entry in record]
+        return [nulls_to_nan(entry) for entry in record]
+    return record
+
+
+def utf8_text(path: Path, remedy: str) -> str:
+    """Return the text of a file of credence's own."""
+    where = str(path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise refuse(where, "this file does not exist.", remedy) from None
+    except IsADirectoryError:
+        raise refuse(where, "this is a folder.", remedy) from None
+    except OSError as error:
+        raise refuse(
+            where, f"it cannot be read ({error.strerror}).", "Give a file that you may read."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise refuse(
+            where, f"byte {error.start + 1} is not UTF-8, so this is no calibration file.", remedy
+        ) from None

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence import __version__
-from credence.calibrators.all_methods import read_calibration as read_record
+from credence.calibrators.all_methods import read_calibration as calibration_of
 from credence.composition.adjusted import AdjustedCalibration, read_adjusted
 from credence.composition.estimate import ratio_of
 from credence.events.model import EventModel, Mix
@@ -22,8 +22,8 @@ from credence.novelty import reference as references
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import InputError, Problem, refuse
-from credence.tables.calibration_file import defect_of, made_up
-from credence.tables.json_text import nulls_to_nan, plain, read_json
+from credence.records import read_json, to_record
+from credence.tables.calibration_file import defect_of, made_up, nulls_to_nan
 from credence.tables.writing import write_json, write_table
 
 HEAD = ("schema", "sha256")
@@ -32,7 +32,7 @@ Read = TypeVar("Read")
 
 def write_signed(path: Path, schema: str, body: Mapping[str, Any]) -> None:
     """Write a record with its schema and the digest of the rest."""
-    written = plain(body)
+    written = to_record(body)
     write_json(path, {"schema": schema, "sha256": digest_of(written), **written})
 
 
@@ -198,7 +198,7 @@ def _parsed_shift(body: Mapping[str, Any]) -> ShiftFile:
         tuple(body["class_names"]),
         float(body["scale"]),
         body["finding"],
-        read_adjusted(record, read_record(record["calibration"])),
+        read_adjusted(record, calibration_of(record["calibration"])),
     )
     defect = defect_of(file.adjusted, file.class_names, file.scale, 0.0)
     if defect is not None:

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
-from credence.tables.json_text import json_text, nulls_to_nan, plain
+from credence.records import json_text, to_record
 
 
 def test_json_keeps_the_order_of_keys_and_names_as_they_are() -> None:
@@ -26,16 +24,8 @@ def test_an_infinity_is_never_written_as_json() -> None:
         json_text({"x": [float("inf")]})
 
 
-def test_nulls_are_nan_only_among_numbers() -> None:
-    record = {"x": [[None, 1], [None, "a"], [True, None], []], "y": None}
-    back = nulls_to_nan(record)
-    assert math.isnan(back["x"][0][0])
-    assert back["x"][1:] == [[None, "a"], [True, None], []]
-    assert back["y"] is None
-
-
 def test_a_record_becomes_plain_without_being_touched() -> None:
     values = np.array([[1.5, np.nan]])
     record = {"a": (values, np.float32(0.25), np.bool_(True))}
-    assert plain(record) == {"a": [[[1.5, None]], 0.25, True]}
+    assert to_record(record) == {"a": [[[1.5, None]], 0.25, True]}
     assert record["a"][0] is values

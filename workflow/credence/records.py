@@ -1,0 +1,377 @@
+"""Typed dataclasses as plain data and back: the one codec of all that is kept as JSON.
+
+The types of a dataclass's fields say how it is written and what is read back;
+:class:`Stored` says what they cannot. Floats come back bit for bit; NaN is null.
+Damage is refused with the path to the field: ``column 'classes.HTJ.curve.share'``.
+
+A field that `__init__` does not take is a constant: it is written, and a record with
+another value is refused. Two methods of a class are asked where it has them.
+`to_record` and `from_record` stand for a class whose record is not its fields;
+`refuse_damage` raises a ValueError where the values read make no sense together.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections.abc
+import itertools
+import json
+import math
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credence import __version__
+from credence.problems import InputError, Problem, refuse
+
+Read = TypeVar("Read")
+
+AGAIN = "Make it again with this version of credence."
+MOST_CHARACTERS = 40  # of a value quoted in a message
+PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "bool": "|b1"}
+# What a list may hold (kinds of numpy's types) to become an array; O: null among numbers.
+LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """How a field stands in a record, where its type does not say it.
+
+    Written behind the type: ``Annotated[Floats, Stored(null=math.inf)]``.
+    """
+
+    name: str = ""  # Its key, where that is not the field's name
+    null: float = math.nan  # The number that null stands for
+    packed: str = ""  # Of `PACKED_KINDS`: the array is its bytes, in base64
+    is_inline: bool = False  # Whether its own fields stand among those around it
+    is_left_out: bool = False  # Whether nothing is written where it is None
+
+
+PLAIN = Stored()
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str  # Of the field
+    key: str  # In the record
+    kind: Any  # The type
+    stored: Stored
+    has_default: bool
+    constant: Any  # What it has to be; MISSING where it may be anything
+
+
+@cache
+def _entries(kind: Any) -> tuple[_Entry, ...]:
+    hints = get_type_hints(kind, include_extras=True)
+    found = []
+    for entry in fields(kind):
+        hint, stored = hints[entry.name], PLAIN
+        if get_origin(hint) is Annotated:
+            hint, stored = get_args(hint)[:2]
+        has_default = entry.default is not MISSING or entry.default_factory is not MISSING
+        constant = MISSING if entry.init else entry.default
+        key = stored.name or entry.name
+        found.append(_Entry(entry.name, key, hint, stored, has_default, constant))
+    return tuple(found)
+
+
+def to_record(value: Any) -> Any:
+    """Return an object, or any part of one, as JSON data; NaN as None.
+
+    Examples
+    --------
+    >>> to_record({"lower": np.array([0.5, np.nan]), "n": np.int64(3)})
+    {'lower': [0.5, None], 'n': 3}
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    elif isinstance(value, Enum):
+        value = value.value
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, np.ndarray):
+        return _list_of(value, math.nan)
+    if isinstance(value, Mapping):
+        return {str(key): to_record(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_record(entry) for entry in value]
+    if hasattr(value, "to_record"):
+        return to_record(value.to_record())
+    assert is_dataclass(value), f"{value!r} has no place in a record"
+    return _record_of_fields(value)
+
+
+def _record_of_fields(value: Any) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for entry in _entries(type(value)):  # type: ignore[arg-type]
+        part, stored = getattr(value, entry.name), entry.stored
+        if stored.is_inline:
+            record |= _record_of_fields(part)
+        elif part is None and stored.is_left_out:
+            continue
+        elif part is not None and stored.packed:
+            record[entry.key] = packed(part, stored.packed)
+        elif isinstance(part, np.ndarray):
+            record[entry.key] = _list_of(part, stored.null)
+        elif isinstance(part, float) and part == stored.null:
+            record[entry.key] = None
+        else:
+            record[entry.key] = to_record(part)
+    return record
+
+
+def _list_of(array: NDArray[Any], null: float) -> Any:
+    if array.dtype.kind == "O":
+        return to_record(array.tolist())
+    if array.dtype.kind == "f":
+        is_null = np.isnan(array) | (array == null)
+        if is_null.any():
+            array = array.astype(object)
+            array[is_null] = None
+    return array.tolist()
+
+
+class _DamageError(Exception):
+    """Where a record is not what it should be, and what is found there."""
+
+    def __init__(self, *found: tuple[str, str]) -> None:
+        self.found = found
+        super().__init__()
+
+
+def from_record(
+    kind: type[Read],
+    record: Any,
+    where: str = "record",
+    remedy: str = AGAIN,
+    kinds: Mapping[Any, Any] | None = None,
+) -> Read:
+    """Return the value of a type whose JSON data is given, or refuse it field by field.
+
+    `kinds` names, for a type that is open (a protocol), the class that stands for
+    it, or a function that reads it.
+
+    Examples
+    --------
+    >>> from_record(tuple[float, ...], [1.5, None])
+    (1.5, nan)
+    """
+    try:
+        return _read(kind, record, "", kinds or {})  # type: ignore[no-any-return]
+    except _DamageError as damage:
+        raise InputError(
+            Problem(where, what, remedy, column=path or None) for path, what in damage.found
+        ) from None
+
+
+def _read(
+    kind: Any, record: Any, path: str, kinds: Mapping[Any, Any], stored: Stored = PLAIN
+) -> Any:
+    if kind in kinds:
+        kind = kinds[kind]
+        if not isinstance(kind, type):
+            return _asked(kind, record, path)
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        inner = next(entry for entry in get_args(kind) if entry is not type(None))
+        return None if record is None else _read(inner, record, path, kinds, stored)
+    if origin is np.ndarray:
+        return _read_array(np.dtype(get_args(get_args(kind)[1])[0]), record, path, stored)
+    if origin is tuple:
+        return _read_tuple(get_args(kind), record, path, kinds)
+    if origin in (dict, collections.abc.Mapping):
+        _require(isinstance(record, Mapping), record, path)
+        inner = get_args(kind)[1]
+        return _read_parts({key: (key, inner, PLAIN) for key in record}, record, path, kinds)
+    if origin is Literal:
+        _require(record in get_args(kind), record, path)
+    elif hasattr(kind, "from_record"):
+        return _asked(kind.from_record, record, path)
+    elif is_dataclass(kind):
+        _require(isinstance(record, Mapping), record, path)
+        return _read_object(kind, record, path, kinds)
+    elif kind is float and record is None:
+        return stored.null
+    elif kind is float:
+        _require(isinstance(record, int | float) and not isinstance(record, bool), record, path)
+        return float(record)
+    elif kind is not Any:
+        _require(type(record) is kind, record, path)
+    return record
+
+
+def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:
+    parts, inline = {}, {}
+    for entry in _entries(kind):
+        if entry.stored.is_inline:
+            inline[entry.name] = _read_object(entry.kind, record, path, kinds)
+        elif entry.constant is not MISSING:
+            _require_constant(entry, record, path)
+        elif entry.key in record or not (entry.has_default or entry.stored.is_left_out):
+            parts[entry.name] = (entry.key, entry.kind, entry.stored)
+        elif not entry.has_default:
+            inline[entry.name] = None
+    value = kind(**inline, **_read_parts(parts, record, path, kinds))
+    if hasattr(value, "refuse_damage"):
+        _asked(lambda _: value.refuse_damage(), record, path)
+    return value
+
+
+def _read_parts(
+    parts: Mapping[str, tuple[str, Any, Stored]], record: Any, path: str, kinds: Mapping[Any, Any]
+) -> dict[str, Any]:
+    """Return the values under some keys, or refuse all that are damaged together."""
+    values: dict[str, Any] = {}
+    damage: list[tuple[str, str]] = []
+    for name, (key, kind, stored) in parts.items():
+        own = f"{path}.{key}" if path else key
+        try:
+            if key not in record:
+                raise _DamageError((own, "it is missing."))
+            values[name] = _read(kind, record[key], own, kinds, stored)
+        except _DamageError as error:
+            damage += error.found
+    if damage:
+        raise _DamageError(*damage)
+    return values
+
+
+def _require_constant(entry: _Entry, record: Mapping[str, Any], path: str) -> None:
+    found, own = record.get(entry.key), f"{path}.{entry.key}" if path else entry.key
+    if found != entry.constant:
+        only = f"the only one that credence {__version__} reads"
+        raise _DamageError((own, f"{found!r} is not {entry.constant!r}, {only}."))
+
+
+def _read_tuple(inner: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:
+    _require(isinstance(record, list | tuple), record, path)
+    if inner[-1] is ...:
+        inner = itertools.repeat(inner[0], len(record))
+    else:
+        _require(len(record) == len(inner), record, path)
+    return tuple(
+        _read(kind, entry, f"{path}[{place}]", kinds)
+        for place, (kind, entry) in enumerate(zip(inner, record, strict=True))
+    )
+
+
+def _read_array(dtype: np.dtype[Any], record: Any, path: str, stored: Stored) -> Any:
+    if stored.packed:
+        return _asked(unpacked, record, path).astype(dtype)
+    _require(isinstance(record, list | tuple), record, path)
+    held = ""
+    try:
+        held = str(np.array(record).dtype.kind)
+        array = np.array(record, dtype=dtype)
+    except (TypeError, ValueError):
+        held, array = "", np.zeros(1, dtype)
+    _require(array.size == 0 or held in LISTED_KINDS[dtype.kind], record, path)
+    if dtype.kind == "f" and not math.isnan(stored.null):
+        array[np.isnan(array)] = stored.null
+    return array
+
+
+def _asked(read: Callable[[Any], Any], record: Any, path: str) -> Any:
+    """Return what a function makes of a part of a record; its refusals name the part."""
+    try:
+        return read(record)
+    except _DamageError as damage:
+        raise _DamageError(*((_below(path, own), what) for own, what in damage.found)) from None
+    except InputError as error:
+        raise _DamageError(*((_below(path, p.column), p.what) for p in error.problems)) from None
+    except Exception as error:  # whatever a record of the wrong shape leads to
+        what = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+        raise _DamageError((path, f"it is damaged ({what}).")) from error
+
+
+def _below(path: str, own: str | None) -> str:
+    return ".".join(part for part in (path, own) if part)
+
+
+def _require(is_right: bool, record: Any, path: str) -> None:
+    if not is_right:
+        text = json.dumps(record, ensure_ascii=False, default=repr)
+        short = text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+        raise _DamageError((path, f"{short} is no value for it."))
+
+
+def packed(values: Any, kind: str) -> dict[str, Any]:
+    """Return an array as its little-endian bytes in base64, which is short and exact."""
+    array = np.ascontiguousarray(values, dtype=PACKED_KINDS[kind])
+    text = base64.b64encode(array.tobytes()).decode("ascii")
+    return {"kind": kind, "shape": list(array.shape), "base64": text}
+
+
+def unpacked(record: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the array of a record that :func:`packed` wrote."""
+    raw = base64.b64decode(record["base64"], validate=True)
+    return np.frombuffer(raw, dtype=PACKED_KINDS[record["kind"]]).reshape(record["shape"]).copy()
+
+
+def json_text(value: Any) -> str:
+    """Return an object as JSON that a person can read and a float survives.
+
+    Keys keep their order; a list without mappings stands on one line.
+
+    Examples
+    --------
+    >>> print(json_text({"b": [0.1, float("nan")], "a": {"n": 3}}), end="")
+    {
+      "b": [0.1, null],
+      "a": {
+        "n": 3
+      }
+    }
+    """
+    return _json_lines(to_record(value), "") + "\n"
+
+
+def _json_lines(value: Any, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        entries = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_json_lines(entry, inner)}"
+            for key, entry in value.items()
+        ]
+        return "{\n" + ",\n".join(entries) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+        entries = [inner + _json_lines(entry, inner) for entry in value]
+        return "[\n" + ",\n".join(entries) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
+    """Return the JSON record of a file."""
+    where = str(path)
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise refuse(where, "there is no such file.", remedy) from None
+    except IsADirectoryError:
+        raise refuse(where, "this is a folder.", remedy) from None
+    except OSError as error:
+        raise refuse(where, f"it cannot be read ({error.strerror}).", remedy) from None
+    except UnicodeDecodeError:
+        raise refuse(where, "this is not text in UTF-8.", remedy) from None
+    except json.JSONDecodeError as error:
+        what = f"this is not JSON, or not the whole of it: {error.msg}."
+        raise refuse(where, what, remedy, error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        raise refuse(where, f"this is no record of credence ({error}).", remedy) from None
+    if not isinstance(record, dict):
+        raise refuse(str(path), "this is not a JSON record.", remedy)
+    return record
+
+
+def read_record(kind: type[Read], path: Path, remedy: str) -> Read:
+    """Return the object of a type that a JSON file holds, or refuse the file."""
+    return from_record(kind, read_json(path, remedy), str(path), remedy)
