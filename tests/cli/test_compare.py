@@ -166,14 +166,16 @@ def test_a_release_of_a_newer_schema_is_named(copies: Path, capsys: Stated) -> N
         "new/release.json", lambda text: text.replace("credence/release/1", "credence/release/2")
     )
     stated = refused(capsys, "old", "new", "--out", "c.tsv")
-    assert stated.startswith("new/release.json: its schema is 'credence/release/2'")
+    assert stated.startswith(
+        "new/release.json, column 'schema': 'credence/release/2' is not 'credence/release/1'"
+    )
 
 
 def test_a_release_that_names_no_calibration_is_told(copies: Path, capsys: Stated) -> None:
     record = json.loads(Path("new/release.json").read_text()) | {"calibrations": None}
     Path("new/release.json").write_text(json.dumps(record))
     assert refused(capsys, "old", "new", "--out", "c.tsv") == (
-        "new/release.json, column 'calibrations': it does not say which calibrations it has. "
+        "new/release.json, column 'calibrations': null is no value for it. "
         "Derive the release again: credence run.\n"
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from credence import __version__
 from credence.app import run_command_line
 from credence.findings import Findings
 from credence.records import to_record
@@ -99,8 +100,8 @@ def test_a_file_that_is_no_findings_is_refused(
     words = ["figures", "--findings", str(path), "--out", str(tmp_path / "figures")]
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == (
-        f"{path}: its schema is 'credence/report/1', and this version reads "
-        "'credence/findings/2'. Evaluate again with this version of credence.\n"
+        f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/2', the only one "
+        f"that credence {__version__} reads. Give findings.json of a finished run.\n"
         "Mend this and run the command again.\n"
     )
 

@@ -66,6 +66,7 @@ def test_the_page_is_the_golden_one_but_for_its_drawings(small: Findings, tmp_pa
 def test_the_same_findings_give_the_same_bytes_in_other_processes(small: Findings) -> None:
     program = (
         "import hashlib, json, sys; from credence.findings import Findings; "
+        "from credence.records import from_record; "
         "from credence.report import render; "
         "page = render(from_record(Findings, json.load(sys.stdin))); "
         "print(hashlib.sha256(page.encode()).hexdigest())"

@@ -246,10 +246,10 @@ def _read_parts(
 
 
 def _require_constant(entry: _Entry, record: Mapping[str, Any], path: str) -> None:
-    found, own = record.get(entry.key), f"{path}.{entry.key}" if path else entry.key
-    if found != entry.constant:
-        only = f"the only one that credence {__version__} reads"
-        raise _DamageError((own, f"{found!r} is not {entry.constant!r}, {only}."))
+    if record.get(entry.key) != entry.constant:
+        only = f"is not {entry.constant!r}, the only one that credence {__version__} reads."
+        what = f"{record[entry.key]!r} {only}" if entry.key in record else "it is missing."
+        raise _DamageError((f"{path}.{entry.key}" if path else entry.key, what))
 
 
 def _read_tuple(inner: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:

@@ -87,12 +87,6 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
             "Give a folder of results/<run>/releases or reports/<run>/releases.",
         )  # fmt: skip
     release = read_release(path)
-    named = release.calibrations
-    if not isinstance(named, dict) or not all(isinstance(one, str) for one in named.values()):
-        raise refuse(
-            str(path / FILE), "it does not say which calibrations it has.", REBUILD,
-            column="calibrations",
-        )  # fmt: skip
     files, problems = {}, _changed(path, release)
     for calibration, is_sure in _calibrations(path, release, with_others):
         try:
