@@ -1,35 +1,73 @@
-"""Reading all files of a set, and telling everything that is wrong with them."""
+"""The stage `check`: reading all files of a set, and saying everything that is wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import click
 import numpy as np
 
 from credence.findings import InputFile
-from credence.problems import InputError, Problem
+from credence.predictions import Integers, Strings
+from credence.problems import Problem, gathering, raise_any
 from credence.records import read_record
+from credence.stages.reading import (
+    json_settings,
+    read_proteins,
+    read_set,
+    require_labels,
+    require_other,
+    table_spec,
+    with_labels,
+)
+from credence.tables.census import Census, census_of, take_census
+from credence.tables.digests import sha256_of
+from credence.tables.fasta import Fasta, match_ids
+from credence.tables.propose import propose_formats
+from credence.tables.samples import Samples, write_samples
+from credence.tables.table_spec import TableSpec
 from credence.tables.writing import write_json
 
-if TYPE_CHECKING:
-    from credence.predictions import Integers, Strings
-    from credence.tables.census import Census
-    from credence.tables.fasta import Fasta
-    from credence.tables.samples import Samples
-    from credence.tables.table_spec import TableSpec
 
-
-@contextmanager
-def _gathered(problems: list[Problem]) -> Iterator[None]:
-    """Add what is wrong to the problems, and go on."""
-    try:
-        yield
-    except InputError as error:
-        problems += error.problems
+def check_tables(
+    tables: Sequence[str],
+    *,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    labelled: bool = False,
+    labels_json: str = "null",
+    proteins: str | None = None,
+    match: str = "first_word",
+    samples: str | None = None,
+    out: str | None = None,
+) -> Summary:
+    """Return what tables hold, and print or write it; raise all that is wrong with them."""
+    if samples is None and out is None and format_ is None and spec_json == "{}":
+        proposals = propose_formats(Path(tables[0]))
+        for proposal in proposals if len(proposals) > 1 else ():
+            click.echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}", err=True)
+    for written in filter(None, (samples, out)):
+        require_other(written, [*tables, proteins])
+    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    labels = json_settings(labels_json, "--labels") or None
+    if samples is None and labels is None and not labelled:
+        census, inputs = count_checked(tables, spec, proteins, match)
+    else:
+        read, inputs = read_checked(tables, spec, labels, proteins, match, labelled)
+        census = census_of(read)
+        if samples is not None:
+            write_samples(Path(samples), read)
+    summary = summarise(census, inputs)
+    if out is not None:
+        write_json(Path(out), summary)
+    else:
+        click.echo(description(summary))
+    for notice in census.notices():
+        click.echo(f"{tables[0]}: {notice}.", err=True)
+    return summary
 
 
 def read_checked(
@@ -41,24 +79,21 @@ def read_checked(
     labelled: bool,
 ) -> tuple[Samples, tuple[InputFile, ...]]:
     """Return the samples of a set and the files read, or raise all problems."""
-    from credence.stages.reading import read_set, require_labels, with_labels
-
     problems: list[Problem] = []
     samples = None
-    with _gathered(problems):
+    with gathering(problems):
         samples = read_set(tables, spec)
     fasta = _fasta(proteins, match, problems)
     if samples is not None:
         ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
         lines = np.concatenate([samples.lines, samples.unscored_lines])
         _match(ids, lines, tables[0], fasta, proteins, match, problems)
-        with _gathered(problems):
+        with gathering(problems):
             if labels is not None:
                 samples = with_labels(samples, tables[0], labels, proteins, match, spec)
             if labelled:
                 require_labels(samples, tables[0])
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     assert samples is not None
     inputs = _inputs(tables, samples.n_samples, proteins, fasta)
     if labels is not None and labels.get("table") is not None:
@@ -73,36 +108,28 @@ def count_checked(
 
     Tables are read piece by piece; where there are proteins, ids are kept.
     """
-    from credence.tables.census import take_census
-
     problems: list[Problem] = []
     census = None
-    ids: list[Strings] = []
-    lines: list[Integers] = []
+    pieces: list[tuple[Strings, Integers]] = []
 
-    def keep(names: Strings, at: Integers) -> None:
-        ids.append(names)
-        lines.append(at)
+    def keep(ids: Strings, lines: Integers) -> None:
+        pieces.append((ids, lines))
 
-    with _gathered(problems):
+    with gathering(problems):
         census = take_census(tables, spec, None if proteins is None else keep)
     fasta = _fasta(proteins, match, problems)
-    if census is not None and ids:
-        every = np.concatenate(ids), np.concatenate(lines)
-        _match(*every, tables[0], fasta, proteins, match, problems)
-    if problems:
-        raise InputError(problems)
+    if census is not None and pieces:
+        ids, lines = map(np.concatenate, zip(*pieces, strict=True))
+        _match(ids, lines, tables[0], fasta, proteins, match, problems)
+    raise_any(problems)
     assert census is not None
     return census, tuple(_inputs(tables, census.n_samples, proteins, fasta))
 
 
 def _fasta(proteins: str | None, match: str, problems: list[Problem]) -> Fasta | None:
-    from credence.stages.reading import read_proteins
-
-    found: list[Fasta] = []
-    with _gathered(problems):
-        found += [] if proteins is None else [read_proteins(proteins, match)]
-    return found[0] if found else None
+    with gathering(problems):
+        return None if proteins is None else read_proteins(proteins, match)
+    return None
 
 
 def _match(
@@ -115,13 +142,10 @@ def _match(
     problems: list[Problem],
 ) -> None:
     """Add the ids that only one of table and proteins has to the problems."""
-    from credence.tables.fasta import Match, match_ids
-
-    if fasta is None or proteins is None:
-        return
-    by: Match = "full" if match == "full" else "first_word"
-    with _gathered(problems):
-        match_ids(ids, fasta, by, table=table, proteins=proteins, table_lines=lines)
+    if fasta is not None and proteins is not None:
+        with gathering(problems):
+            by: Any = match
+            match_ids(ids, fasta, by, table=table, proteins=proteins, table_lines=lines)
 
 
 def _inputs(
@@ -134,8 +158,6 @@ def _inputs(
 
 
 def _input(role: str, path: str, n_rows: int | None = None) -> InputFile:
-    from credence.tables.digests import sha256_of
-
     return InputFile(role, path, sha256_of(Path(path)), n_rows)
 
 
@@ -182,9 +204,21 @@ def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:
     )
 
 
-def write_summary(path: Path, summary: Summary) -> None:
-    """Write a summary as JSON."""
-    write_json(path, summary)
+def description(summary: Summary) -> str:
+    """Return what a set holds, in one line."""
+    words = [
+        f"{summary.n_samples} proteins",
+        *([f"{summary.n_unscored} more without scores"] if summary.n_unscored else []),
+        f"{summary.n_classes} classes",
+        f"scale {summary.scale:g}",
+    ]
+    if summary.n_networks:
+        words.append(f"{summary.n_networks} networks")
+    n_labelled = summary.n_samples - summary.n_unlabelled
+    words.append(f"{n_labelled} labelled" if n_labelled else "no labels")
+    if summary.n_ties:
+        words.append(f"{summary.n_ties} tied")
+    return ", ".join(words)
 
 
 def read_summary(path: Path) -> Summary:
