@@ -127,9 +127,10 @@ def count_checked(
 
 
 def _fasta(proteins: str | None, match: str, problems: list[Problem]) -> Fasta | None:
+    found: list[Fasta] = []
     with gathering(problems):
-        return None if proteins is None else read_proteins(proteins, match)
-    return None
+        found += [] if proteins is None else [read_proteins(proteins, match)]
+    return found[0] if found else None
 
 
 def _match(
