@@ -14,7 +14,7 @@ from credence.app.shared import out_option
 if TYPE_CHECKING:
     from credence.findings import Findings, InputFile, Notice, ShiftFinding, UseSet
     from credence.findings.releases import ReleasesFinding
-    from credence.findings.split_record import SplitFinding
+    from credence.findings.run_record import SplitFinding
     from credence.findings.use_sets import EventsFinding, NoveltyFinding
 
 
@@ -136,7 +136,7 @@ def command(
 
 
 def _split(path: str) -> SplitFinding:
-    from credence.findings.split_record import SplitFinding
+    from credence.findings.run_record import SplitFinding
     from credence.records import read_record
 
     return read_record(SplitFinding, Path(path), "Split again: credence split.")

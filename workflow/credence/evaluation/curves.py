@@ -27,8 +27,6 @@ def bin_of(values: Floats, edges: Floats) -> Integers:
 
     A value beyond the last edge counts in the last bin (METHODS section 2).
 
-    Examples
-    --------
     >>> bin_of(np.array([0.0, 0.5, 0.51, 2.0, np.nan]), np.array([0.0, 0.5, 1.0])).tolist()
     [0, 0, 1, 1, -1]
     """

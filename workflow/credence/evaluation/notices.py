@@ -71,8 +71,6 @@ def notices_of_reliability(
 def plural(count: int, singular: str, many: str = "") -> str:
     """Return a count with its noun.
 
-    Examples
-    --------
     >>> plural(1, "protein"), plural(2, "family", "families")
     ('1 protein', '2 families')
     """

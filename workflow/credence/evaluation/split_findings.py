@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credence.findings.split_record import (
+from credence.findings.run_record import (
     Apart,
     CrossingPair,
     SplitClass,

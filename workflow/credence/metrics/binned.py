@@ -27,8 +27,6 @@ def equal_width(values: Floats, n_bins: int) -> Integers:
 
     Values above 1 count in the last bin (METHODS section 2).
 
-    Examples
-    --------
     >>> equal_width(np.array([0.0, 0.5, 0.51, 1.0]), 2).tolist()
     [0, 0, 1, 1]
     """
@@ -44,8 +42,6 @@ def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:
     ⌊q·n_bins⌋. That is the usual partition where no values are equal and all
     weigh the same, and does not depend on the order of rows where they are not.
 
-    Examples
-    --------
     >>> equal_count(np.array([0.9, 0.1, 0.5, 0.7]), np.ones(4), 2).tolist()
     [1, 0, 0, 1]
     >>> equal_count(np.array([0.5, 0.5, 0.5]), np.ones(3), 2).tolist()
@@ -97,8 +93,6 @@ ROOT = "Kumar et al. 2019, arXiv 1909.10155"
 def mean_gap(sums: Floats, n_effective: Floats) -> Floats:
     """Return Σ_b |Σ w(p − t)| / Σ w: ECE in the L1 form, ECE1.
 
-    Examples
-    --------
     Two bins: mean confidence 0.4 against a share of 0.5, 0.8 against 1.
 
     >>> sums = np.array([[2.0, 1.0], [0.8, 0.8], [1.0, 1.0]])
@@ -188,8 +182,6 @@ TOP_LABEL_WEIGHTED = Metric(
 def greatest_gap(sums: Floats, n_effective: Floats) -> Floats:
     """Return max_b |mean p − mean t| over the bins that hold something.
 
-    Examples
-    --------
     >>> sums = np.array([[2.0, 1.0], [0.8, 0.8], [1.0, 1.0]])
     >>> round(float(greatest_gap(sums, np.array(3.0))), 3)
     0.2
@@ -228,8 +220,6 @@ def debiased_square(sums: Floats, n_effective: Floats) -> Floats:
 def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return the root of the debiased square, 0 where that is negative.
 
-    Examples
-    --------
     One bin of 11: confidence 0.7, 5 right. 0.245² − 0.248/10 = 0.035; its root is 0.188.
 
     >>> sums = np.array([[11.0], [7.7], [5.0]])
@@ -261,8 +251,6 @@ BINS = f"in {N_BINS} bins of equal width"
 def outcome_variance(sums: Floats, n_effective: Floats) -> Floats:
     """Return Var t, the Brier score of always saying the overall share.
 
-    Examples
-    --------
     >>> sums = np.array([[2.0, 2.0], [0.8, 1.6], [0.0, 2.0], [0.4, 0.1]])
     >>> float(outcome_variance(sums, np.array(4.0)))
     0.25

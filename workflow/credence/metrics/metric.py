@@ -98,8 +98,6 @@ def in_cells(
 def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
     """Return the sum of the values at each place.
 
-    Examples
-    --------
     >>> sum_by(np.array([0, 2, 0]), np.array([1.0, 2.0, 3.0]), 3).tolist()
     [4.0, 0.0, 2.0]
     """
@@ -109,8 +107,6 @@ def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
 def divide(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
     """Return the quotients, another value where the denominator is not positive.
 
-    Examples
-    --------
     >>> divide(np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
     [0.5, nan]
     """

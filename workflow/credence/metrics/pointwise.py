@@ -11,8 +11,6 @@ from credence.predictions import Booleans, Floats
 def is_right(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return 1 where the prediction is right, 0 where it is wrong.
 
-    Examples
-    --------
     >>> is_right(np.array([0.2, 0.9]), np.array([True, False])).tolist()
     [1.0, 0.0]
     """
@@ -34,8 +32,6 @@ ACCURACY = Metric(
 def squared_error(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return the squared distance from the confidence to what happened.
 
-    Examples
-    --------
     >>> squared_error(np.array([0.5, 0.75]), np.array([True, False])).tolist()
     [0.25, 0.5625]
     """
@@ -58,8 +54,6 @@ CLIP = 1e-15  # METHODS section 3: keeps a confidence of 0 or 1 finite; counted
 def is_clipped(confidence: Floats) -> Booleans:
     """Return whether each confidence is so near 0 or 1 that it is clipped.
 
-    Examples
-    --------
     >>> is_clipped(np.array([0.0, 0.5, 1.0])).tolist()
     [True, False, True]
     """
@@ -69,8 +63,6 @@ def is_clipped(confidence: Floats) -> Booleans:
 def negative_log_likelihood(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return −log of the probability that was given to what happened.
 
-    Examples
-    --------
     >>> confidence, is_correct = np.array([0.5, 0.8, 0.8]), np.array([True, True, False])
     >>> negative_log_likelihood(confidence, is_correct).round(3).tolist()
     [0.693, 0.223, 1.609]

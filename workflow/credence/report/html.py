@@ -83,8 +83,6 @@ def _source(text: str) -> str:
 def data_text(value: Any) -> Markup:
     r"""Return data as JSON that can stand inside a script element; NaN is null.
 
-    Examples
-    --------
     >>> str(data_text({"name": "</script>", "value": float("nan")}))
     '{"name":"\\u003c/script\\u003e","value":null}'
     """

@@ -16,8 +16,6 @@ def share(value: float) -> str:
 
     A number that is not 0 or 1 is never written as if it were.
 
-    Examples
-    --------
     >>> share(0.934), share(0.9962), share(0.9999), share(1.0), share(float("nan"))
     ('0.93', '0.996', '>0.999', '1.00', '–')
     >>> share(0.0001)
@@ -37,8 +35,6 @@ def share(value: float) -> str:
 def interval(lower: float, upper: float) -> str:
     """Return the ends of an interval in brackets, or nothing.
 
-    Examples
-    --------
     >>> interval(0.9, 0.95), interval(float("nan"), 1.0)
     ('(0.90–0.95)', '')
     """
@@ -50,8 +46,6 @@ def interval(lower: float, upper: float) -> str:
 def with_interval(value: float, lower: float, upper: float) -> str:
     """Return a probability with its interval.
 
-    Examples
-    --------
     >>> with_interval(0.93, 0.9, 0.95)
     '0.93 (0.90–0.95)'
     """
@@ -61,8 +55,6 @@ def with_interval(value: float, lower: float, upper: float) -> str:
 def loss(value: float, lower: float, upper: float) -> str:
     """Return a metric's value with three decimals and its interval.
 
-    Examples
-    --------
     >>> loss(0.1234, 0.1, 0.2), loss(float("nan"), 0.1, 0.2)
     ('0.123 (0.100 to 0.200)', '–')
     """
@@ -76,8 +68,6 @@ def loss(value: float, lower: float, upper: float) -> str:
 def score(value: float, scale: float) -> str:
     """Return a score with as many decimals as its scale asks for.
 
-    Examples
-    --------
     >>> score(7.0, 10.0), score(7.25, 10.0), score(0.725, 1.0), score(float("nan"), 1.0)
     ('7', '7.25', '0.725', '–')
     """
@@ -91,8 +81,6 @@ def score(value: float, scale: float) -> str:
 def count(value: int) -> str:
     """Return a whole number with commas between thousands.
 
-    Examples
-    --------
     >>> count(46801)
     '46,801'
     """
@@ -102,8 +90,6 @@ def count(value: int) -> str:
 def of(number: int, singular: str, many: str = "") -> str:
     """Return a count with its noun.
 
-    Examples
-    --------
     >>> of(1, "protein"), of(1200, "family", "families")
     ('1 protein', '1,200 families')
     """
@@ -113,8 +99,6 @@ def of(number: int, singular: str, many: str = "") -> str:
 def shortened(name: str) -> str:
     """Return a name that fits into a figure.
 
-    Examples
-    --------
     >>> shortened("Portal"), shortened("a very long name of a rare class")
     ('Portal', 'a very long name of a r…')
     """
@@ -124,8 +108,6 @@ def shortened(name: str) -> str:
 def slug(name: str, number: int) -> str:
     """Return an anchor of letters, digits and hyphens; the number makes it unique.
 
-    Examples
-    --------
     >>> slug("Tail shaft", 7), slug("<script>", 1)
     ('7-tail-shaft', '1-script')
     """
@@ -136,8 +118,6 @@ def slug(name: str, number: int) -> str:
 def printable(text: str) -> str:
     """Return the text with control characters shown as replacement characters.
 
-    Examples
-    --------
     >>> printable("a" + chr(0) + "b") == "a" + REPLACEMENT + "b"
     True
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from credence.findings.split_record import SplitClass, SplitFinding
+from credence.findings.run_record import SplitClass, SplitFinding
 
 MOST_NAMED = 3  # pairs shown; the page and the summary have more
 MOST_CLUSTERS = 10  # of those left whole

@@ -55,8 +55,6 @@ def defect_of(
 def made_up(class_names: tuple[str, ...], scale: float, resolution: float) -> Predictions:
     """Return predictions of every class, with scores from even to certain.
 
-    Examples
-    --------
     >>> made_up(("a", "b"), 10.0, 0.01).n_samples
     24
     """
@@ -163,8 +161,6 @@ def settings_record(specification: Specification, options: FitOptions) -> dict[s
     A specification names only what differs from the defaults, and a later
     version may have other defaults.
 
-    Examples
-    --------
     >>> from credence.calibrators.method_spec import parse_method
     >>> settings_record(parse_method("class_only", "example"), FitOptions(n_draws=50))["stages"]
     [{'method': 'class_only'}]

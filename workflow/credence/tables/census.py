@@ -247,8 +247,6 @@ UNSCORED = "the classifier gave no scores: no confidence can be given"
 def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
     """Return the rows of the table `confidences` for proteins without scores.
 
-    Examples
-    --------
     >>> unscored_columns(np.array(["p1"], dtype=object), "kernel")["note"].tolist()
     ['the classifier gave no scores: no confidence can be given']
     """

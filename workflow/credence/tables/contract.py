@@ -325,8 +325,6 @@ WORD = 64  # bits
 def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
     """Return each set as the names of its classes, in the classifier's order.
 
-    Examples
-    --------
     >>> set_texts(np.array([[True, True], [False, False]]), ("Portal", "HTJ")).tolist()
     ['Portal|HTJ', '']
     """

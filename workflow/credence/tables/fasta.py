@@ -230,8 +230,6 @@ def _objects(values: Sequence[str]) -> Strings:
 def ids_of(headers: Strings, by: Match) -> Strings:
     """Return what of each header is the id.
 
-    Examples
-    --------
     >>> ids_of(np.array(["p1 portal protein"], dtype=object), "first_word").tolist()
     ['p1']
     """

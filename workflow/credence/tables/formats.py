@@ -145,8 +145,6 @@ DEEPLOCPRO = Format(
 def spell_deepvp(text: str) -> str:
     """Return a class with underscores; DeePVP writes `Major tail` in its verdicts.
 
-    Examples
-    --------
     >>> spell_deepvp("Major tail") == spell_deepvp("Major_tail")
     True
     """
@@ -196,8 +194,6 @@ N_NETWORKS = 10
 def spell_phanns(text: str) -> str:
     """Return a label in the form in which PhANNs' own spellings are equal.
 
-    Examples
-    --------
     >>> spell_phanns("shaft") == spell_phanns("tail_shaft") == spell_phanns("Tail shaft")
     True
     """
@@ -239,8 +235,6 @@ NUMBER_AT_END = re.compile(r"[_\d]+$")
 def label_of_id(name: str) -> str:
     """Return the label in front of the number, if there is a number.
 
-    Examples
-    --------
     >>> [label_of_id(name) for name in ("tail_shaft_3", "others_", "HTJ_7", "portal")]
     ['tail_shaft', 'others', 'HTJ', 'portal']
     """
@@ -283,8 +277,6 @@ NOT_A_LETTER = re.compile(r"[^a-z]+")
 def spell_phrogs(text: str) -> str:
     """Return a category with underscores for blanks and commas.
 
-    Examples
-    --------
     >>> one, other = "DNA, RNA and nucleotide metabolism", "DNA_RNA_and_nucleotide_metabolism"
     >>> spell_phrogs(one) == spell_phrogs(other)
     True
@@ -298,8 +290,6 @@ IN_FULL = {spell_phrogs(name): name for name in CATEGORIES}
 def category(text: str) -> str:
     """Return the full name of a category; a stranger's name is left as it is.
 
-    Examples
-    --------
     >>> category("head_and_packaging")
     'head and packaging'
     """
@@ -344,8 +334,6 @@ EXCESS = 1e-3  # seen: a few units of the fourth decimal above 1
 def spell_signalp6(text: str) -> str:
     """Return the short name of a class.
 
-    Examples
-    --------
     >>> spell_signalp6("SP(Sec/SPI)"), spell_signalp6("NO_SP")
     ('SP', 'OTHER')
     """

@@ -99,8 +99,6 @@ def labels_from_headers(
 ) -> Labels:
     """Return the labels that the headers of a FASTA file carry.
 
-    Examples
-    --------
     >>> labels_from_headers("a.fasta", ["p1"], ["p1 class=HTJ"], [1], "=(?P<label>.+)").texts
     array(['HTJ'], dtype=object)
     """

@@ -22,8 +22,6 @@ class Gathered:
 def in_order(network: Iterable[str]) -> tuple[str, ...]:
     """Return the names of networks, each once, by their numbers: 1, 2, 10.
 
-    Examples
-    --------
     >>> in_order(["10", "2", "1", "2"])
     ('1', '2', '10')
     """
@@ -91,8 +89,6 @@ def _proteins(ids: Strings) -> tuple[Integers, Integers]:
 def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Floats, float]:
     """Return the pooled scores and the scale to which their rows sum.
 
-    Examples
-    --------
     >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "sum", 0.1)
     (array([[1.4, 0.6]]), 2.0)
     >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "log_sum", 0.1)

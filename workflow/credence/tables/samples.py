@@ -282,8 +282,6 @@ class NetworkRows:
 def begins_protein(ids: Strings, before: str | None) -> Booleans:
     """Return which rows are of another protein than the row before them.
 
-    Examples
-    --------
     >>> begins_protein(np.array(["a", "b", "b"], dtype=object), "a").tolist()
     [False, True, False]
     """

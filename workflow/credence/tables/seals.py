@@ -55,8 +55,6 @@ def name_of(path: str | Path) -> str:
 def seal_path(path: str | Path) -> Path | None:
     """Return where the seal of a file lies; None for files outside the folder.
 
-    Examples
-    --------
     >>> seal_path("results/lab/clusters.tsv").as_posix()
     'results/.seals/results/lab/clusters.tsv.json'
     """

@@ -29,8 +29,6 @@ SUM_DECIMALS = 6  # with which sums and tolerances are shown
 def shown(value: float) -> str:
     """Return a number as messages show it.
 
-    Examples
-    --------
     >>> shown(10.0), shown(0.055)
     ('10', '0.055')
     """

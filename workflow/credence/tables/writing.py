@@ -41,8 +41,6 @@ def device_of(name: str) -> str | None:
 
     An ending makes no difference: ``aux.tsv`` is the device ``aux`` too.
 
-    Examples
-    --------
     >>> device_of("aux.tsv"), device_of("Com1"), device_of("auxiliary.tsv")
     ('aux', 'Com1', None)
     """

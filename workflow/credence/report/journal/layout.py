@@ -90,8 +90,6 @@ def wrapped(text: str, points: float, wide: float) -> tuple[str, ...]:
 def labels(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names short enough for an axis; numbered where that makes some alike.
 
-    Examples
-    --------
     >>> labels(("a" * 30 + "1", "a" * 30 + "2"))[0]
     '1 aaaaaaaaaaaaaaaaaaaaa…'
     """

@@ -94,8 +94,6 @@ def predicted_words(events: EventsFinding) -> str | None:
 def as_sentence(text: str) -> str:
     """Return a text that begins as sentences do.
 
-    Examples
-    --------
     >>> as_sentence("the true class is Portal")
     'The true class is Portal'
     """

@@ -47,8 +47,6 @@ def more_needed(lower: float, upper: float, support: float, level: float) -> int
     there are few, widths fall more slowly: no fewer are asked for than give
     half the width to a share in the interval's middle.
 
-    Examples
-    --------
     >>> more_needed(0.26, 0.67, 26.0, 0.95), more_needed(0.0, 0.86, 1.0, 0.95)
     (78, 19)
     """

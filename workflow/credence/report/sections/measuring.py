@@ -198,8 +198,6 @@ def _tests(findings: Findings, test: str, title: str) -> TableBlock:
 def p_words(value: float) -> str:
     """Return a p-value with three decimals.
 
-    Examples
-    --------
     >>> p_words(0.0004), p_words(0.25), p_words(float("nan"))
     ('<0.001', '0.250', '–')
     """

@@ -244,8 +244,6 @@ def moved_of(step: ReleaseStep) -> list[Block]:
 def signed_points(value: float, lower: float, upper: float) -> str:
     """Return a difference of confidences in points, with its interval.
 
-    Examples
-    --------
     >>> signed_points(0.071, 0.02, 0.12), signed_points(-0.004, math.nan, math.nan)
     ('+7.1 (+2.0 to +12.0)', '−0.4')
     """

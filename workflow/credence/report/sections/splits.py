@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from credence.findings import Findings
-from credence.findings.split_record import SplitFinding
+from credence.findings.run_record import SplitFinding
 from credence.report.blocks import (
     Block,
     Figure,
