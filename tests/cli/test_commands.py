@@ -180,7 +180,7 @@ def test_init_overwrites_nothing(inside: Path, capsys: pytest.CaptureFixture[str
     assert Path("mine.yaml").read_text() == "precious\n"
     assert capsys.readouterr().err == (
         "mine.yaml: this file is there already. Remove it, or choose --out.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 
@@ -227,7 +227,7 @@ def test_a_path_that_cannot_be_written_is_told_and_nothing_is_left(
     assert capsys.readouterr().err == (
         "file/conf.tsv: cannot be written, part of the path is a file, not a folder. "
         "Choose another folder.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 
@@ -245,7 +245,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_half_written(
     assert run_command_line([*words, "--out", "disk.tsv"]) == 2
     assert capsys.readouterr().err == (
         "disk.tsv: cannot be written, the disk is full. Make room, or write to another disk.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
     assert [path.name for path in inside.iterdir() if "disk.tsv" in path.name] == []
 
@@ -349,5 +349,5 @@ def test_inputs_are_not_overwritten_nor_taken_twice(
 ) -> None:
     before = {path: path.read_bytes() for path in (inside / "demo").iterdir() if path.is_file()}
     assert run_command_line(words) == 2
-    assert capsys.readouterr().err == f"{message}\nMend this and run the command again.\n"
+    assert capsys.readouterr().err == f"{message}\nFix this and run the command again.\n"
     assert {path: path.read_bytes() for path in before} == before

@@ -14,7 +14,7 @@ from credence.app import run_command_line
 from credence.findings.releases import ReleaseStep
 from credence.records import from_record, to_record
 
-END = "Mend this and run the command again.\n"
+END = "Fix this and run the command again.\n"
 Stated = pytest.CaptureFixture[str]
 
 

@@ -59,7 +59,7 @@ def test_packages_that_are_missing_too_old_or_too_new_are_named() -> None:
     found = doctor.look_at_packages([*asked, *others], version_of)
     assert found == Found(
         "packages",
-        "mend",
+        "fix",
         "snakemake is 10.0.1, not <10,>=9.3; pandas is 1.5.3, not >=2.2; scipy is missing",
         INSTALL,
     )
@@ -126,7 +126,7 @@ def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path)
     assert done.returncode == 2
     assert done.stderr == ""
     assert f"→ {INSTALL}\n" in done.stdout
-    assert done.stdout.endswith("To be mended: 1.\n")
+    assert done.stdout.endswith("To be fixed: 1.\n")
     message = {
         "packaging": "packaging is missing, and perhaps others",
     }.get(package, f"{package} cannot be imported, and without it nothing more can be looked at")
@@ -136,13 +136,13 @@ def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path)
 def test_a_command_without_its_package_names_the_doctor() -> None:
     assert explain(ModuleNotFoundError("No module named 'numpy'", name="numpy")) == (
         "The Python package 'numpy' is not installed here. What installs it is said by: "
-        "credence doctor\nMend this and run the command again."
+        "credence doctor\nFix this and run the command again."
     )
 
 
 def test_a_python_that_is_too_old_is_named() -> None:
     found = doctor.look_at_python((3, 10, 2), ">=3.11", ["numpy"])
-    assert (found.verdict, found.text) == ("mend", "3.10.2, and 3.11 is the oldest that will do")
+    assert (found.verdict, found.text) == ("fix", "3.10.2, and 3.11 is the oldest that will do")
     assert doctor.look_at_python((3, 11, 0), ">=3.11", ["numpy"]).verdict == "ok"
     assert doctor.look_at_python((3, 11, 0), "", []).text == (
         "3.11.0; the package is not installed, only found on the path"
@@ -154,7 +154,7 @@ def test_a_python_that_is_too_old_is_named() -> None:
 
 def test_a_program_is_missing_where_it_is_needed_and_noted_where_not(bin_folder: Path) -> None:
     assert doctor.look_at_program(DIAMOND, True) == Found(
-        "DIAMOND", "mend", "not installed", INSTALL_DIAMOND
+        "DIAMOND", "fix", "not installed", INSTALL_DIAMOND
     )
     assert doctor.look_at_program(DIAMOND, False) == Found(
         "DIAMOND", "note", "not installed; only the engine diamond needs it", INSTALL_DIAMOND
@@ -166,7 +166,7 @@ def test_a_program_that_is_too_old_is_named_with_what_installs_another(bin_folde
     write_program(path, "diamond version 0.9.36")
     assert doctor.look_at_program(DIAMOND, True) == Found(
         "DIAMOND",
-        "mend",
+        "fix",
         f"{path} is 0.9.36, and 2 is the oldest that will do",
         INSTALL_DIAMOND,
     )
@@ -181,7 +181,7 @@ def test_a_program_that_fails_or_does_not_answer_is_told(
     write_program(path, "no licence", code=3)
     found = doctor.look_at_program(DIAMOND, True)
     assert (found.verdict, found.text) == (
-        "mend",
+        "fix",
         f"{path}: the program failed with code 3: no licence.",
     )
     monkeypatch.setattr(doctor, "SECONDS", 0.2)
@@ -200,7 +200,7 @@ def test_cd_hit_tells_its_version_with_a_failure(bin_folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("stated", "verdict", "shown"),
-    [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "mend", "release 14")],
+    [("15-6f452", "ok", "release 15"), ("14.7e284+ds-1", "fix", "release 14")],
 )
 def test_releases_of_mmseqs_are_told_apart(
     stated: str, verdict: str, shown: str, tmp_path: Path
@@ -251,7 +251,7 @@ def test_folders_are_written_to_to_know(tmp_path: Path, monkeypatch: pytest.Monk
     missing = doctor.look_at_folder("this folder", tmp_path / "none", "go")
     assert missing == Found(
         "this folder",
-        "mend",
+        "fix",
         f"{tmp_path / 'none'} cannot be written to (No such file or directory)",
         "go",
     )
@@ -295,20 +295,20 @@ def test_the_engine_of_a_configuration_has_to_be_there(
     Path("c.yaml").write_text(text.replace("engine: mmseqs", "engine: diamond"))
     assert run_command_line(["doctor", "--config", "c.yaml"]) == 2
     stated = capsys.readouterr().out
-    assert "MEND  DIAMOND          not installed\n" in stated
+    assert "FIX   DIAMOND          not installed\n" in stated
     assert f"→ {INSTALL_DIAMOND}\n" in stated
-    assert stated.endswith("To be mended: 1.\n")
+    assert stated.endswith("To be fixed: 1.\n")
     Path("broken.yaml").write_text("a: 1\n")
     assert run_command_line(["doctor", "--config", "broken.yaml", "--json"]) == 2
-    (problem,) = [one for one in json.loads(capsys.readouterr().out) if one["verdict"] == "mend"]
+    (problem,) = [one for one in json.loads(capsys.readouterr().out) if one["verdict"] == "fix"]
     assert problem["remedy"] == "credence check broken.yaml"
     assert problem["text"].startswith("broken.yaml, column '")
 
 
-def test_nothing_is_to_be_mended_where_the_tests_run(
+def test_nothing_is_to_be_fixed_where_the_tests_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_command_line(["doctor"]) == 0
-    assert capsys.readouterr().out.endswith("Nothing has to be mended.\n")
+    assert capsys.readouterr().out.endswith("Nothing has to be fixed.\n")
     assert list(tmp_path.iterdir()) == []

@@ -172,7 +172,7 @@ def test_what_was_fitted_apart_on_something_else_is_refused(
         ),
     }.items():
         assert run_command_line([*judge, *words, "--out", "refused.json"]) == 2
-        assert capsys.readouterr().err == f"{message}\nMend this and run the command again.\n"
+        assert capsys.readouterr().err == f"{message}\nFix this and run the command again.\n"
         assert not (folder / "refused.json").exists()
 
 

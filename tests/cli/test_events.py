@@ -148,7 +148,7 @@ def test_a_column_that_is_no_share_is_refused(capsys: pytest.CaptureFixture[str]
 def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
     assert code == 2
     *_, message, order = capsys.readouterr().err.strip().splitlines()
-    assert order == "Mend this and run the command again."
+    assert order == "Fix this and run the command again."
     return message
 
 

@@ -74,7 +74,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(
         "--only: there is no figure '2'. Known are: 01a, 01b, 01c, 03, 04, 05, 06, 07, 08, 09, "
         "10, 11, 12, 13, 14, 15, 17, 18.\n"
         "--only: there is no figure 'relibility'. Did you mean 'reliability'?\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
     assert not out.exists()
 
@@ -87,7 +87,7 @@ def test_a_figure_asked_for_that_cannot_be_made_is_refused(
     assert run_command_line(["figures", "--findings", str(findings), *words]) == 2
     assert capsys.readouterr().err == (
         f"{findings}: figure 13 needs kernel(bandwidth=loo) among the methods, which is not in "
-        "it. Leave 13 out of --only.\nMend this and run the command again.\n"
+        "it. Leave 13 out of --only.\nFix this and run the command again.\n"
     )
     assert not out.exists()
 
@@ -102,7 +102,7 @@ def test_a_file_that_is_no_findings_is_refused(
     assert capsys.readouterr().err == (
         f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/2', the only one "
         f"that credence {__version__} reads. Give findings.json of a finished run.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 

@@ -60,7 +60,7 @@ def test_annotate_refuses_a_protein_that_two_tables_have(
     assert capsys.readouterr().err == (
         f"more.csv, line 2: the id {id_!r} is in demo/use.csv already. "
         "Give each protein its own id, or remove one of the rows.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
     assert not Path("two.tsv").exists()
 
@@ -117,7 +117,7 @@ def test_fit_refuses_a_table_without_labels(
     assert capsys.readouterr().err == (
         "demo/use.csv: the table has no true classes. "
         "Give labels: a table of id and label, or a pattern for FASTA headers.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 
@@ -134,10 +134,10 @@ def test_fit_refuses_a_table_without_scores_and_one_of_windows(
     assert capsys.readouterr().err == (
         "bare.tsv: it has no scores, and 'histogram' needs the top score. "
         "Give such a table, or fit with a method that needs less.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
         "windows.tsv, line 1: lines end in a carriage return, as Windows writes them. "
-        "Run: tr -d '\\r' < windows.tsv > mended_windows.tsv\n"
-        "Mend this and run the command again.\n"
+        "Run: tr -d '\\r' < windows.tsv > fixed_windows.tsv\n"
+        "Fix this and run the command again.\n"
     )
     assert not Path("c.json").exists()
 
@@ -149,7 +149,7 @@ def test_fit_refuses_a_method_that_is_none(
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == (
         "--method: 'kernal' is not a method. Did you mean 'kernel'?\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 

@@ -15,7 +15,7 @@ from credence.app import run_command_line
 from credence.stages.reading import read_proteins
 from credence.tables.stage_files import read_novelty
 
-END = "Mend this and run the command again.\n"
+END = "Fix this and run the command again.\n"
 LABELLED = ["--format", "phanns-labelled"]
 WORLD = {"n_calibration": 90, "n_use": 24, "n_training": 20, "n_training_relatives": 3}
 N_NUMBERS = 6  # of a vector

@@ -122,7 +122,7 @@ def message(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
     """Return what a command that is refused says."""
     capsys.readouterr()
     assert run_command_line(words) == 2
-    return capsys.readouterr().err.removesuffix("\nMend this and run the command again.\n")
+    return capsys.readouterr().err.removesuffix("\nFix this and run the command again.\n")
 
 
 def test_what_is_wrong_with_a_part_is_named(

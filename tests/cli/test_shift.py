@@ -161,7 +161,7 @@ def test_a_use_set_of_other_classes_is_refused(
         f"{table}, line 1: the column of class 'HTJ' is missing. Known are: Joint.",
         f"{table}, line 1, column 'Joint': 'Joint' is none of the classes expected. "
         f"Known are: {classes}.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
     assert not (inside / "composition.tsv").exists()
 
@@ -172,7 +172,7 @@ def test_an_empty_use_set_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run_shift(str(table), "--format", "phanns") == 2
     assert message(capsys) == [
         f"{table}: the table has a header and no rows. Give a table with rows.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
 
 
@@ -206,7 +206,7 @@ def test_without_vectors_em_is_refused_and_auto_matches_what_is_predicted(
     assert message(capsys) == [
         "shift.estimator: 'em' needs the score of every class, each row summing to the scale. "
         "Give 'bbse_hard' or 'rlls'.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
     assert run_shift(str(table), *words) == 0
     assert "60 proteins by bbse_hard;" in message(capsys)[0]
@@ -267,14 +267,14 @@ def test_stated_shares_that_cannot_be_are_refused(
     messages: list[str],
 ) -> None:
     assert shift("--format", "phanns", "--stated", json.dumps(stated)) == 2
-    assert message(capsys) == [*messages, "Mend this and run the command again."]
+    assert message(capsys) == [*messages, "Fix this and run the command again."]
 
 
 def test_no_output_may_be_an_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert shift("--record", "calibration.csv") == 2
     assert message(capsys) == [
         "calibration.csv: this file is an input too. Choose another --out.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
 
 
@@ -289,7 +289,7 @@ def test_the_method_comes_from_the_calibration(
     assert shift("--calibration", "c.json", "--method", "kernel") == 2
     assert message(capsys) == [
         "--method: 'kernel' is not the calibration's method, 'histogram'. Leave --method out.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
 
 
@@ -300,7 +300,7 @@ def test_a_method_that_cannot_be_corrected_is_refused(
     assert message(capsys) == [
         "--method: 'macest' gives no interval and cannot be corrected for a composition. "
         "Give another method, as --method kernel.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
 
 
@@ -342,7 +342,7 @@ def test_a_shift_file_that_vanished_is_named(
     assert run_command_line([*words, "--out", "both.tsv"]) == 2
     assert message(capsys) == [
         "gone.json: there is no such file. Estimate the composition again: credence shift.",
-        "Mend this and run the command again.",
+        "Fix this and run the command again.",
     ]
 
 

@@ -15,7 +15,7 @@ from small_worlds import write_world
 SMALL = WorldSettings(
     n_calibration=90, n_use=20, n_training=30, n_trove=9, n_defects=2, n_training_relatives=3
 )
-MEND = "Mend this and run the command again.\n"
+FIX = "Fix this and run the command again.\n"
 SPLIT = ("split", "demo/calibration.csv", "--format", "phanns-labelled")
 NEEDS_CD_HIT = pytest.mark.skipif(shutil.which("cd-hit") is None, reason="CD-HIT is not installed")
 
@@ -31,8 +31,8 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert not Path("never.tsv").exists()
     stated = capsys.readouterr()
     assert stated.out == ""
-    assert stated.err.endswith(MEND)
-    return stated.err.removesuffix(MEND)
+    assert stated.err.endswith(FIX)
+    return stated.err.removesuffix(FIX)
 
 
 def rows_of(path: str) -> list[dict[str, str]]:

@@ -84,14 +84,14 @@ def test_what_killed_a_job_from_outside_is_told(
     assert capsys.readouterr().err.endswith(f"Its log, {absent}, ends:\nwithout a word.\n")
 
 
-def test_what_a_user_can_mend_is_told_as_without_a_scheduler(
+def test_what_a_user_can_fix_is_shown_as_without_a_scheduler(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "check.log"
-    log.write_text("a.csv: it is empty.\nMend this and run the command again.\n")
+    log.write_text("a.csv: it is empty.\nFix this and run the command again.\n")
     shown_text = []
     for scheduled in (None, Scheduled("It failed.", str(tmp_path / "14.log"))):
         assert _explain({("check", str(log)): scheduled}) == 2
         shown_text.append(capsys.readouterr().err)
     assert shown_text[0] == shown_text[1]
-    assert shown_text[0].endswith("a.csv: it is empty.\nMend this and run the command again.\n")
+    assert shown_text[0].endswith("a.csv: it is empty.\nFix this and run the command again.\n")

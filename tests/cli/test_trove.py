@@ -80,7 +80,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
         assert run_command_line(list(words)) == 2
         stated = capsys.readouterr()
         assert stated.out == ""
-        return stated.err.removesuffix("Mend this and run the command again.\n").rstrip("\n")
+        return stated.err.removesuffix("Fix this and run the command again.\n").rstrip("\n")
 
     return call
 
@@ -150,9 +150,9 @@ def test_all_that_is_wrong_with_a_trove_is_told_at_once_and_nothing_written(
     )
     assert refused("trove", "add", "new", "--scores", "none.csv", "--fasta", "none.fasta") == (
         "--scores: there is no file 'none.csv'. "
-        "Mend the path; it starts where you run the command.\n"
+        "Fix the path; it starts where you run the command.\n"
         "--fasta: there is no file 'none.fasta'. "
-        "Mend the path; it starts where you run the command."
+        "Fix the path; it starts where you run the command."
     )
     assert refused("trove", "remove", "autum") == (
         "config.yaml, column 'troves': there is no trove 'autum'. Did you mean 'autumn'?"
@@ -253,7 +253,7 @@ def test_a_file_that_changed_or_vanished_since_it_was_added_is_told(
     path.unlink()
     assert refused("check", "config.yaml").endswith(
         "column 'troves[0].fasta': there is no file 'trove_htj.fasta'. "
-        "Mend the path; it starts where you run the command."
+        "Fix the path; it starts where you run the command."
     )
 
 

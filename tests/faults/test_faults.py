@@ -63,7 +63,7 @@ def test_a_flipped_bit_is_named_and_its_remedy_gives_the_same_bytes(lab: Lab) ->
     message = (
         f"{SAMPLES}: it is not as it was written: its digest is another. "
         f"Delete it and run the command again: rm {SAMPLES}\n"
-        "Mend this and run the command again."
+        "Fix this and run the command again."
     )
     assert message in stated
     (lab.folder / SAMPLES).unlink()
@@ -92,7 +92,7 @@ def test_findings_that_were_edited_are_not_drawn(lab: Lab) -> None:
     assert stated.stderr == (
         "results/lab/findings.json: it is not as it was written: its digest is another. "
         "Delete it and run the command again: rm results/lab/findings.json\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 

@@ -119,7 +119,7 @@ def test_sets_of_another_make_are_refused(
     assert capsys.readouterr().err == (
         "c.json, column 'calibration': its record cannot be read as 'class_only' (ValueError: the "
         "sets are not of these classes or of a kind that is not known). Fit the calibration again "
-        "with credence fit.\nMend this and run the command again.\n"
+        "with credence fit.\nFix this and run the command again.\n"
     )
     assert not Path("b.tsv").exists()
 

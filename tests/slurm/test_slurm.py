@@ -159,7 +159,7 @@ def test_a_cancelled_job_is_tried_again(
     assert differing(small, outputs(folder)) == []
 
 
-def test_what_a_user_can_mend_is_told_as_without_a_scheduler(
+def test_what_a_user_can_fix_is_shown_as_without_a_scheduler(
     cluster: Path, run: Run, quick: Path, tmp_path: Path
 ) -> None:
     message = {}
@@ -187,7 +187,7 @@ def test_a_controller_that_is_down_is_named_at_once(
     assert done.stderr == (
         f"{quick}/config.yaml: it hands jobs to SLURM, and SLURM's controller does not answer "
         "(scontrol ping). Wait, or ask those who run the cluster; what was made is kept, and "
-        "a run goes on.\nMend this and run the command again.\n"
+        "a run goes on.\nFix this and run the command again.\n"
     )
     assert sorted(path.name for path in folder.iterdir()) == ["config.yaml"]
 

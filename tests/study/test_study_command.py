@@ -75,7 +75,7 @@ def test_the_three_files_go_together(folder: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == (
         "--labels: it is missing. Give --proteins, --labels and --clusters together.\n"
         "--clusters: it is missing. Give --proteins, --labels and --clusters together.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
     assert not Path("out").exists()
 
@@ -98,7 +98,7 @@ def test_a_protein_without_a_class_is_named(
     assert capsys.readouterr().err == (
         f"p.fasta, line {line}: 'stranger' is not in labels.tsv. Add it there, or remove it.\n"
         f"p.fasta, line {line}: 'stranger' is not in clusters.tsv. Add it there, or remove it.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 

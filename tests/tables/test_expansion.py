@@ -106,7 +106,7 @@ def test_a_table_that_grows_beyond_measure_is_refused_in_little_memory(tmp_path:
     assert done.returncode == 2, done.stderr
     assert done.stderr == (
         f"{path}: unpacked it becomes more than 2,000 times its size, as no table does. {REMEDY}\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
 
 

@@ -70,7 +70,7 @@ def test_all_defects_of_a_file_come_together_in_the_order_of_lines(tmp_path: Pat
         "proteins.fasta, line 1: 'junk' stands before the first '>'. "
         "Begin the file with a header: '>' and an id.",
         "proteins.fasta, line 3: protein 'p1' ends in a stop '*'. "
-        f"Run: sed '/^>/! s/\\*$//' < proteins.fasta > {tmp_path}/mended_proteins.fasta".replace(
+        f"Run: sed '/^>/! s/\\*$//' < proteins.fasta > {tmp_path}/fixed_proteins.fasta".replace(
             f"{tmp_path}/", ""
         ),
         "proteins.fasta, line 3: protein 'p1' has a stop '*' within its sequence. "
@@ -79,9 +79,9 @@ def test_all_defects_of_a_file_come_together_in_the_order_of_lines(tmp_path: Pat
         "Give one of them another id.",
         "proteins.fasta, line 5: protein 'p1' has residues in lower case. "
         "Run: awk '/^>/ {print; next} {print toupper($0)}' < proteins.fasta "
-        "> mended_proteins.fasta",
+        "> fixed_proteins.fasta",
         "proteins.fasta, line 5: protein 'p1' has gaps ('-' or '.'). "
-        "Run: sed '/^>/! s/[-.]//g' < proteins.fasta > mended_proteins.fasta",
+        "Run: sed '/^>/! s/[-.]//g' < proteins.fasta > fixed_proteins.fasta",
         "proteins.fasta, line 6: the header is empty. Write an id after the '>'.",
         "proteins.fasta, line 8: protein 'p4' has no sequence. "
         "Add the sequence or remove the record.",

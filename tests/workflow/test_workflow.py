@@ -185,7 +185,7 @@ def test_a_broken_table_ends_in_its_message_its_log_and_exit_code_2(
     message = (
         "mine/calibration.csv, line 4, column 'Major capsid': 'high' is not a number. "
         f"Give protein {cells[0]!r} a score or remove its row.\n"
-        "Mend this and run the command again."
+        "Fix this and run the command again."
     )
     expected = f"Rule check failed. Its log, results/small/logs/check.log, says:\n{message}"
     assert expected in done.stderr
@@ -199,7 +199,7 @@ def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
     assert done.stderr == (
         "config.yaml, line 17, column 'evaluation.folds': 1 is out of range. "
         "Give a whole number from 2 to 1000.\n"
-        "Mend this and run the command again.\n"
+        "Fix this and run the command again.\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 

@@ -1,7 +1,7 @@
-"""What a user can mend: one record per problem, worded in one place.
+"""What a user can fix: one record per problem, worded in one place.
 
 Every refusal of the package is an :class:`InputError` that carries all the
-problems found, so that a user mends a file once and not line by line.
+problems found, so that a user fixes a file once and not line by line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing a user can mend, with the place where it stands.
+    """One thing a user can fix, with the place where it stands.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """All that a user has to mend before the command can do its work."""
+    """All that a user has to fix before the command can do its work."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)

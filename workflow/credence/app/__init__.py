@@ -37,7 +37,7 @@ COMMANDS: dict[str, str] = {
     "figures": "Draw figures for journals from what a run found.",
     "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
-    "doctor": "Say what is installed, missing or too old, and what mends it.",
+    "doctor": "Say what is installed, missing or too old, and what fixes it.",
     "simulate": "Write the demo world: tables whose truth is known.",
     "stage": "Run a command as a stage of a run, its files sealed.",
     "completion": "Print the script of shell completion.",
@@ -92,7 +92,7 @@ def group() -> None:
 
 
 def run_command_line(arguments: Sequence[str] | None = None) -> int:
-    """Return the exit code of a command: 0 done, 2 the user can mend it, 130 stopped."""
+    """Return the exit code of a command: 0 done, 2 the user can fix it, 130 stopped."""
     try:
         result = group.main(args=arguments, prog_name="credence", standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -1,4 +1,4 @@
-"""``credence doctor``: what is installed, missing or too old, and what mends it."""
+"""``credence doctor``: what is installed, missing or too old, and what fixes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import click
 from credence import __version__
 from credence.problems import InputError
 
-HEADS = {"ok": "ok  ", "note": "note", "mend": "MEND"}
+HEADS = {"ok": "ok  ", "note": "note", "fix": "FIX "}
 FIXABLE = 2
 
 
@@ -28,9 +28,9 @@ FIXABLE = 2
 @click.option("--config", help="A configuration: what it asks for has to be there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(config: str | None, as_json: bool) -> int:
-    """Say what is installed, missing or too old, and the command that mends it.
+    """Say what is installed, missing or too old, and the command that fixes it.
 
-    Ends with code 2 where something has to be mended. A note is of something
+    Ends with code 2 where something has to be fixed. A note is of something
     that only some runs need.
     """
     found = look_at_packages_beside()
@@ -42,7 +42,7 @@ def command(config: str | None, as_json: bool) -> int:
         click.echo(json.dumps([vars(one) for one in found], indent=2, ensure_ascii=False))
     else:
         click.echo("\n".join(_lines(found)))
-    return FIXABLE if any(one.verdict == "mend" for one in found) else 0
+    return FIXABLE if any(one.verdict == "fix" for one in found) else 0
 
 
 def _rest(config: str | None) -> list[Found]:
@@ -55,7 +55,7 @@ def _rest(config: str | None) -> list[Found]:
 def _unable(error: ImportError) -> Found:
     """Return that nothing more can be looked at while a package is missing or broken."""
     what = f"{error.name} cannot be imported, and without it nothing more can be looked at"
-    return Found("the rest", "mend", what, install())
+    return Found("the rest", "fix", what, install())
 
 
 def _engine_of(config: str | None) -> tuple[str | None, Found | None]:
@@ -71,7 +71,7 @@ def _engine_of(config: str | None) -> tuple[str | None, Found | None]:
     except InputError as error:
         first = error.problems[0]
         rest = f" And {len(error.problems) - 1} more." if len(error.problems) > 1 else ""
-        return None, Found("configuration", "mend", f"{first}{rest}", f"credence check {config}")
+        return None, Found("configuration", "fix", f"{first}{rest}", f"credence check {config}")
     has_proteins = settings.calibration_set.proteins is not None
     engine = settings.values["clustering"]["engine"] if has_proteins else None
     what = f"{config} can be read; it clusters with {engine}" if engine else (
@@ -87,8 +87,8 @@ def _lines(found: list[Found]) -> list[str]:
         lines.append(f"{HEADS[one.verdict]}  {one.name:<{width}}  {one.text}")
         if one.remedy:
             lines.append(f"{'':{len(HEADS['ok']) + width + 4}}→ {one.remedy}")
-    n_bad = sum(one.verdict == "mend" for one in found)
-    lines.append("Nothing has to be mended." if n_bad == 0 else f"To be mended: {n_bad}.")
+    n_bad = sum(one.verdict == "fix" for one in found)
+    lines.append("Nothing has to be fixed." if n_bad == 0 else f"To be fixed: {n_bad}.")
     return lines
 
 
@@ -105,7 +105,7 @@ class Found:
     name: str  # What
     verdict: str  # Whether it is as it has to be; a note is of what only some runs need
     text: str  # What was found
-    remedy: str = ""  # What mends it, as a command or an order
+    remedy: str = ""  # What fixes it, as a command or an order
 
 
 def look_at_packages_beside() -> list[Found]:
@@ -144,14 +144,14 @@ def look_at_python(version: tuple[int, int, int], asked: str, needed: list[str])
     text = ".".join(map(str, version))
     if not needed:
         return Found(
-            "Python", "mend", f"{text}; the package is not installed, only found on the path",
+            "Python", "fix", f"{text}; the package is not installed, only found on the path",
             f"{sys.executable} -m pip install --no-deps --no-build-isolation --editable "
             f"{root() or '/path/to/credence'}",
         )  # fmt: skip
     least = re.search(r">=\s*([\d.]+)", asked)
     if least is not None and version < tuple(map(int, least[1].split("."))):
         return Found(
-            "Python", "mend", f"{text}, and {least[1]} is the oldest that will do",
+            "Python", "fix", f"{text}, and {least[1]} is the oldest that will do",
             "make demo PYTHON=/path/to/a/newer/python3",
         )  # fmt: skip
     return Found("Python", "ok", f"{text} ({sys.executable})")
@@ -164,7 +164,7 @@ def look_at_packages(
     try:
         from packaging.requirements import Requirement
     except ImportError:
-        return Found("packages", "mend", "packaging is missing, and perhaps others", install())
+        return Found("packages", "fix", "packaging is missing, and perhaps others", install())
     wrong: list[str] = []
     n_good = 0
     for requirement in map(Requirement, needed):
@@ -182,7 +182,7 @@ def look_at_packages(
             wrong.append(f"{requirement.name} is {version}, not {requirement.specifier}")
     if not wrong:
         return Found("packages", "ok", f"all {n_good} are there and as recent as they have to be")
-    return Found("packages", "mend", _named(wrong), install())
+    return Found("packages", "fix", _named(wrong), install())
 
 
 def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version) -> Found:
@@ -297,7 +297,7 @@ def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
     except OSError as error:
         return Found(
             name,
-            "mend",
+            "fix",
             f"{folder} cannot be written to ({os.strerror(error.errno or 0)})",
             remedy,
         )
@@ -349,7 +349,7 @@ def look_at_programs(engine: str | None) -> list[Found]:
 
 def look_at_program(program: Program, is_needed: bool) -> Found:
     """Return whether a program is there, starts and is recent enough."""
-    bad = "mend" if is_needed else "note"
+    bad = "fix" if is_needed else "note"
     unneeded = "" if is_needed else f"; only the engine {program.engine} needs it"
     path = program.find()
     if path is None:

@@ -1,4 +1,4 @@
-"""What went wrong, in words: what a user can mend against what is a bug."""
+"""What went wrong, in words: what a user can fix against what is a bug."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from credence.problems import InputError
 FIXABLE = 2  # exit codes of DESIGN section 5
 BUG = 1
 
-# The last line of whatever a user can mend; `credence run` looks for it in the
+# The last line of whatever a user can fix; `credence run` looks for it in the
 # log of a rule that failed, to tell the two exit codes apart.
-FIXABLE_LINE = "Mend this and run the command again."
+FIXABLE_LINE = "Fix this and run the command again."
 
 SYSTEM_REMEDIES = {
     errno.ENOSPC: ("the disk is full", "Free some space, then run the command again."),
@@ -19,9 +19,9 @@ SYSTEM_REMEDIES = {
     errno.EACCES: ("permission denied", "Give yourself the right to it, or choose another path."),
     errno.EPERM: ("permission denied", "Give yourself the right to it, or choose another path."),
     errno.EROFS: ("the disk is read-only", "Choose a path on a disk that can be written."),
-    errno.ENOENT: ("there is no such file", "Mend the path."),
+    errno.ENOENT: ("there is no such file", "Fix the path."),
     errno.EISDIR: ("this is a folder", "Name a file."),
-    errno.ENOTDIR: ("a file stands where a folder should", "Mend the path."),
+    errno.ENOTDIR: ("a file stands where a folder should", "Fix the path."),
     errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
     errno.EMFILE: ("too many files are open", "Raise the limit with: ulimit -n 4096."),
     errno.EIO: ("the disk does not answer", "Check the disk, then run the command again."),
@@ -35,7 +35,7 @@ def explain(error: Exception) -> str | None:
     --------
     >>> print(explain(OSError(errno.ENOSPC, "No space left on device", "out.tsv")))
     out.tsv: the disk is full. Free some space, then run the command again.
-    Mend this and run the command again.
+    Fix this and run the command again.
     >>> explain(KeyError("x")) is None
     True
     """

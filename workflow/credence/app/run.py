@@ -155,7 +155,7 @@ def run_workflow(
     verbose: bool = False,
     profile: str = LOCAL,
 ) -> int:
-    """Return the exit code of a run: 0, 2 where the user can mend it, or 1."""
+    """Return the exit code of a run: 0, 2 where the user can fix it, or 1."""
     import os
 
     from credence.app import configuration
@@ -273,7 +273,7 @@ def _stream(
 
 
 def _explain(failures: Mapping[tuple[str, str], Scheduled | None]) -> int:
-    """Show the logs of the rules that failed; say whether the user can mend it."""
+    """Show the logs of the rules that failed; say whether the user can fix it."""
     codes = []
     for (rule, path), scheduled in failures.items():
         lines = _lines_of(path)
@@ -286,7 +286,7 @@ def _explain(failures: Mapping[tuple[str, str], Scheduled | None]) -> int:
             own = _lines_of(scheduled.log)
             click.echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.", err=True)
         codes.append(FIXABLE if is_fixable else BUG)
-    # A bug in one rule is a bug, whatever else there is to mend.
+    # A bug in one rule is a bug, whatever else there is to fix.
     return FIXABLE if codes and all(code == FIXABLE for code in codes) else BUG
 
 

@@ -151,7 +151,7 @@ def _sentences(
     elif p < LITTLE and gap > LARGE_GAP:
         sentences.append(
             "Another composition alone does not explain the scores of this set: its proteins "
-            "are of another kind than those of the calibration set. No re-weighting can mend "
+            "are of another kind than those of the calibration set. No re-weighting can correct "
             "that; neither kind of confidence is to be relied on here."
         )
     return sentences

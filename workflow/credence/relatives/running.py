@@ -2,7 +2,7 @@
 
 A program writes into a folder of its own, which is removed whatever happens, so
 that nothing half-written is left. What went wrong is told with the command
-that mends it.
+that fixes it.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ class Defect:
 
     what: str  # What one record has, after its id
     what_many: str  # The same of several records
-    remedy: str  # An order; empty where a command mends the file
+    remedy: str  # An order; empty where a command fixes the file
     pattern: str = ""  # Finds the place in a line of the record; empty for its header
-    command: str = ""  # A filter that mends the whole file
+    command: str = ""  # A filter that fixes the whole file
 
 
 EMPTY = Defect("has no sequence.", "have no sequence.", "Add the sequence or remove the record.")

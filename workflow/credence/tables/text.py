@@ -4,7 +4,7 @@ Lines are counted as an editor shows them: comments, blank lines and line
 breaks inside quotation marks count too. Everything that would make a reader
 misread the file (a byte order mark, Windows line ends, bytes that are no
 UTF-8, a file that is cut short) is refused by name with the command that
-mends it.
+fixes it.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def plain_suffix(path: Path) -> str:
 
 
 def fix_with(command: str, path: Path) -> str:
-    """Return the shell command that mends a file with a filter."""
-    fixed = path.with_name("mended_" + path.name)
+    """Return the shell command that fixes a file with a filter."""
+    fixed = path.with_name("fixed_" + path.name)
     tools = {".gz": ("gzip -dc", "| gzip "), ".zst": ("zstd -dc", "| zstd ")}
     source, target = shlex.quote(str(path)), shlex.quote(str(fixed))
     if packing(path):

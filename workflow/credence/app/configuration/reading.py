@@ -106,7 +106,7 @@ def _not_yaml(error: Exception, where: str) -> InputError:
         return refuse(where, "a second document begins here.", "Remove it and its ---.", line)
     if "\\t" in reason:
         return refuse(where, "a tab stands here.", "Indent with spaces.", line)
-    return refuse(where, f"this is not YAML: {reason}.", "Mend this line or the one before.", line)
+    return refuse(where, f"this is not YAML: {reason}.", "Fix this line or the one before.", line)
 
 
 class _Builder:

@@ -594,7 +594,7 @@ def _label_problems(
             yield document.problem(
                 (*path, "pattern"),
                 f"{pattern!r} is not a regular expression: {error}.",
-                "Mend it.",
+                "Fix it.",
             )
         else:
             if "label" not in groups:
@@ -634,7 +634,7 @@ def _file_problems(document: Document) -> Iterator[Problem]:
             yield document.problem(
                 path,
                 f"there is no file {text!r}.",
-                "Mend the path; it starts where you run the command.",
+                "Fix the path; it starts where you run the command.",
             )
 
 
