@@ -1,25 +1,43 @@
-"""What lies beside the page: tables, the calibration, an archive, the index of runs."""
+"""The stages `report` and `figures`: the page of a run, what lies beside it, and figures."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from credence.confidence import NOTE_TEXTS
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
-from credence.findings import Findings, Results, UseRow, UseSet
-from credence.problems import InputError, Problem, nearest
-from credence.records import json_text
-from credence.report import citation, readme, render_index
+from credence.findings import Findings, Notice, Results, Setting, ShiftFinding, UseRow, UseSet
+from credence.findings.releases import ReleasesFinding, ReleaseStep
+from credence.findings.run_record import SplitFinding
+from credence.findings.use_sets import EventsFinding, NoveltyFinding
+from credence.problems import InputError, Problem, nearest, raise_any, refuse
+from credence.records import from_record, json_text, read_record
+from credence.report import citation, readme, render, render_index, report_record
+from credence.report.journal import (
+    FORMATS,
+    JOURNAL_FIGURES,
+    Heat,
+    JournalFigure,
+    PanelGrid,
+    columns_of,
+    drawing,
+    parts_of,
+    rendered,
+)
 from credence.report.wording import slug
+from credence.stages.check import read_summary
+from credence.stages.reading import json_settings, require_other
 from credence.tables.census import UNSCORED
 from credence.tables.contract import (
     NOT_QUICKLY,
@@ -28,12 +46,149 @@ from credence.tables.contract import (
     stream_confidences,
     write_contract,
 )
-from credence.tables.writing import FORMULA_START, open_output, write_archive, write_text
+from credence.tables.seals import require_sealed
+from credence.tables.stage_files import EVENTS_AGAIN, SHIFT_AGAIN, read_events, read_shift
+from credence.tables.writing import (
+    FORMULA_START,
+    open_output,
+    write_archive,
+    write_json,
+    write_table,
+    write_text,
+)
 
 RECORD = "report.json"
+WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
+FIGURE_INDEX = "figures.tsv"
 
 
-def publish_metrics(source: str | None, folder: Path) -> None:
+def report_findings(
+    found_in: str,
+    out: str,
+    *,
+    use_sets: Sequence[tuple[str, str, str]] = (),
+    shifts: Sequence[str] = (),
+    changes: Sequence[str] = (),
+    events: str | None = None,
+    novelties: Sequence[str] = (),
+    run_json: str = "{}",
+    complete: str | None = None,
+    split: str | None = None,
+    metrics: str | None = None,
+    calibration: str | None = None,
+    archive: str | None = None,
+    further: Sequence[str] = (),
+    index: str | None = None,
+) -> Findings:
+    """Write the page of findings and its data beside it; return all that it shows."""
+    tables = [path for _, *paths in use_sets for path in paths]
+    for written in filter(None, (out, archive, index, complete)):
+        require_other(written, [found_in, *tables, *shifts, *changes, split, events, *further])
+    found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
+    found = _with_run(found, json_settings(run_json, "--settings"))
+    summaries = [
+        summarise_file(name, Path(confidences), found.results, found.chosen)
+        for name, confidences, _ in use_sets
+    ]
+    inputs = [
+        replace(entry, role=f"{name}: {entry.role}")
+        for name, _, check in use_sets
+        for entry in read_summary(Path(check)).inputs
+    ]
+    read_shifts = [_shift(path, found) for path in shifts]
+    notices = [
+        Notice(f"composition of {shift.name}", sentence, is_warning=True)
+        for shift in read_shifts
+        for sentence in shift.sentences
+    ]
+    found = replace(
+        found,
+        use_sets=(*found.use_sets, *summaries),
+        shifts=(*found.shifts, *read_shifts),
+        notices=(*found.notices, *notices),
+        split=found.split if split is None else _split(split),
+        releases=_releases(changes) if changes else found.releases,
+        events=found.events if events is None else _events(events, found),
+        novelties=(*found.novelties, *map(_novelty, novelties)),
+        provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
+    )
+    page = Path(out)
+    if complete is not None:
+        write_json(Path(complete), found)
+    write_json(page.parent / RECORD, report_record(found))
+    _publish_metrics(metrics, page.parent)
+    _copy_file(calibration, page.parent / "calibration.json")
+    write_text(page, render(found))
+    if archive is not None:
+        put = (*(path for _, path, _ in use_sets), *further, *filter(None, (events,)))
+        _publish_archive(Path(archive), found, page, metrics, calibration, put)
+    if index is not None:
+        _publish_index(Path(index))
+    click.echo(f"Wrote {page}", err=True)
+    return found
+
+
+def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
+    """Return findings that say what the run is called and how it was set."""
+    stated = findings.provenance
+    provenance = replace(
+        stated,
+        run=settings.get("run", stated.run),
+        title=settings.get("title", stated.title) or "Calibrated confidence",
+        is_simulated=settings.get("simulated", stated.is_simulated),
+    )
+    if "settings" in settings:
+        rows = tuple(Setting(*entry) for entry in settings["settings"].items())
+        provenance = replace(provenance, settings=rows)
+    return replace(findings, provenance=provenance)
+
+
+def _split(path: str) -> SplitFinding:
+    return read_record(SplitFinding, Path(path), "Split again: credence split.")
+
+
+def _novelty(path: str) -> NoveltyFinding:
+    again = "Annotate again: credence annotate --novelty-record."
+    return read_record(NoveltyFinding, Path(path), again)
+
+
+def _shift(path: str, findings: Findings) -> ShiftFinding:
+    """Return what a shift file found; refuse one of other classes."""
+    file = read_shift(Path(path))
+    _require_classes(path, file.class_names, findings, SHIFT_AGAIN)
+    return from_record(ShiftFinding, file.finding)
+
+
+def _events(path: str, findings: Findings) -> EventsFinding:
+    """Return what was found of events; refuse those of other classes."""
+    file = read_events(Path(path))
+    _require_classes(path, file.class_names, findings, EVENTS_AGAIN)
+    return from_record(EventsFinding, file.finding)
+
+
+def _require_classes(path: str, names: Sequence[str], findings: Findings, again: str) -> None:
+    if tuple(names) != findings.results.class_names:
+        raise refuse(path, "its classes are not those of the findings.", again)
+
+
+def _releases(paths: Sequence[str]) -> ReleasesFinding:
+    """Return the chain of releases; refuse steps that do not follow each other."""
+    steps: list[ReleaseStep] = []
+    for path in paths:
+        step = read_record(ReleaseStep, Path(path), "Compare again: credence compare.")
+        if steps and step.older.digest != steps[-1].newer.digest:
+            raise refuse(
+                path,
+                f"it begins at {step.older.name}, and the one before it ends at "
+                f"{steps[-1].newer.name}.",
+                "Give --changes in the order of the releases, without gaps.",
+            )
+        steps.append(step)
+    releases = (steps[0].older, *(step.newer for step in steps))
+    return ReleasesFinding(releases, tuple(steps))
+
+
+def _publish_metrics(source: str | None, folder: Path) -> None:
     """Write the metrics again: as TSV, safe for a spreadsheet, and as Parquet."""
     if source is None or Path(source).resolve() == (folder / "metrics.tsv").resolve():
         return
@@ -42,14 +197,14 @@ def publish_metrics(source: str | None, folder: Path) -> None:
     write_contract(folder / "metrics.parquet", metrics)
 
 
-def copy_file(source: str | None, target: Path) -> None:
+def _copy_file(source: str | None, target: Path) -> None:
     """Copy a file, unless it is there already."""
     if source is not None and Path(source).resolve() != target.resolve():
         with open_output(target) as handle:
             handle.write(Path(source).read_bytes())
 
 
-def publish_archive(
+def _publish_archive(
     path: Path,
     findings: Findings,
     page: Path,
@@ -78,7 +233,7 @@ def publish_archive(
     write_archive(path, f"credence-{name}", members)
 
 
-def publish_index(path: Path) -> None:
+def _publish_index(path: Path) -> None:
     """Write a page over every run whose folder lies beside it."""
     records = {}
     for file in sorted(path.parent.glob(f"*/{RECORD}")):
@@ -186,3 +341,95 @@ def _class_codes(column: pa.ChunkedArray, results: Results, path: str) -> Any:
         )
     places = np.array([code_of[name] for name in names], dtype=np.int64)
     return places[encoded.indices.to_numpy(zero_copy_only=False)] if names else places
+
+
+def draw_figures(
+    found_in: str,
+    out: str,
+    *,
+    only: str | None = None,
+    formats: str = "pdf,svg,png",
+    columns: str = "both",
+) -> None:
+    """Write the figures that findings allow, each with its numbers, and a table of them."""
+    problems: list[Problem] = []
+    kinds = _named(formats, {name: name for name in FORMATS}, "--formats", "format", problems)
+    figures: Sequence[JournalFigure] = JOURNAL_FIGURES
+    if only is not None:
+        known = {key: figure for figure in JOURNAL_FIGURES for key in _keys(figure)}
+        figures = _named(only, known, "--only", "figure", problems)
+    raise_any(problems)
+    require_sealed(found_in)
+    findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
+    bodies = [(figure, figure.build(findings)) for figure in figures]
+    if only is not None:
+        raise_any([_lacking(found_in, figure) for figure, body in bodies if body is None])
+    rows = []
+    for figure, body in bodies:
+        note, caption, files = "", "", []
+        if body is None:
+            note = f"Not made. It needs {figure.needs}, which the findings lack."
+            click.echo(f"Figure {figure.number} ({figure.name}): {note}", err=True)
+        else:
+            caption = body.caption
+            is_simulated = findings.provenance.is_simulated
+            files = _draw(figure, body, is_simulated, Path(out), kinds, WIDTHS[columns])
+        rows.append((figure.number, figure.name, figure.shows, caption, " ".join(files), note))
+    names = ("figure", "name", "shows", "caption", "files", "note")
+    table = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
+    n_made = sum(body is not None for _, body in bodies)
+    what = "figure" if n_made == 1 else "figures"
+    click.echo(f"Wrote {n_made} {what} to {out}", err=True)
+
+
+def _keys(figure: JournalFigure) -> tuple[str, ...]:
+    """Return what a figure answers to: ``09``, ``9``, ``confidence``, its file's name."""
+    return figure.number, figure.number.lstrip("0"), figure.name, figure.stem
+
+
+def _named(
+    text: str, known: Mapping[str, Any], option: str, what: str, problems: list[Problem]
+) -> list[Any]:
+    """Return what is named, each once and in the order known; note what is not."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        problems.append(
+            Problem(option, f"it names no {what}.", f"Name some: {', '.join(list(known)[:3])}.")
+        )
+    shown = [getattr(entry, "number", entry) for entry in dict.fromkeys(known.values())]
+    for word in words:
+        if word not in known:
+            close = nearest(word, [name for name in known if not name[0].isdigit()])
+            remedy = close if close.startswith("Did") else f"Known are: {', '.join(shown)}."
+            problems.append(Problem(option, f"there is no {what} {word!r}.", remedy))
+    named = [known[word] for word in words if word in known]
+    return [entry for entry in dict.fromkeys(known.values()) if entry in named]
+
+
+def _lacking(found_in: str, figure: JournalFigure) -> Problem:
+    return Problem(
+        found_in,
+        f"figure {figure.number} needs {figure.needs}, which is not in it.",
+        f"Leave {figure.number} out of --only.",
+    )
+
+
+def _draw(
+    figure: JournalFigure,
+    body: PanelGrid | Heat,
+    is_simulated: bool,
+    folder: Path,
+    formats: Sequence[str],
+    widths: Sequence[int],
+) -> list[str]:
+    """Return the names of the files written for one figure."""
+    names = [f"{figure.stem}.tsv"]
+    write_table(folder / names[0], columns_of(body), spreadsheet_safe=True)
+    for part in parts_of(body, widths):
+        drawn = drawing(body, part, is_simulated=is_simulated)
+        for format_ in formats:
+            names.append(f"{figure.stem}-{part.suffix}.{format_}")
+            with open_output(folder / names[-1]) as handle:
+                handle.write(rendered(drawn, format_))
+    return names
