@@ -81,7 +81,7 @@ def test_nothing_crosses_what_strict_split_has_joined(
 def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4"]
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4", "--strict", "report"]
     assert run_command_line([*words, "--audit", "--audit-sample", "40", "--out", "g.tsv"]) == 0
     stated = capsys.readouterr().err
     lead = re.search(
@@ -96,6 +96,18 @@ def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
     pair = r"^  \S+ of group \d and \S+ of group \d: identity [01]\.\d\d, coverage [01]\.\d\d$"
     assert len(re.findall(pair, stated, re.M)) == 3
     assert "To end that, give --strict join or set_aside.\n" in stated
+
+
+def test_a_split_with_sequences_is_audited_and_joined_unless_asked_otherwise(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4"]
+    assert run_command_line([*words, "--out", "g.tsv"]) == 0
+    assert re.search(r"^\d+ clusters were joined .*\nAudit: 0 of ", capsys.readouterr().err, re.M)
+    assert (
+        run_command_line([*words, "--audit", "none", "--strict", "report", "--out", "g.tsv"]) == 0
+    )
+    assert "Audit" not in capsys.readouterr().err
 
 
 def test_setting_aside_names_the_relative_and_its_group(inside: Path) -> None:

@@ -14,7 +14,7 @@ from credence.relatives.attach import attach
 from credence.relatives.audit import audit, level_of_round, sample_rows, upper_bound
 from credence.relatives.pack import deviations, improved, lower_bounds, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, distinct, joined, no_pairs
-from credence.relatives.strict import SplitSettings, fewest, least, split
+from credence.relatives.strict import SplitOptions, fewest, least, split
 from small_families import families, objects
 
 RELATIVES = Thresholds()
@@ -140,7 +140,7 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
     proteins = families(np.random.default_rng(12), 24, 3, 80)
     alone = proteins.ids  # clusters that know nothing
     class_ = np.arange(72) % 2
-    options = SplitSettings(n_groups=4, strict="join", n_sampled=None)
+    options = SplitOptions(n_groups=4, strict="join", n_sampled=None)
     found = split(proteins, alone, class_, options)
     assert found.audit.n_crossing == 0
     assert found.audit.n_examined == 72
@@ -155,7 +155,7 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
 
 def test_nobody_is_set_aside_where_joined_clusters_fit_in_a_group() -> None:
     proteins = families(np.random.default_rng(13), 12, 2, 80)
-    options = SplitSettings(n_groups=3, strict="set_aside", n_sampled=None)
+    options = SplitOptions(n_groups=3, strict="set_aside", n_sampled=None)
     found = split(proteins, proteins.ids, np.zeros(24, dtype=int), options)
     assert (found.audit.n_crossing, found.audit.n_examined) == (0, 24)
     assert found.n_joined > 0
@@ -168,7 +168,7 @@ def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> No
     pairs = Library(found.texts).relatives()
     pairs = pairs.take(pairs.at(Thresholds()))
     cluster = objects([f"{row // 8}{'ab'[row % 8 // 4]}" for row in range(16)])
-    options = SplitSettings(n_groups=4, strict="set_aside", n_sampled=None, cut="never")
+    options = SplitOptions(n_groups=4, strict="set_aside", n_sampled=None, cut="never")
     split_ = split(proteins, cluster, np.zeros(16, dtype=int), options)
     apart = np.flatnonzero(split_.packing.role == "set_aside")
     assert split_.audit.n_crossing == 0
@@ -194,7 +194,7 @@ def test_relatives_of_training_proteins_are_set_aside_by_name() -> None:
     learnt = np.zeros(12, dtype=bool)
     learnt[1] = True
     nothing = np.full(12, "", dtype=object)
-    options = SplitSettings(n_groups=2, strict="join", n_sampled=None)
+    options = SplitOptions(n_groups=2, strict="join", n_sampled=None)
     found = split(proteins, proteins.ids, np.zeros(12, dtype=int), options, learnt, nothing)
     assert found.packing.role[0] == "set_aside"
     assert found.packing.reason[0].startswith("relative of training protein 'p001' (identity 0.")

@@ -13,7 +13,7 @@ from credence.relatives import cut as cutting
 from credence.relatives.audit import audit
 from credence.relatives.cut import Cut, cut_oversized
 from credence.relatives.pairs import Pairs, Thresholds
-from credence.relatives.strict import SplitSettings, split, split_unaudited
+from credence.relatives.strict import SplitOptions, split, split_unaudited
 from credence.simulate.sequences import codes, mutated, written
 
 RELATIVES = Thresholds()
@@ -115,11 +115,11 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     proteins = bridged(8)
     cluster = np.full(proteins.n_proteins, "x", dtype=object)
     class_ = np.zeros(proteins.n_proteins, dtype=int)
-    options = SplitSettings(n_groups=2, n_sampled=None, most_apart=0.1)
+    options = SplitOptions(n_groups=2, n_sampled=None, most_apart=0.1)
     found = split(proteins, cluster, class_, options)
     assert (found.n_cut, found.audit.n_crossing, found.audit.n_examined) == (1, 0, 48)
     assert sorted(np.unique(found.packing.group.astype(str), return_counts=True)[1]) == [1, 24, 24]
-    never = SplitSettings(n_groups=2, n_sampled=None, cut="never")
+    never = SplitOptions(n_groups=2, n_sampled=None, cut="never")
     left = split(proteins, cluster, class_, never)
     assert len(set(left.packing.group)) == 1
     assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
@@ -130,7 +130,7 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
 
 def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:
     proteins = bridged(9)
-    options = SplitSettings(n_groups=2, n_sampled=None, most_apart=0.1, strict="join")
+    options = SplitOptions(n_groups=2, n_sampled=None, most_apart=0.1, strict="join")
     # Clusters that know nothing: each protein its own; relatives are joined first.
     found = split(proteins, proteins.ids, np.zeros(proteins.n_proteins, dtype=int), options)
     assert found.audit.n_crossing == 0

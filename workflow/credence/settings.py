@@ -32,6 +32,7 @@ class SettingRule:
     above: float | None = None  # The same, the limits themselves left out
     below: float | None = None
     option: str | None = None  # Its name on the command line, where it is another
+    alone: str | None = None  # What the option means where no value follows it
     schema: Mapping[str, Any] = field(default_factory=dict)  # Further rules of JSON schema
 
 

@@ -13,9 +13,8 @@ RELATIVES = (
     else None
 )
 PROTEINS = settings.calibration_set.proteins
-# PhANNs' recipe makes its own clusters, and is shown with what crosses.
+# PhANNs' recipe makes its own clusters.
 RECIPE = settings.values["split"]["recipe"]
-STRICT = settings.values["split"]["strict"] if RECIPE == "balanced" else "report"
 
 
 rule split:
@@ -42,39 +41,18 @@ rule split:
     params:
         relatives=configuration.option("--relatives", RELATIVES),
         proteins=configuration.option("--proteins", PROTEINS),
-        identity=settings.values["clustering"]["identity"],
-        coverage=settings.values["clustering"]["coverage"],
-        chance=settings.values["clustering"]["chance"] or "none",
-        weigh=settings.values["split"]["weigh"],
-        audit=settings.values["split"]["audit"] if PROTEINS else "none",
-        sample=settings.values["split"]["audit_sample"],
-        cut=settings.values["split"]["cut"],
-        cut_limit=settings.values["split"]["cut_limit"],
-        strict=STRICT if PROTEINS else "report",
-        both_sides=configuration.flag(
-            "--both-sides", settings.values["split"]["both_sides"]
-        ),
+        settings=settings.stage_json("split"),
         clusters=configuration.option(
             "--clusters", CLUSTERS if RECIPE == "balanced" else None
         ),
-        recipe=RECIPE,
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
-        groups=settings.values["split"]["groups"],
-        test_group=configuration.flag(
-            "--test-group", settings.values["split"]["test_group"]
-        ),
         sources=digests(PROTEINS, settings.cluster_table, settings.training_proteins),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " split {input.samples:q} --format credence"
         " {params.clusters:q} {params.training:q} --match {params.match:q}"
-        " --groups {params.groups:q} {params.test_group:q} --weigh {params.weigh:q}"
-        " --recipe {params.recipe:q}"
-        " {params.relatives:q} {params.proteins:q} --identity {params.identity:q}"
-        " --chance {params.chance:q} --cut {params.cut:q} --cut-limit {params.cut_limit:q}"
-        " --coverage {params.coverage:q} {params.both_sides:q} --audit {params.audit:q}"
-        " --audit-sample {params.sample:q} --strict {params.strict:q}"
+        " {params.relatives:q} {params.proteins:q} --settings {params.settings:q}"
         " --threads {threads:q} --summary {output.summary:q}"
         " --out {output.groups:q} 2> {log:q}"

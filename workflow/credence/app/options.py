@@ -88,11 +88,13 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
         return click.option(word, variable, callback=_mapping, help=f"{text} As JSON.")
     type_ = _number(kind, rule) if kind in (int, float) else _word(rule)
     shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
+    alone: dict[str, Any] = {"is_flag": False, "flag_value": rule.alone} if rule.alone else {}
     return click.option(
         word,
         variable,
         type=OrNone(type_) if may_be_absent else type_,
         help=f"{text}  [default: {shown}]",
+        **alone,
     )
 
 

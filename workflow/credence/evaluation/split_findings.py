@@ -26,7 +26,7 @@ from credence.relatives.pack import (
     lower_bounds,
     size_ratios,
 )
-from credence.relatives.strict import Split, SplitSettings
+from credence.relatives.strict import Split, SplitOptions
 
 EDGES = tuple(round(0.1 * step, 1) for step in range(11))
 MOST_PAIRS = 20
@@ -38,7 +38,7 @@ def describe_split(
     class_: Integers,
     class_names: Sequence[str],
     found: Split,
-    settings: SplitSettings,
+    settings: SplitOptions,
     is_audited: bool,
 ) -> SplitFinding:
     """Return what the page shows of a split."""
@@ -97,7 +97,7 @@ def _classes(
     class_names: Sequence[str],
     class_: Integers,
     found: Split,
-    settings: SplitSettings,
+    settings: SplitOptions,
 ) -> tuple[SplitClass, ...]:
     examined = by_class(found.audit, class_)
     away = deviations(group, codes, settings.n_groups)

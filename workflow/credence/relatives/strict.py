@@ -135,7 +135,7 @@ MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True)
-class SplitSettings:
+class SplitOptions:
     """How proteins are split."""
 
     n_groups: int = 12  # Number of groups, the test group included
@@ -175,7 +175,7 @@ def split(
     proteins: Proteins,
     cluster: Strings,
     class_: NDArray[Any],
-    settings: SplitSettings,
+    settings: SplitOptions,
     is_training: Booleans | None = None,
     reasons: Strings | None = None,
 ) -> Split:
@@ -205,7 +205,7 @@ class _State:
         proteins: Proteins,
         class_: NDArray[Any],
         learnt: Booleans,
-        settings: SplitSettings,
+        settings: SplitOptions,
         cluster: Strings,
         why: Strings,
     ) -> None:
@@ -391,7 +391,7 @@ def split_unaudited(
     proteins: Proteins,
     cluster: Strings,
     class_: NDArray[Any],
-    settings: SplitSettings,
+    settings: SplitOptions,
     is_training: Booleans | None = None,
     reasons: Strings | None = None,
 ) -> Split:
@@ -421,7 +421,7 @@ def split_by_recipe(
     proteins: Proteins,
     assign: Dealer,
     class_: NDArray[Any],
-    settings: SplitSettings,
+    settings: SplitOptions,
     is_training: Booleans,
     reasons: Strings | None = None,
 ) -> Split:

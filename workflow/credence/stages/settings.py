@@ -66,6 +66,7 @@ class SplitSettings:
         "sample",
         "exact alignment of the test group and a sample; or exhaustive, or none",
         ("none", "sample", "exhaustive"),
+        alone="sample",
     )
     audit_sample: int = setting(200, "proteins outside the test group that are sampled", low=1)
     strict: str = setting(

@@ -1,17 +1,237 @@
-"""What ``credence split`` says of a split when it is done."""
+"""The stage `split`: whole clusters into groups, each protein with a role."""
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from credence.findings.run_record import SplitClass, SplitFinding
+=======
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+
+from credence.evaluation.split_findings import describe_split
+from credence.findings import to_record
+from credence.findings.split_record import SplitClass, SplitFinding
+from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
+from credence.problems import InputError, Problem, refuse
+from credence.proteins import Proteins, join
+from credence.relatives.cdhit import phanns_groups
+from credence.relatives.pack import CALIBRATION, TEST
+from credence.relatives.strict import (
+    Split,
+    SplitOptions,
+    split,
+    split_by_recipe,
+    split_unaudited,
+)
+from credence.stages.reading import (
+    json_settings,
+    read_proteins,
+    read_set,
+    require_labels,
+    require_other,
+    rows_of,
+    table_spec,
+)
+from credence.stages.relatives import read_training, thresholds_of
+from credence.stages.settings import Settings, SplitSettings
+from credence.tables.contract import Groups, read_clusters, read_relatives, write_contract
+from credence.tables.fasta import match_ids
+from credence.tables.writing import write_json
+
+PHANNS = "phanns"
+
+
+def split_tables(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    *,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    clusters: str | None = None,
+    training: str | None = None,
+    relatives: str | None = None,
+    proteins: str | None = None,
+    match: str = "first_word",
+    threads: int = 1,
+    summary: str | None = None,
+    asked: Collection[str] = (),
+) -> SplitFinding:
+    """Write the group and the role of each protein of labelled tables.
+
+    `asked` names the settings of the section split that the user wrote on the command
+    line: what does not go together is refused there, and left out where it is a default.
+    """
+    require_other(out, [*tables, clusters, training, relatives, proteins])
+    settings = replace(settings, split=_in_effect(settings.split, clusters, proteins, asked))
+    samples = read_set(tables, table_spec(tables, format_, json_settings(spec_json, "--spec")))
+    require_labels(samples, tables[0])
+    assert samples.true_class is not None
+    everyone = _with_sequences(samples.predictions.ids, proteins, match, tables[0])
+    learnt = Proteins(*(np.empty(0, dtype=object) for _ in range(2)))
+    if training is not None:
+        learnt = read_training(training, match, everyone)
+    is_training = np.repeat([False, True], [everyone.n_proteins, learnt.n_proteins])
+    everyone = join([everyone, learnt])
+    class_ = np.append(samples.true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
+    cluster = everyone.ids
+    if clusters is not None:
+        known = read_clusters(Path(clusters))
+        cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
+    reasons = _reasons(everyone.ids, is_training, relatives)
+    found, finding = split_proteins(
+        everyone, cluster, class_, samples.predictions.class_names, settings,
+        is_training, reasons, threads,
+    )  # fmt: skip
+    packing = found.packing
+    # A cluster whose training proteins and others are in two groups is two
+    # clusters: what the classifier learnt from is never counted with the rest.
+    named = np.where(is_training, "training:" + found.cluster, found.cluster)
+    table = Groups(everyone.ids, named, packing.group, packing.role, packing.reason)
+    write_contract(Path(out), table)
+    if summary is not None:
+        write_json(Path(summary), to_record(finding))
+    for line in split_messages(finding, settings.split):
+        click.echo(line, err=True)
+    roles, counts = np.unique(packing.role.astype(str), return_counts=True)
+    message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
+    click.echo(f"Wrote {out}: {message}.", err=True)
+    return finding
+
+
+def split_proteins(
+    proteins: Proteins,
+    cluster: Strings,
+    class_: Integers,
+    class_names: Sequence[str],
+    settings: Settings,
+    is_training: Booleans,
+    reasons: Strings | None = None,
+    threads: int = 1,
+) -> tuple[Split, SplitFinding]:
+    """Return a split of whole clusters, and what is said of it.
+
+    `reasons` say why proteins are set aside, '' for those that are not; without it those
+    are set aside that share a cluster with a training protein.
+    """
+    chosen = settings.split
+    options = SplitOptions(
+        n_groups=chosen.groups,
+        test_group=chosen.test_group,
+        by_cluster=chosen.weigh == "clusters",
+        thresholds=thresholds_of(settings),
+        strict=chosen.strict,  # type: ignore[arg-type]
+        n_sampled=None if chosen.audit == "exhaustive" else chosen.audit_sample,
+        threads=threads,
+        cut=chosen.cut,  # type: ignore[arg-type]
+        most_apart=chosen.cut_limit,
+    )
+    is_audited = _is_audited(chosen)
+    if chosen.recipe == PHANNS:
+        found = split_by_recipe(proteins, phanns_groups, class_, options, is_training, reasons)
+    else:
+        make = split if is_audited else split_unaudited
+        found = make(proteins, cluster, class_, options, is_training, reasons)
+    _require_test_group(found, chosen)
+    finding = describe_split(proteins.ids, class_, class_names, found, options, is_audited)
+    return found, finding
+
+
+def _is_audited(settings: SplitSettings) -> bool:
+    """Return whether anything is aligned; what PhANNs' recipe leaks is always shown."""
+    is_asked = settings.audit != "none" or settings.strict != "report"
+    return is_asked or settings.recipe == PHANNS
+
+
+def _in_effect(
+    settings: SplitSettings, clusters: str | None, proteins: str | None, asked: Collection[str]
+) -> SplitSettings:
+    """Return the settings that the files allow; refuse what was asked for and is not possible.
+
+    Without sequences nothing is aligned, and PhANNs' recipe is shown with what crosses.
+    """
+    problems = []
+    is_phanns = settings.recipe == PHANNS
+    if is_phanns and proteins is None:
+        problems.append(
+            Problem("--recipe", "PhANNs' recipe clusters by itself.", "Give --proteins.")
+        )
+    if is_phanns and clusters is not None:
+        problems.append(
+            Problem("--clusters", "PhANNs' recipe makes its own.", "Leave --clusters out.")
+        )
+    if is_phanns and "strict" in asked and settings.strict != "report":
+        problems.append(
+            Problem(
+                "--strict",
+                "PhANNs' recipe is reproduced as it is, with what crosses.",
+                "Leave --strict out, or choose --recipe balanced.",
+            )
+        )
+    if problems:
+        raise InputError(problems)
+    if is_phanns:
+        return replace(settings, strict="report")
+    if proteins is not None:
+        return settings
+    # What was not asked for by name is a default, and goes without being done.
+    settings = replace(
+        settings,
+        audit=settings.audit if "audit" in asked else "none",
+        strict=settings.strict if "strict" in asked else "report",
+    )
+    if _is_audited(settings):
+        raise refuse("--audit", "sequences are needed to align.", "Give --proteins.")
+    return settings
+
+
+def _with_sequences(ids: Strings, proteins: str | None, match: str, table: str) -> Proteins:
+    """Return proteins with their sequences; these are empty where there is no FASTA file."""
+    if proteins is None:
+        return Proteins(ids, np.full(len(ids), "", dtype=object))
+    fasta = read_proteins(proteins, match)
+    by = "full" if match == "full" else "first_word"
+    rows = match_ids(ids, fasta, by, table=table, proteins=proteins)  # type: ignore[arg-type]
+    return Proteins(ids, fasta.sequences[rows])
+
+
+def _reasons(ids: Strings, is_training: Booleans, relatives: str | None) -> Strings | None:
+    if relatives is None:
+        return None
+    table = read_relatives(Path(relatives))
+    message = {
+        id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
+        for id_, other, identity in zip(table.ids, table.relative, table.identity, strict=True)
+    }
+    reasons = np.full(len(ids), "", dtype=object)
+    reasons[~is_training] = [message.get(id_, "") for id_ in ids[~is_training]]
+    return reasons
+
+
+def _require_test_group(found: Split, settings: SplitSettings) -> None:
+    if not settings.test_group or (found.packing.role == TEST).any():
+        return
+    n_clusters = len(np.unique(found.cluster[found.packing.role == CALIBRATION].astype(str)))
+    what = f"The test group would be empty: {n_clusters} clusters for {settings.groups} groups."
+    remedy = f"Give --groups of at most {n_clusters}, or leave --test-group out."
+    raise refuse("--test-group", what, remedy if n_clusters > 1 else "Leave --test-group out.")
+
+>>>>>>> 8171379 (Let the stage split hold the split, its defaults those of the configuration)
 
 MOST_NAMED = 3  # pairs shown; the page and the summary have more
 MOST_CLUSTERS = 10  # of those left whole
 
 
-def split_messages(found: SplitFinding, n_groups: int, is_phanns: bool = False) -> list[str]:
-    """Return the lines, the audit's last."""
+def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
+    """Return what there is to say of a split, line by line, the audit last."""
+    n_groups, is_phanns = settings.groups, settings.recipe == PHANNS
     scarce = [entry for entry in found.classes if entry.n_clusters < n_groups]
-    lines = [
+    lines = ["PhANNs' recipe: CD-HIT in each class, clusters dealt in turn."] if is_phanns else []
+    lines += [
         f"{entry.class_name}: {_clusters(entry)} for {n_groups} groups; some have none of it."
         for entry in scarce
     ]
@@ -37,14 +257,10 @@ def split_messages(found: SplitFinding, n_groups: int, is_phanns: bool = False) 
     if found.is_audited:
         lines += _audit(found)
         if found.worst and found.strict == "report":
-            lines.append(
-                "To end that, "
-                + (
-                    "leave --recipe phanns out."
-                    if is_phanns
-                    else "give --strict join or set_aside."
-                )
+            remedy = (
+                "leave --recipe phanns out" if is_phanns else "give --strict join or set_aside"
             )
+            lines.append(f"To end that, {remedy}.")
     return lines
 
 
