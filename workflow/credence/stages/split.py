@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from credence.findings.run_record import SplitClass, SplitFinding
-=======
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +10,11 @@ import click
 import numpy as np
 
 from credence.evaluation.split_findings import describe_split
-from credence.findings import to_record
-from credence.findings.split_record import SplitClass, SplitFinding
+from credence.findings.run_record import SplitClass, SplitFinding
 from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins, join
+from credence.records import to_record
 from credence.relatives.cdhit import phanns_groups
 from credence.relatives.pack import CALIBRATION, TEST
 from credence.relatives.strict import (
@@ -220,7 +217,6 @@ def _require_test_group(found: Split, settings: SplitSettings) -> None:
     remedy = f"Give --groups of at most {n_clusters}, or leave --test-group out."
     raise refuse("--test-group", what, remedy if n_clusters > 1 else "Leave --test-group out.")
 
->>>>>>> 8171379 (Let the stage split hold the split, its defaults those of the configuration)
 
 MOST_NAMED = 3  # pairs shown; the page and the summary have more
 MOST_CLUSTERS = 10  # of those left whole
