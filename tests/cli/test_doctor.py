@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from credence.app import doctor, run_command_line
+from credence.app import doctor, explain, run_command_line
 from credence.app.configuration import workflow_folder
 from credence.app.doctor import GIBIBYTE, Found, programs
-from credence.app.failures import explain
 
 DIAMOND = next(program for program in programs() if program.engine == "diamond")
 INSTALL_DIAMOND = (

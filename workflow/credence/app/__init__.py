@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 from collections.abc import Sequence
@@ -9,10 +10,10 @@ from collections.abc import Sequence
 import click
 
 from credence import __version__
-from credence.app.failures import FIXABLE, explain
+from credence.problems import InputError, nearest
 
-# Name of the command and its line in `credence --help`; the module bears the
-# same name. Listed here so that help and completion import none of them.
+# Name of the command and its line in `credence --help`; its module bears the same name, or
+# is among MODULES. Listed here so that help and completion import none of them.
 COMMANDS: dict[str, str] = {
     "run": "Run everything that a configuration asks for.",
     "unlock": "Free a folder from a run that was killed in it.",
@@ -43,6 +44,8 @@ COMMANDS: dict[str, str] = {
     "completion": "Print the script of shell completion.",
 }
 
+MODULES = {"unlock": "lock"}  # of commands that do not bear their module's name
+
 
 class LazyGroup(click.Group):
     """A group that imports a command's module only when it is called."""
@@ -55,7 +58,7 @@ class LazyGroup(click.Group):
         """Return a command, or None where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"credence.app.{cmd_name}")
+        module = importlib.import_module(f"credence.app.{MODULES.get(cmd_name, cmd_name)}")
         command = module.command
         assert isinstance(command, click.Command)
         return command
@@ -69,8 +72,6 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command called; name the nearest where there is none."""
-        from credence.problems import nearest
-
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"There is no command {args[0]!r}. {nearest(args[0], list(COMMANDS))}")
         return super().resolve_command(ctx, args)
@@ -89,6 +90,58 @@ credence run             everything that it asks for
 @click.version_option(__version__, prog_name="credence")
 def group() -> None:
     """Gather the commands."""
+
+
+FIXABLE = 2  # exit codes of DESIGN section 5
+BUG = 1
+
+# The last line of whatever a user can fix; `credence run` looks for it in the
+# log of a rule that failed, to tell the two exit codes apart.
+FIXABLE_LINE = "Fix this and run the command again."
+
+SYSTEM_REMEDIES = {
+    errno.ENOSPC: ("the disk is full", "Free some space, then run the command again."),
+    errno.EDQUOT: ("your quota is used up", "Free some space, then run the command again."),
+    errno.EACCES: ("permission denied", "Give yourself the right to it, or choose another path."),
+    errno.EPERM: ("permission denied", "Give yourself the right to it, or choose another path."),
+    errno.EROFS: ("the disk is read-only", "Choose a path on a disk that can be written."),
+    errno.ENOENT: ("there is no such file", "Fix the path."),
+    errno.EISDIR: ("this is a folder", "Name a file."),
+    errno.ENOTDIR: ("a file stands where a folder should", "Fix the path."),
+    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
+    errno.EMFILE: ("too many files are open", "Raise the limit with: ulimit -n 4096."),
+    errno.EIO: ("the disk does not answer", "Check the disk, then run the command again."),
+}
+
+
+def explain(error: Exception) -> str | None:
+    """Return what to tell the user, or None where the error is a bug.
+
+    Examples
+    --------
+    >>> print(explain(OSError(errno.ENOSPC, "No space left on device", "out.tsv")))
+    out.tsv: the disk is full. Free some space, then run the command again.
+    Fix this and run the command again.
+    >>> explain(KeyError("x")) is None
+    True
+    """
+    if isinstance(error, InputError):
+        return f"{error.text()}\n{FIXABLE_LINE}"
+    if isinstance(error, OSError) and error.errno in SYSTEM_REMEDIES:
+        what, remedy = SYSTEM_REMEDIES[error.errno]
+        where = error.filename or "the system"
+        return f"{where}: {what}. {remedy}\n{FIXABLE_LINE}"
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"The Python package {error.name!r} is not installed here. What installs it is said "
+            f"by: credence doctor\n{FIXABLE_LINE}"
+        )
+    if isinstance(error, MemoryError):
+        return (
+            "The memory is used up. Close other programs or use a machine with more.\n"
+            f"{FIXABLE_LINE}"
+        )
+    return None
 
 
 def run_command_line(arguments: Sequence[str] | None = None) -> int:

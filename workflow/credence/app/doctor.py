@@ -18,10 +18,10 @@ from pathlib import Path
 import click
 
 from credence import __version__
+from credence.app import FIXABLE
 from credence.problems import InputError
 
 HEADS = {"ok": "ok  ", "note": "note", "fix": "FIX "}
-FIXABLE = 2
 
 
 @click.command(epilog="Example: credence doctor")
@@ -33,11 +33,33 @@ def command(config: str | None, as_json: bool) -> int:
     Ends with code 2 where something has to be fixed. A note is of something
     that only some runs need.
     """
-    found = look_at_packages_beside()
+    asked, needed = _requirements()
+    found = [
+        Found("credence", "ok", f"{__version__} in {PACKAGE}"),
+        look_at_python(sys.version_info[:3], asked, needed),
+        look_at_packages(needed),
+        look_at_lock(lock_file()),
+    ]
     try:
-        found += _rest(config)
+        from credence.relatives.mmseqs import has_what_the_wheel_needs
+
+        engine, configuration = _engine_of(config)
+        found += [
+            *(look_at_program(program, program.engine == engine) for program in programs()),
+            look_at_font(),
+            look_at_slurm(),
+            look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
+            look_at_memory(memory_of()),
+            look_at_folder("this folder", Path.cwd(), "cd to a folder of your own"),
+            look_at_folder(
+                "scratch folder", Path(tempfile.gettempdir()), "export TMPDIR=/path/to/folder"
+            ),
+            look_at_text(sys.getfilesystemencoding(), locale.getpreferredencoding(False)),
+            *configuration,
+        ]
     except ImportError as error:
-        found.append(_unable(error))
+        what = f"{error.name} cannot be imported, and without it nothing more can be looked at"
+        found.append(Found("the rest", "fix", what, install()))
     if as_json:
         click.echo(json.dumps([vars(one) for one in found], indent=2, ensure_ascii=False))
     else:
@@ -45,39 +67,23 @@ def command(config: str | None, as_json: bool) -> int:
     return FIXABLE if any(one.verdict == "fix" for one in found) else 0
 
 
-def _rest(config: str | None) -> list[Found]:
-    """Return what can only be looked at with packages."""
-    engine, problem = _engine_of(config)
-    found = [*look_at_software(engine), *look_at_machine()]
-    return found if problem is None else [*found, problem]
-
-
-def _unable(error: ImportError) -> Found:
-    """Return that nothing more can be looked at while a package is missing or broken."""
-    what = f"{error.name} cannot be imported, and without it nothing more can be looked at"
-    return Found("the rest", "fix", what, install())
-
-
-def _engine_of(config: str | None) -> tuple[str | None, Found | None]:
-    """Return the engine that a configuration asks for, and what is wrong with it."""
+def _engine_of(config: str | None) -> tuple[str | None, list[Found]]:
+    """Return the engine that a configuration asks for, and what was found of it."""
     from credence.app import configuration
-    from credence.problems import InputError
 
     if config is None:
         known = configuration.load_schema()["properties"]["clustering"]["properties"]
-        return str(known["engine"]["default"]), None
+        return str(known["engine"]["default"]), []
     try:
         settings = configuration.load(config)
     except InputError as error:
-        first = error.problems[0]
         rest = f" And {len(error.problems) - 1} more." if len(error.problems) > 1 else ""
-        return None, Found("configuration", "fix", f"{first}{rest}", f"credence check {config}")
+        what = f"{error.problems[0]}{rest}"
+        return None, [Found("configuration", "fix", what, f"credence check {config}")]
     has_proteins = settings.calibration_set.proteins is not None
     engine = settings.values["clustering"]["engine"] if has_proteins else None
-    what = f"{config} can be read; it clusters with {engine}" if engine else (
-        f"{config} can be read; it has no proteins to cluster"
-    )  # fmt: skip
-    return engine, Found("configuration", "ok", f"{what}")
+    use = f"clusters with {engine}" if engine else "has no proteins to cluster"
+    return engine, [Found("configuration", "ok", f"{config} can be read; it {use}")]
 
 
 def _lines(found: list[Found]) -> list[str]:
@@ -106,17 +112,6 @@ class Found:
     verdict: str  # Whether it is as it has to be; a note is of what only some runs need
     text: str  # What was found
     remedy: str = ""  # What fixes it, as a command or an order
-
-
-def look_at_packages_beside() -> list[Found]:
-    """Return whether credence, Python and the packages that it needs are as they have to be."""
-    asked, needed = _requirements()
-    return [
-        Found("credence", "ok", f"{__version__} in {PACKAGE}"),
-        look_at_python(sys.version_info[:3], asked, needed),
-        look_at_packages(needed),
-        look_at_lock(lock_file()),
-    ]
 
 
 def root() -> Path | None:
@@ -201,7 +196,7 @@ def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version
         try:
             version = version_of(name)
         except metadata.PackageNotFoundError:
-            continue  # what has to be there is told above
+            continue  # what has to be there is reported above
         if version != pin:
             other.append(f"{name} is {version}, there {pin}")
     if not other:
@@ -234,21 +229,6 @@ GIBIBYTE = 1024**3
 LEAST_DISK = 1 * GIBIBYTE  # the demo and its results take a tenth of it
 LEAST_MEMORY = 2 * GIBIBYTE  # what annotating ten million rows may take
 NO_LIMIT = "max"
-
-
-def look_at_machine() -> list[Found]:
-    """Return what this machine offers."""
-    from credence.relatives.mmseqs import has_what_the_wheel_needs
-
-    return [
-        look_at_processors(len(os.sched_getaffinity(0)), has_what_the_wheel_needs()),
-        look_at_memory(memory_of()),
-        look_at_folder("this folder", Path.cwd(), "cd to a folder of your own"),
-        look_at_folder(
-            "scratch folder", Path(tempfile.gettempdir()), "export TMPDIR=/path/to/folder"
-        ),
-        look_at_text(sys.getfilesystemencoding(), locale.getpreferredencoding(False)),
-    ]
 
 
 def look_at_processors(n_cores: int, has_avx2: bool) -> Found:
@@ -318,14 +298,9 @@ def look_at_text(files: str, preferred: str) -> Found:
     )  # fmt: skip
 
 
-SECONDS = 2.0  # for a program to tell its version
+SECONDS = 2.0  # for a program to print its version
 FONT = "DejaVuSans.ttf"  # of report.style
 MOST_SHOWN = 40  # letters of a version that is not understood
-
-
-def look_at_software(engine: str | None) -> list[Found]:
-    """Return what is installed, missing or too old."""
-    return [*look_at_programs(engine), look_at_font(), look_at_slurm()]
 
 
 @dataclass(frozen=True)
@@ -335,16 +310,11 @@ class Program:
     engine: str  # The engine that runs it
     title: str  # Its name
     find: Callable[[], str | None]  # Gives its path, or None
-    words: tuple[str, ...]  # That make it tell its version
+    words: tuple[str, ...]  # That make it print its version
     version: Callable[[str], str]  # Gives the version in what it said
     is_old: Callable[[str], bool]  # Whether what it said is of a version that will not do
     oldest: str  # The oldest that will do
     remedy: str  # What installs it
-
-
-def look_at_programs(engine: str | None) -> list[Found]:
-    """Return which of the programs that find relatives are there."""
-    return [look_at_program(program, program.engine == engine) for program in programs()]
 
 
 def look_at_program(program: Program, is_needed: bool) -> Found:

@@ -1,4 +1,4 @@
-"""One run at a time in a folder; what a killed run left behind is cleared."""
+"""One run at a time in a folder; ``credence unlock`` clears what a killed run left."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import os
 import shlex
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
+
+import click
 
 from credence.problems import InputError, refuse
 
@@ -80,7 +82,7 @@ def _user() -> str:
 
 
 def holder_in(text: str) -> Holder | None:
-    """Return who holds a lock, None where that is nobody or is not told."""
+    """Return who holds a lock; None where that is nobody, or is not known."""
     try:
         record = json.loads(text)
         fields = (str(record[name]) for name in ("host", "user", "since"))
@@ -159,7 +161,7 @@ def _snakemakes_locks() -> list[Path]:
 
 
 def unlock(dead_host: str | None) -> str:
-    """Remove what a killed run left, and return what to tell of it."""
+    """Remove what a killed run left, and return a sentence about it."""
     if not OURS.is_file():
         locks = _snakemakes_locks()
         _refuse_live_snakemake(locks)
@@ -187,7 +189,7 @@ def _removed(locks: list[Path], holder: Holder | None) -> str:
 
 
 def _refuse_live_snakemake(locks: list[Path]) -> None:
-    """Refuse to unlock where a Snakemake that told nobody works in this folder."""
+    """Refuse to unlock where a Snakemake without a lock of ours works in this folder."""
     if not locks:
         return
     here = Path.cwd()
@@ -236,3 +238,21 @@ def who_holds() -> str | None:
             return _elsewhere(holder).text() if holder and not holder.is_here else None
     except OSError:
         return None
+
+
+@click.command(epilog="Example: credence unlock")
+@click.option(
+    "--directory", default=".", show_default=True, help="Folder in which the run was started."
+)
+@click.option("--dead", "dead_host", help="Machine whose run is dead, as you have made sure.")
+def command(directory: str, dead_host: str | None) -> None:
+    """Free a folder from a run that was killed in it.
+
+    It refuses while a run works there, and says who that is. `credence run`
+    does the same by itself where it can know that the run is dead: only of
+    runs of other machines, on a shared disk, it cannot.
+    """
+    if not Path(directory).is_dir():
+        raise refuse(directory, "there is no such folder.", "Name the one of the run.")
+    with chdir(directory):
+        click.echo(unlock(dead_host))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shlex
 import shutil
@@ -16,7 +18,9 @@ from pathlib import Path
 
 import click
 
-from credence.app.failures import BUG, FIXABLE, FIXABLE_LINE
+from credence.app import BUG, FIXABLE, FIXABLE_LINE
+from credence.app.ending import PARENT, end_group, interruptible, me
+from credence.app.lock import HELD, one_run
 from credence.problems import nearest, refuse
 
 LOCAL = "local"
@@ -156,40 +160,29 @@ def run_workflow(
     profile: str = LOCAL,
 ) -> int:
     """Return the exit code of a run: 0, 2 where the user can fix it, or 1."""
-    import os
-
     from credence.app import configuration
-    from credence.problems import refuse
 
     if not directory.is_dir():
         raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
     folder = profile_folder(profile)
     require_scheduler(folder)
-    before = Path.cwd()
-    os.chdir(directory)
-    try:
+    with contextlib.chdir(directory):
         settings = configuration.load(config)
         words = snakemake_command(config, cores, extra, folder)
         click.echo(f"Running: {shlex.join(words)}", err=True)
         code, failures = _stream(words, verbose or bool(extra))
-        if code == 0:
-            if not extra:
-                click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
-            return 0
-        return _explain(failures)
-    finally:
-        os.chdir(before)
+        if code != 0:
+            return _explain(failures)
+        if not extra:
+            click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
+        return 0
 
 
 def write_report(config: str, directory: Path, verbose: bool = False) -> int:
     """Return the exit code of Snakemake where it writes its report of a run."""
-    import os
-
     from credence.app import configuration
 
-    before = Path.cwd()
-    os.chdir(directory)
-    try:
+    with contextlib.chdir(directory):
         target = Path("reports", configuration.load(config).run, "workflow.html")
         words = snakemake_command(config, 1, ("--report", str(target)))
         code, failures = _stream(words, verbose)
@@ -197,8 +190,6 @@ def write_report(config: str, directory: Path, verbose: bool = False) -> int:
             return _explain(failures)
         click.echo(f"Snakemake's report is {target}", err=True)
         return 0
-    finally:
-        os.chdir(before)
 
 
 def snakemake_command(
@@ -230,10 +221,6 @@ def _stream(
     words: Sequence[str], verbose: bool
 ) -> tuple[int, Mapping[tuple[str, str], Scheduled | None]]:
     """Run a command, tell its steps, and keep rule and log of failed jobs."""
-    import os
-
-    from credence.app.ending import PARENT, end_group, interruptible, me
-    from credence.app.lock import HELD, one_run
     from credence.problems import refuse
 
     steps = StepPrinter(verbose)
@@ -273,7 +260,7 @@ def _stream(
 
 
 def _explain(failures: Mapping[tuple[str, str], Scheduled | None]) -> int:
-    """Show the logs of the rules that failed; say whether the user can fix it."""
+    """Show the logs of the rules that failed; return whether the user can fix it."""
     codes = []
     for (rule, path), scheduled in failures.items():
         lines = _lines_of(path)
@@ -316,7 +303,7 @@ class Scheduled:
 
 
 class StepPrinter:
-    """Reads what Snakemake says, tells each step that ended, keeps what failed."""
+    """Reads what Snakemake writes, shows each step that is done, keeps what failed."""
 
     def __init__(self, verbose: bool) -> None:
         self.lines: list[str] = []
@@ -371,7 +358,7 @@ class StepPrinter:
         self._show_running()
 
     def _show_running(self) -> None:
-        """Say what is being done, where a terminal can forget it again."""
+        """Show what is being done, on a terminal, where the line can be cleared again."""
         names = [name for name, _ in self._begun.values() if name not in GATHERS]
         if self._is_terminal and not self._verbose and names:
             self._clear()
@@ -382,7 +369,7 @@ class StepPrinter:
             click.echo("\r\x1b[2K", nl=False, err=True)
 
     def finish(self, code: int) -> None:
-        """Show all that was said, where it failed and no rule's log says why."""
+        """Show all of Snakemake's lines where it failed and no rule's log says why."""
         if not self._verbose:
             self._clear()
             if code != 0 and not self.failures:
