@@ -7,6 +7,7 @@ first stage first.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Any
@@ -183,24 +184,20 @@ def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:
     if word in rule.choices:
         return word, ""
     if isinstance(default, bool):
-        if word.lower() in ("true", "false"):
-            return word.lower() == "true", ""
-        return None, "Give true or false."
-    wanted = _wanted(rule)
-    takes_numbers = rule.low is not None or rule.high is not None
-    if not takes_numbers:
-        return None, f"Give {wanted}."
+        named = {"true": True, "false": False}.get(word.lower())
+        return named, "Give true or false." if named is None else ""
     try:
         number = float(word)
     except ValueError:
-        return None, f"Give {wanted}."
+        number = float("nan")  # in no range
+    takes_numbers = rule.low is not None or rule.high is not None
     whole = isinstance(default, int)
-    if whole and number != int(number):
+    if takes_numbers and whole and not math.isnan(number) and number % 1 != 0:
         return None, "Give a whole number."
     low = float("-inf") if rule.low is None else rule.low
     high = float("inf") if rule.high is None else rule.high
-    if not low <= number <= high:
-        return None, f"Give {wanted}."
+    if not takes_numbers or not low <= number <= high:
+        return None, f"Give {_wanted(rule)}."
     return (int(number) if whole else number), ""
 
 

@@ -40,36 +40,37 @@ def class_sentence(found: DriftClass) -> str:
     counted = f"{found.n:,} of the trove in {families}"
     if found.n_clusters < FEW:
         return f"{name}: {counted}: too few to tell."
+    return f"{name}: {counted}, {_verdict(found)}"
+
+
+def _verdict(found: DriftClass) -> str:
     raw, corrected = _least(found, False), _least(found, True)
     right = f"{found.n_correct:,} right where {found.expected:,.1f} were expected"
     if math.isnan(raw):
-        return f"{name}: {counted}, {right}; every old confidence is 0 or 1: no test."
+        return f"{right}; every old confidence is 0 or 1: no test."
     alone = _least(found, False, counted=False)
     if alone <= LEVEL < raw:
         return (
-            f"{name}: {counted}, {right}: the old confidences may not hold: p {_p(alone)} by "
+            f"{right}: the old confidences may not hold: p {_p(alone)} by "
             f"itself, {_p(raw)} as one of several classes."
         )
     if raw > LEVEL:
         power = max((entry.power for entry in found.tests if not entry.is_corrected), default=NONE)
-        stated = f"{name}: {counted}, {right}: no more than chance allows (p {_p(raw)})"
-        if math.isnan(power):
-            return f"{stated}."
-        return (
-            f"{stated}; five points off throughout would be seen {100 * power:.0f} times in 100."
-        )
+        stated = f"{right}: no more than chance allows (p {_p(raw)})"
+        seen = f"; five points off throughout would be seen {100 * power:.0f} times in 100"
+        return f"{stated}{'' if math.isnan(power) else seen}."
     if math.isnan(corrected):
         return (
-            f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}); whether "
+            f"{right}: the old confidences do not hold (p {_p(raw)}); whether "
             "that is only its other class frequencies cannot be told here."
         )
     if corrected > LEVEL:
         return (
-            f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}), and do "
+            f"{right}: the old confidences do not hold (p {_p(raw)}), and do "
             f"once corrected for the trove's class frequencies (p {_p(corrected)})."
         )
     return (
-        f"{name}: {counted}, {right}: the old confidences do not hold (p {_p(raw)}), nor once "
+        f"{right}: the old confidences do not hold (p {_p(raw)}), nor once "
         f"corrected for the trove's class frequencies (p {_p(corrected)}): its proteins differ "
         "from the old ones, or these were too few to learn from."
     )

@@ -90,16 +90,7 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
     files, problems = {}, _changed(path, release)
     for calibration, is_sure in _calibrations(path, release, with_others):
         try:
-            if not calibration.is_file():
-                problems.append(Problem(str(calibration), "there is no such file.", REBUILD))
-                continue
-            if is_sure and sha256_of(calibration) not in release.calibrations.values():
-                what = (
-                    f"its digest is not that of {FILE}: it was changed, or is of another release."
-                )
-                problems.append(Problem(str(calibration), what, REBUILD))
-                continue
-            file = read_calibration(calibration)
+            file = _read_calibration(calibration, release if is_sure else None)
         except InputError as error:
             problems += error.problems
             continue
@@ -108,6 +99,16 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
     if problems:
         raise InputError(problems)
     return release, files
+
+
+def _read_calibration(path: Path, release: Release | None) -> CalibrationFile:
+    """Return a calibration; one that a release names has to have the digest it gives."""
+    if not path.is_file():
+        raise refuse(str(path), "there is no such file.", REBUILD)
+    if release is not None and sha256_of(path) not in release.calibrations.values():
+        what = f"its digest is not that of {FILE}: it was changed, or is of another release."
+        raise refuse(str(path), what, REBUILD)
+    return read_calibration(path)
 
 
 def _calibrations(path: Path, release: Release, with_others: bool) -> list[tuple[Path, bool]]:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -126,23 +126,24 @@ def points_of(plot: Plot) -> tuple[Point, ...]:
 
 
 def _points(plot: Plot) -> Sequence[Point]:
-    if isinstance(plot, ConfidencePlot):
-        return _on_curve(plot)
-    if isinstance(plot, ReliabilityPlot):
-        return tuple(
-            point
-            for name, bins in zip(plot.names, plot.bins, strict=True)
-            for point in _on_bins(bins, name if len(plot.names) > 1 else "")
-        )
-    if isinstance(plot, ComparisonPlot):
-        return _on_comparison(plot)
-    if isinstance(plot, LinesPlot):
-        return _on_lines(plot)
-    if isinstance(plot, ChangePlot):
-        return _on_change(plot)
-    if isinstance(plot, NearestPlot):
-        return _on_nearest(plot)
-    return _on_histogram(plot) if isinstance(plot, HistogramPlot) else ()
+    points: dict[type, Callable[[Any], Sequence[Point]]] = {
+        ConfidencePlot: _on_curve,
+        ReliabilityPlot: _on_reliability,
+        ComparisonPlot: _on_comparison,
+        LinesPlot: _on_lines,
+        ChangePlot: _on_change,
+        NearestPlot: _on_nearest,
+        HistogramPlot: _on_histogram,
+    }
+    return points[type(plot)](plot) if type(plot) in points else ()
+
+
+def _on_reliability(plot: ReliabilityPlot) -> tuple[Point, ...]:
+    return tuple(
+        point
+        for name, bins in zip(plot.names, plot.bins, strict=True)
+        for point in _on_bins(bins, name if len(plot.names) > 1 else "")
+    )
 
 
 def _on_curve(plot: ConfidencePlot) -> tuple[Point, ...]:

@@ -239,43 +239,45 @@ def resolve(rule: Schema, root: Schema) -> Schema:
 
 def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
     path: SettingPath = tuple(error.absolute_path)
-    rule, value = error.schema, error.instance
-    match error.validator:
-        case "additionalProperties":
-            known = list(rule.get("properties", {}))
-            for name in value:
-                if name not in known:
-                    yield document.problem((*path, name), "unknown setting.", nearest(name, known))
-        case "required":
-            # jsonschema reports each missing name by an error of its own.
-            missing = error.message.split("'")[1]
-            yield document.problem((*path, missing), "this setting is missing.", "Add it.")
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        for name in [name for name in error.instance if name not in known]:
+            yield document.problem((*path, name), "unknown setting.", nearest(name, known))
+    elif error.validator == "required":
+        # jsonschema reports each missing name by an error of its own.
+        missing = error.message.split("'")[1]
+        yield document.problem((*path, missing), "this setting is missing.", "Add it.")
+    else:
+        yield document.problem(
+            path, *_what_and_remedy(error.validator, error.schema, error.instance)
+        )
+
+
+def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str]:
+    """Return what is wrong with a value, and the order that makes it right."""
+    match validator:
         case "type":
             order = _order(rule)
             if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
                 order = f'Write "{shown(value)}", in quotes.'
-            yield document.problem(path, f"{shown(value)} is not {_wanted(rule)}.", order)
+            found = f"{shown(value)} is not {_wanted(rule)}.", order
         case "enum":
             remedy = nearest(str(value), [str(word) for word in rule["enum"]])
-            yield document.problem(path, f"{shown(value)} is not allowed.", remedy)
+            found = f"{shown(value)} is not allowed.", remedy
         case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
-            yield document.problem(path, f"{value!r} is out of range.", _order(rule))
+            found = f"{value!r} is out of range.", _order(rule)
         case "pattern":
-            yield document.problem(
-                path,
-                f"{value!r} cannot name a folder.",
-                "Use letters, digits, - and _ only, a letter or digit first.",
-            )
+            remedy = "Use letters, digits, - and _ only, a letter or digit first."
+            found = f"{value!r} cannot name a folder.", remedy
         case "minItems":
-            yield document.problem(
-                path, "the list is too short.", f"Give at least {rule['minItems']}."
-            )
+            found = "the list is too short.", f"Give at least {rule['minItems']}."
         case "minLength":
-            yield document.problem(path, "the text is empty.", "Give a name.")
+            found = "the text is empty.", "Give a name."
         case "uniqueItems":
-            yield document.problem(path, "an entry stands twice.", "Remove one of the two.")
+            found = "an entry stands twice.", "Remove one of the two."
         case _:
-            raise AssertionError(f"the schema uses {error.validator!r}, which has no message")
+            raise AssertionError(f"the schema uses {validator!r}, which has no message")
+    return found
 
 
 def shown(value: Any) -> str:

@@ -639,27 +639,28 @@ def _file_problems(document: Document) -> Iterator[Problem]:
 
 
 def _files(data: Mapping[str, Any]) -> Iterator[tuple[SettingPath, str]]:
+    found: list[tuple[SettingPath, Any]] = []
     for path, entry in _sets(data):
-        scores = entry.get("scores")
-        if isinstance(scores, str):
-            yield (*path, "scores"), scores
-        elif isinstance(scores, list):
-            for position, text in enumerate(scores):
-                if isinstance(text, str):
-                    yield (*path, "scores", position), text
-        proteins, labels = entry.get("proteins"), entry.get("labels")
-        if isinstance(proteins, str):
-            yield (*path, "fasta" if path[0] == "troves" else "proteins"), proteins
-        if isinstance(entry.get("clusters"), str):
-            yield (*path, "clusters"), entry["clusters"]
-        if isinstance(labels, str):
-            yield (*path, "labels"), labels
-        if isinstance(labels, dict) and isinstance(labels.get("table"), str):
-            yield (*path, "labels", "table"), labels["table"]
-    for path in (("training", "proteins"), ("clustering", "table"), ("events", "evidence")):
-        section = data.get(path[0])
-        if isinstance(section, dict) and isinstance(section.get(path[1]), str):
-            yield path, section[path[1]]
+        scores, labels = entry.get("scores"), entry.get("labels")
+        if isinstance(scores, list):
+            found += [((*path, "scores", at), text) for at, text in enumerate(scores)]
+        else:
+            found.append(((*path, "scores"), scores))
+        proteins = "fasta" if path[0] == "troves" else "proteins"
+        found.append(((*path, proteins), entry.get("proteins")))
+        found.append(((*path, "clusters"), entry.get("clusters")))
+        if isinstance(labels, dict):
+            found.append(((*path, "labels", "table"), labels.get("table")))
+        else:
+            found.append(((*path, "labels"), labels))
+    for section, name in (
+        ("training", "proteins"),
+        ("clustering", "table"),
+        ("events", "evidence"),
+    ):
+        if isinstance(data.get(section), dict):
+            found.append(((section, name), data[section].get(name)))
+    yield from ((path, text) for path, text in found if isinstance(text, str))
 
 
 DEMO_FOLDER = "demo"

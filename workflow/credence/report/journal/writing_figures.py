@@ -46,15 +46,7 @@ def _rows(plot: PanelPlot) -> Iterator[Row]:
     if isinstance(plot, ConfidencePlot):
         yield from _confidence(plot)
     elif isinstance(plot, ReliabilityPlot):
-        for name, bins in zip(plot.names, plot.bins, strict=True):
-            yield from _bins("share right", name, bins)
-        edges = plot.bins[0].edges
-        bounds = zip(edges[:-1], edges[1:], plot.band_lower, plot.band_upper, strict=False)
-        for low, high, lower, upper in bounds:
-            yield ("by chance", "", low, high, NAN, lower, upper, "")
-        for at, value in enumerate(plot.curve):
-            place = (at + 0.5) / len(plot.curve)
-            yield ("smoothed", plot.names[0], place, NAN, value, NAN, NAN, "")
+        yield from _reliability(plot)
     elif isinstance(plot, LinesPlot):
         for name, series in zip(plot.names, plot.series, strict=True):
             for x, value in zip(plot.x, series, strict=True):
@@ -65,6 +57,18 @@ def _rows(plot: PanelPlot) -> Iterator[Row]:
             yield ("held-out NLL", method, NAN, NAN, value, lower, upper, str(n))
     else:
         yield from _change(plot)
+
+
+def _reliability(plot: ReliabilityPlot) -> Iterator[Row]:
+    for name, bins in zip(plot.names, plot.bins, strict=True):
+        yield from _bins("share right", name, bins)
+    edges = plot.bins[0].edges
+    bounds = zip(edges[:-1], edges[1:], plot.band_lower, plot.band_upper, strict=False)
+    for low, high, lower, upper in bounds:
+        yield ("by chance", "", low, high, NAN, lower, upper, "")
+    for at, value in enumerate(plot.curve):
+        place = (at + 0.5) / len(plot.curve)
+        yield ("smoothed", plot.names[0], place, NAN, value, NAN, NAN, "")
 
 
 def _bins(what: str, series: str, bins: Bins) -> Iterator[Row]:

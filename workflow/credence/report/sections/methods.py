@@ -65,21 +65,21 @@ def _verdict(lookup: Lookup) -> str:
         equal = [entry.method for entry in differences if not entry.lower > 0]
         words = (
             f"Of {of(len(known), 'method')}, {findings.chosen} has the least held-out NLL over "
-            f"{OVER_ALL}. "
+            f"{OVER_ALL}."
         )
         if len(differences) < len(known) - 1:
-            return words.strip()
+            return words
+        rest = "Every other method is worse by more than chance."
         if equal:
-            return words + f"Not to be told from it with these data: {', '.join(equal)}."
-        return words + "Every other method is worse by more than chance."
+            rest = f"Not to be told from it with these data: {', '.join(equal)}."
+        return f"{words} {rest}"
     distance = next((entry for entry in differences if entry.method == best), None)
     words = f"{best} has the least held-out NLL over {OVER_ALL}; this run uses {findings.chosen}"
     if distance is None or math.isnan(distance.upper):
         return f"{words}."
     less = f"{-distance.value:.3f} ({-distance.upper:.3f} to {-distance.lower:.3f}) less"
-    if distance.upper < 0:
-        return f"{words}. The difference, {less.replace('-', '−')}, is more than chance."
-    return f"{words}. The difference, {less.replace('-', '−')}, may be chance."
+    stated = "is more than chance" if distance.upper < 0 else "may be chance"
+    return f"{words}. The difference, {less.replace('-', '−')}, {stated}."
 
 
 def _is_headline(entry: Difference) -> bool:
