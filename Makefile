@@ -5,7 +5,7 @@
 # make test-faults    kills, full disks, changed files, twenty kills: minutes; as root for the disks
 # make test-fuzz    100,000 inputs that are nearly right to every reader
 # make example    the tracked page in reports/example, anew
-# make lint    format, lint, types, docstrings, workflow
+# make lint    format, lint, layers of imports, types, docstrings, workflow
 # make bench   speed and error beside other libraries
 # make clean   remove what can be rebuilt (not .venv, not reports/README.md)
 #
@@ -69,6 +69,7 @@ test-fuzz: .venv/.developer.stamp
 lint: .venv/.developer.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint

@@ -94,10 +94,10 @@ def to_record(value: Any) -> Any:
         value = value.item()
     elif isinstance(value, Enum):
         value = value.value
-    if value is None or isinstance(value, str | int):
+    if isinstance(value, float) and math.isnan(value):
+        value = None
+    if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else value
     if isinstance(value, np.ndarray):
         return _list_of(value, math.nan)
     if isinstance(value, Mapping):
@@ -192,7 +192,14 @@ def _read(
         _require(isinstance(record, Mapping), record, path)
         inner = get_args(kind)[1]
         return _read_parts({key: (key, inner, PLAIN) for key in record}, record, path, kinds)
-    if origin is Literal:
+    return _read_plain(kind, record, path, kinds, stored)
+
+
+def _read_plain(
+    kind: Any, record: Any, path: str, kinds: Mapping[Any, Any], stored: Stored
+) -> Any:
+    """Return what is no container: an object, a number, a text."""
+    if get_origin(kind) is Literal:
         _require(record in get_args(kind), record, path)
     elif hasattr(kind, "from_record"):
         return _asked(kind.from_record, record, path)
