@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration.reading import resolve
+from credence.app.configuration.editing import section_text
+from credence.app.configuration.reading import parse_document, resolve
 from credence.problems import InputError
 from credence.settings import setting_rules
 from credence.simulate.law import WorldSettings
+from credence.stages.settings import SECTIONS
 from credence.tables.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -198,3 +200,11 @@ def test_every_format_can_be_named() -> None:
             f"run: x\ncalibration_set: {{scores: scores.csv, format: {entry.name}}}\n"
         )
         assert settings.calibration_set.spec["format"] == entry.name
+
+
+def test_the_comments_of_the_demos_configuration_are_the_texts_of_its_settings() -> None:
+    text = (ROOT / "config.yaml").read_text()
+    schema, data = configuration.load_schema(), parse_document(text, "config.yaml").data
+    for name in ("calibration_set", "training", *SECTIONS):
+        (found,) = re.findall(rf"(?m)^{name}:.*\n(?:  .*\n)+", text)
+        assert found == section_text(name, schema, data[name])

@@ -57,7 +57,7 @@ def test_figures_that_findings_do_not_allow_are_named_with_what_they_need(
         "Figure 13 (bandwidth): Not made. It needs kernel(bandwidth=loo) among the methods, "
         "which the findings lack.\n"
     ) in stated
-    assert stated.endswith(f"Wrote 12 figures to {out}\n")
+    assert stated.endswith(f"Wrote 13 figures to {out}\n")
     rows = {row["figure"]: row for row in rows_of(out / "figures.tsv")}
     assert len(rows) == 18
     assert [rows["13"]["files"], rows["17"]["note"]] == ["", ""]

@@ -53,8 +53,8 @@ class SplitSettings:
     test_group: bool = setting(False, "keep one group out of calibration, to judge only")
     recipe: str = setting(
         "balanced",
-        "or phanns: CD-HIT in each class, dealt in turn, for reproduction; the audit says what "
-        "it leaks",
+        "or phanns: CD-HIT in each class, clusters put into groups in turn, for reproduction; the "
+        "audit says what it leaks",
         ("balanced", "phanns"),
     )
     weigh: str = setting(
@@ -118,7 +118,7 @@ class CalibrationSettings:
 
 @dataclass(frozen=True)
 class ShiftSettings:
-    """Use-sets whose classes are mixed in other shares than calibration's."""
+    """Use-sets whose classes are mixed in other shares; confidences are given both ways."""
 
     method: str = setting(
         "auto",
@@ -144,7 +144,7 @@ class ShiftSettings:
 
 @dataclass(frozen=True)
 class SetsSettings:
-    """Prediction sets, the classes that a protein may well be of."""
+    """Prediction sets: the classes that a protein may well be of, where every class is scored."""
 
     level: float | None = setting(
         0.9,
@@ -214,11 +214,11 @@ class EventsSettings:
 
 @dataclass(frozen=True)
 class NoveltySettings:
-    """How far proteins are from those of known class."""
+    """How far proteins are from those of known class; needs proteins above."""
 
     features: str = setting(
         "composition",
-        "what they are told by: composition, none, or a file of vectors of all proteins (npz "
+        "what shows it: composition, none, or a file of vectors of all proteins (npz "
         "with id and vectors, or Parquet)",
         schema={"minLength": 1},
     )
@@ -242,7 +242,7 @@ class EvaluationSettings:
 
 @dataclass(frozen=True)
 class ScatterSettings:
-    """What is divided into jobs; results are the same bytes however it is."""
+    """What is divided into jobs, for several cores or a cluster; results are the same bytes."""
 
     annotate: int | None = setting(
         None, "jobs that annotate each use-set; null: one a gigabyte", low=1, high=1000

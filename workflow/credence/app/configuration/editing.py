@@ -1,8 +1,9 @@
-"""A trove written into the text of a configuration, or taken out of it.
+"""The text of a configuration: sections with their comments, troves put in or taken out.
 
-The text is edited where the list stands and nowhere else, so that comments,
-order, quotes and line ends stay as they are; a YAML writer would set them its
-own way. What comes out is read again and has to say what was meant.
+The comment behind a setting is its description in the schema. For troves, the text
+is edited where the list stands and nowhere else, so that comments, order, quotes and
+line ends stay as they are; a YAML writer would set them its own way. What comes out is
+read again and has to say what was meant.
 """
 
 from __future__ import annotations
@@ -13,12 +14,34 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from credence.app.configuration.reading import parse_document
+from credence.app.configuration.reading import parse_document, resolve
 from credence.problems import InputError, refuse
 
 TROVES = "troves"
-PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*|\d{4}-\d\d-\d\d")
+PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+|\d{4}-\d\d-\d\d")
 WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
+
+
+def section_text(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+    """Return the lines of a section: every setting, its value and what it means.
+
+    Settings that have no value get the default; others are followed by it.
+    """
+    section = resolve(schema["properties"][name], schema)
+    lines = [f"{name}:  # {_comment(section)}"]
+    for key, raw in section["properties"].items():
+        rule = resolve(raw, schema)
+        value, comment = values.get(key, rule.get("default")), _comment(rule)
+        if "default" in rule and value != rule["default"]:
+            comment += f"; default: {inline(rule['default'])}"
+        lines.append(f"  {key}: {inline(value)}  # {comment}")
+    return "\n".join(lines) + "\n"
+
+
+def _comment(rule: Mapping[str, Any]) -> str:
+    """Return a description as it stands behind a setting: no sentence, but part of a line."""
+    text = str(rule["description"]).removesuffix(".")
+    return text if text[1:2].isupper() else text[0].lower() + text[1:]
 
 
 def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
@@ -48,7 +71,7 @@ def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
         place = value.end_mark.index - 1
         before = text[:place].rstrip()
         comma = "" if before.endswith(",") else ","
-        edited = f"{before}{comma} {_inline(dict(entry))}{text[place:]}"
+        edited = f"{before}{comma} {inline(dict(entry))}{text[place:]}"
     elif value.id == "sequence" and value.value:
         indent = value.start_mark.column
         place = _after_comments(lines, _last_line(value.value[-1]) + 1, indent)
@@ -157,21 +180,29 @@ def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
     for name, value in entry.items():
         if isinstance(value, Mapping) and name == "sha256":
             rows.append(f"{name}:")
-            rows += [f"  {_inline(key)}: {_inline(digest)}" for key, digest in value.items()]
+            rows += [f"  {inline(key)}: {inline(digest)}" for key, digest in value.items()]
         else:
-            rows.append(f"{name}: {_inline(value)}")
+            rows.append(f"{name}: {inline(value)}")
     pad = " " * indent
     return [f"{pad}{'- ' if at == 0 else '  '}{row}" for at, row in enumerate(rows)]
 
 
-def _inline(value: Any) -> str:
-    """Return a value on one line; text plain where YAML takes it for nothing else."""
+def inline(value: Any) -> str:
+    """Return a value on one line; text plain where YAML takes it for nothing else.
+
+    Examples
+    --------
+    >>> inline([1e-6, 10.0, True, None, "Tail fiber", "y z.csv"])
+    '[1.0e-6, 10, true, null, Tail fiber, "y z.csv"]'
+    """
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_inline(k)}: {_inline(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{inline(k)}: {inline(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_inline, value)) + "]"
+        return "[" + ", ".join(map(inline, value)) + "]"
     if isinstance(value, str) and PLAIN.fullmatch(value) and value.lower() not in WORDS:
         return value
+    if isinstance(value, float):  # YAML takes 1e-06 for text
+        return re.sub(r"^(\d+)e-0*", r"\1.0e-", f"{value:.15g}")
     return json.dumps(value, ensure_ascii=False)
 
 
