@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from credence.problems import InputError
-from credence.tables import validation
+from credence.tables import scan
 from credence.tables.census import take_census
 from credence.tables.joining import stream_tables
+from credence.tables.scan import KnownIds
 from credence.tables.table_spec import TableSpec
-from credence.tables.validation import KnownIds
 
 FIRST_LINE = 2
 N_SEEDS = 200
@@ -70,7 +70,7 @@ def is_refused(tables: list[list[str]]) -> bool:
 
 
 def test_ids_are_looked_up_beyond_the_first_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(scan, "BLOCK_ROWS", 2)
     known = KnownIds()
     add(known, "a.tsv", ["x"], [7])
     with pytest.raises(InputError, match=r"b.tsv, line 5: the id 'x' is in a.tsv already"):

@@ -19,7 +19,7 @@ from credence.relatives.kmers import GivenEngine
 from credence.relatives.pairs import Thresholds
 from credence.stages.reading import read_proteins, require_other, training_ids
 from credence.stages.settings import Settings
-from credence.tables.contract import Clusters, RelativesTable, write_contract, write_relatives
+from credence.tables.contract import Clusters, RelativesTable, write_contract
 from credence.tables.text import lines_of
 
 
@@ -59,7 +59,7 @@ def cluster_proteins(
         finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
         pairs = relatives_in(ours, learnt, finder, thresholds, threads)
         names = ours.ids[pairs.first], learnt.ids[pairs.second]
-        write_relatives(Path(relatives), RelativesTable(*names, pairs.identity, pairs.coverage))
+        write_contract(Path(relatives), RelativesTable(*names, pairs.identity, pairs.coverage))
         click.echo(f"Wrote {relatives}: {pairs.n_pairs} with a relative in training.", err=True)
     table = Clusters(
         everything.ids, found.cluster, found.representative, found.identity, found.coverage

@@ -24,7 +24,7 @@ from credence.calibrators.method_spec import Specification, TwoSteps
 from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
 from credence.confidence import NOTE_TEXTS, Confidence
 from credence.predictions import Floats, Predictions, from_scores
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.problems import Problem, nearest, raise_any, refuse
 from credence.records import to_record
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json
@@ -329,8 +329,7 @@ def _check_keys(where: str, body: Mapping[str, Any]) -> None:
         for key in body
         if key not in KEYS and key not in OPTIONAL_KEYS
     ]
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
 
 
 def _short(value: Any) -> str:
@@ -350,8 +349,7 @@ def require_match(file: CalibrationFile, predictions: Predictions, where: str) -
             )
         )
     problems += need_problems(file.method_spec, file.needs, predictions, where)
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
 
 
 def _class_problems(known: tuple[str, ...], found: tuple[str, ...], where: str) -> list[Problem]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import InputError, Problem, ProblemList
+from credence.problems import InputError, Problem, ProblemList, raise_any
 from credence.tables.contract import CONFIDENCE_NAMES
 from credence.tables.formats import Gathering
 from credence.tables.joining import (
@@ -23,9 +23,8 @@ from credence.tables.joining import (
     require_different,
 )
 from credence.tables.samples import CHUNK_ROWS, Samples, notices_of, stream_samples
-from credence.tables.scan import Part, Scan
+from credence.tables.scan import KnownIds, Part, Scan
 from credence.tables.table_spec import TableSpec
-from credence.tables.validation import KnownIds
 
 APART = (
     "the rows of a protein do not stand together, so that the whole table is held in "
@@ -108,8 +107,7 @@ def take_census(
             found.append(own)
         except InputError as error:
             problems += error.problems
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return reduce(_together, found)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from credence.confidence import Confidence, note_text
 from credence.events.features import NO_GENE, EventEvidence
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
-from credence.problems import InputError, Problem, ProblemList, nearest, refuse
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.tables.formats import Columns, Format
 from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
@@ -53,6 +53,9 @@ class Column:
     is_optional: bool = False  # Whether the column may be absent
 
 
+Table = TypeVar("Table")
+
+
 @dataclass(frozen=True, eq=False)
 class ReadTable:
     """The cells of a table as checked arrays."""
@@ -61,6 +64,10 @@ class ReadTable:
     values: dict[str, Any]  # One array per column of the contract
     lines: Integers  # Line of each row, or its number in a Parquet file
     absent: frozenset[str]  # Optional columns that are not there; their arrays are blank
+
+    def fill(self, kind: type[Table]) -> Table:
+        """Return the columns as one of the tables of this module."""
+        return kind(*(self.values[column.name] for column in TABLES[kind]))
 
 
 def read_columns(
@@ -134,8 +141,7 @@ def _places(
         else:
             continue
         problems.append(Problem(where, what, remedy, line, name))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return {name: place for place, name in enumerate(header)}
 
 
@@ -253,20 +259,13 @@ def read_evidence(path: Path, class_names: tuple[str, ...]) -> EvidenceTable:
     """Return the table of a user, checked."""
     read = read_columns(path, EVIDENCE_COLUMNS)
     values = read.values
-    problems = [
-        Problem(
-            read.where,
-            f"{name!r} is not a class.",
-            nearest(name, class_names),
-            int(read.lines[row]),
-            column,
-        )
-        for column in BESIDE
-        for row, name in enumerate(values[column])
-        if name and name not in class_names
-    ]
-    if problems:
-        raise InputError(problems)
+    problems = ProblemList(read.where)
+    for column in BESIDE:
+        for line, name in zip(read.lines.tolist(), values[column], strict=True):
+            if name and name not in class_names:
+                remedy = nearest(name, class_names)
+                problems.add(f"{name!r} is not a class.", remedy, line, column)
+    problems.raise_any()
     has_order = not {*BESIDE} <= read.absent
     return EvidenceTable(
         {id_: row for row, id_ in enumerate(values["id"])},
@@ -438,6 +437,12 @@ COMPOSITION_COLUMNS = (
     Column("weight", Kind.NUMBER, may_be_empty=True, low=0.0),
     _share("applied_share", is_optional=True),
 )
+RELATIVE_COLUMNS = (
+    Column("id", unique=True),
+    Column("relative"),
+    Column("identity", Kind.NUMBER, low=0.0, high=1.0),
+    Column("coverage", Kind.NUMBER, low=0.0, high=1.0),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -508,18 +513,29 @@ class CompositionTable:
     applied_share: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class RelativesTable:
+    """Which proteins have a relative in the training set."""
+
+    ids: Strings  # Protein, and its closest relative there
+    relative: Strings
+    identity: Floats  # Of their alignment, in [0, 1]
+    coverage: Floats
+
+
 TABLES: dict[type[Any], tuple[Column, ...]] = {
     Clusters: CLUSTER_COLUMNS,
     Groups: GROUP_COLUMNS,
     Confidences: CONFIDENCE_COLUMNS,
     Metrics: METRIC_COLUMNS,
     CompositionTable: COMPOSITION_COLUMNS,
+    RelativesTable: RELATIVE_COLUMNS,
 }
 
 
 def write_contract(
     path: Path,
-    table: Clusters | Groups | Confidences | Metrics | CompositionTable,
+    table: Clusters | Groups | Confidences | Metrics | CompositionTable | RelativesTable,
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -543,67 +559,58 @@ def read_clusters(path: Path | MemoryTable) -> Clusters:
         first = np.empty(len(names), dtype=object)
         for code in range(len(codes) - 1, -1, -1):
             first[codes[code]] = values["id"][code]
-        values = values | {"representative": first[codes]}
+        values["representative"] = first[codes]
     else:
         _check_representatives(read)
-    return Clusters(*(values[column.name] for column in CLUSTER_COLUMNS))
+    return read.fill(Clusters)
 
 
 def _check_representatives(read: ReadTable) -> None:
-    values = read.values
-    cluster_of = dict(zip(values["id"], values["cluster"], strict=True))
-    problems = []
-    for row, (cluster, representative) in enumerate(
-        zip(values["cluster"], values["representative"], strict=True)
-    ):
-        if cluster_of.get(representative) == cluster:
-            continue
-        home = (
-            f"is in cluster {cluster_of[representative]!r}"
-            if representative in cluster_of
-            else "is no id of this table"
-        )
-        problems.append(
-            Problem(
-                read.where,
-                f"{representative!r} {home}, not one of cluster {cluster!r}.",
+    columns = (read.values[name] for name in ("id", "cluster", "representative"))
+    ids, clusters, representatives = columns
+    cluster_of = dict(zip(ids, clusters, strict=True))
+    problems = ProblemList(read.where)
+    for line, cluster, one in zip(read.lines.tolist(), clusters, representatives, strict=True):
+        if cluster_of.get(one) != cluster:
+            found = (
+                f"in cluster {cluster_of[one]!r}" if one in cluster_of else "no id of this table"
+            )
+            problems.add(
+                f"{one!r} is {found}, not one of cluster {cluster!r}.",
                 f"Give a protein of cluster {cluster!r}.",
-                int(read.lines[row]),
+                line,
                 "representative",
             )
-        )
-    if problems:
-        raise InputError(problems)
+    problems.raise_any()
 
 
 def read_groups(path: Path | MemoryTable) -> Groups:
     """Return the groups of a table, checked: no cluster is in two of them."""
     read = read_columns(path, GROUP_COLUMNS)
-    values = read.values
-    problems = []
-    home: dict[str, tuple[str, str]] = {}
-    for row in range(len(values["id"])):
-        id_, cluster, group = (values[name][row] for name in ("id", "cluster", "group"))
-        line = int(read.lines[row])
-        if values["role"][row] == "set_aside":
-            if not values["reason"][row]:
+    names = ("id", "cluster", "group", "role", "reason")
+    problems = ProblemList(read.where)
+    first: dict[str, tuple[str, str]] = {}
+    rows = zip(*(read.values[name] for name in names), strict=True)
+    for line, (id_, cluster, group, role, reason) in zip(read.lines.tolist(), rows, strict=True):
+        if role == "set_aside":
+            if not reason:
                 what = f"{id_!r} is set aside without a reason."
-                problems.append(Problem(read.where, what, "Write the reason.", line, "reason"))
+                problems.add(what, "Write the reason.", line, "reason")
             continue
         if not group:
-            what = f"{id_!r} has no group."
-            problems.append(Problem(read.where, what, "Give it the group.", line, "group"))
+            problems.add(f"{id_!r} has no group.", "Give it the group.", line, "group")
             continue
-        first, known = home.setdefault(cluster, (id_, group))
+        other, known = first.setdefault(cluster, (id_, group))
         if known != group:
-            what = (
-                f"cluster {cluster!r} is divided: {first!r} is in {known!r}, {id_!r} in {group!r}."
+            problems.add(
+                f"cluster {cluster!r} is divided: {other!r} is in {known!r}, "
+                f"{id_!r} in {group!r}.",
+                "Put all proteins of a cluster into one group.",
+                line,
+                "group",
             )
-            remedy = "Put all proteins of a cluster into one group."
-            problems.append(Problem(read.where, what, remedy, line, "group"))
-    if problems:
-        raise InputError(problems)
-    return Groups(*(values[column.name] for column in GROUP_COLUMNS))
+    problems.raise_any()
+    return read.fill(Groups)
 
 
 CONFIDENCE_NAMES = tuple(column.name for column in CONFIDENCE_COLUMNS)
@@ -638,21 +645,21 @@ def read_confidences(path: Path) -> Confidences:
     read = read_columns(path, known, tuple(_share(prefix) for prefix in PREFIXES))
     _check_interval(read, "confidence")
     _check_interval(read, *ADJUSTED_NAMES)
-    return Confidences(*(read.values[column.name] for column in CONFIDENCE_COLUMNS))
+    return read.fill(Confidences)
 
 
 def read_metrics(path: Path) -> Metrics:
     """Return the metrics of a table, checked: each lies within its interval."""
     read = read_columns(path, METRIC_COLUMNS)
     _check_interval(read, "value")
-    return Metrics(*(read.values[column.name] for column in METRIC_COLUMNS))
+    return read.fill(Metrics)
 
 
 def read_composition(path: Path) -> CompositionTable:
     """Return the composition of a table, checked."""
     read = read_columns(path, COMPOSITION_COLUMNS)
     _check_interval(read, "use_share")
-    return CompositionTable(*(read.values[column.name] for column in COMPOSITION_COLUMNS))
+    return read.fill(CompositionTable)
 
 
 def _check_interval(
@@ -660,19 +667,15 @@ def _check_interval(
 ) -> None:
     """Refuse rows whose number is outside its interval; NaN is outside nothing."""
     values, lower, upper = (read.values[column] for column in (name, lower_name, upper_name))
-    bad = (values < lower) | (values > upper) | (lower > upper)
-    problems = [
-        Problem(
-            read.where,
+    problems = ProblemList(read.where)
+    for row in np.flatnonzero((values < lower) | (values > upper) | (lower > upper)):
+        problems.add(
             f"{values[row]} is not within the interval {lower[row]} to {upper[row]}.",
             "Give an interval that holds the number.",
             int(read.lines[row]),
             name,
         )
-        for row in np.flatnonzero(bad)
-    ]
-    if problems:
-        raise InputError(problems)
+    problems.raise_any()
 
 
 BLOCK_BYTES = 8 << 20
@@ -736,31 +739,7 @@ def _parquet(path: Path) -> Iterator[pa.Table]:
             yield pa.Table.from_batches([batch])
 
 
-RELATIVE_COLUMNS = (
-    Column("id", unique=True),
-    Column("relative"),
-    Column("identity", Kind.NUMBER, low=0.0, high=1.0),
-    Column("coverage", Kind.NUMBER, low=0.0, high=1.0),
-)
-
-
-@dataclass(frozen=True, eq=False)
-class RelativesTable:
-    """Which proteins have a relative in the training set."""
-
-    ids: Strings  # Protein, and its closest relative there
-    relative: Strings
-    identity: Floats  # Of their alignment, in [0, 1]
-    coverage: Floats
-
-
-def write_relatives(path: Path, table: RelativesTable) -> None:
-    """Write the table."""
-    names = [column.name for column in RELATIVE_COLUMNS]
-    write_table(path, dict(zip(names, vars(table).values(), strict=True)))
-
-
 def read_relatives(path: Path) -> RelativesTable:
     """Return the training relatives of a table, checked."""
     read = read_columns(path, RELATIVE_COLUMNS)
-    return RelativesTable(*(read.values[column.name] for column in RELATIVE_COLUMNS))
+    return read.fill(RelativesTable)

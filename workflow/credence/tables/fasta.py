@@ -7,7 +7,6 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,7 +17,7 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins
-from credence.tables.text import fix_with, lines_of
+from credence.tables.text import fix_with, lines_of, require_file
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
 NUCLEOTIDES = "ACGTUN"
@@ -85,7 +84,11 @@ def residue_problems(
 
     Where a defect is that of most records it is told once, with their number.
     """
-    suspects = [row for row, text in enumerate(sequences) if not _is_fine(text)]
+    suspects = [
+        row
+        for row, text in enumerate(sequences)
+        if not IS_PROTEIN.fullmatch(text) or _is_dna(text, LEAST_NUCLEOTIDES)
+    ]
     is_all_dna = bool(len(sequences)) and _is_dna("".join(sequences), LEAST_NUCLEOTIDES)
     if is_all_dna:
         suspects = list(range(len(sequences)))
@@ -108,10 +111,6 @@ def residue_problems(
     return problems
 
 
-def _is_fine(text: str) -> bool:
-    return IS_PROTEIN.fullmatch(text) is not None and not _is_dna(text, LEAST_NUCLEOTIDES)
-
-
 def _is_dna(text: str, least: int) -> bool:
     return len(text) >= least and IS_NUCLEOTIDE.fullmatch(text) is not None
 
@@ -132,17 +131,10 @@ def _defects(text: str, least_nucleotides: int) -> list[Defect]:
     if re.search("[-.]", text):
         found.append(GAP)
     strange = sorted(set(text) - set(RESIDUES) - set(string.ascii_lowercase) - set("*-."))
-    found += [_strange(letter) for letter in strange]
+    for letter in strange:
+        what = f"{letter!r}, which is no residue."
+        found.append(Defect(f"has {what}", f"have {what}", STRANGE_REMEDY, re.escape(letter)))
     return found
-
-
-def _strange(letter: str) -> Defect:
-    return Defect(
-        f"has {letter!r}, which is no residue.",
-        f"have {letter!r}, which is no residue.",
-        STRANGE_REMEDY,
-        re.escape(letter),
-    )
 
 
 def _line_of(defect: Defect, header: int, rows: list[str]) -> int:
@@ -177,7 +169,9 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     """Return the proteins of a FASTA file, plain or packed."""
     path = Path(path)
     where = str(path)
-    _require_fasta(path)
+    require_file(path, "a FASTA file")
+    if path.stat().st_size == 0:
+        raise refuse(where, "the file is empty.", REMEDY_EMPTY)
     text = "".join(lines_of(path)).rstrip("\n") + "\n"
     if not text.strip():
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
@@ -189,20 +183,6 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.line or 0))
     return fasta
-
-
-def _require_fasta(path: Path) -> None:
-    with suppress(OSError):  # what cannot be looked at is refused when it is opened
-        if path.is_dir():
-            raise refuse(str(path), "this is a folder.", "Give the path of a FASTA file in it.")
-        if path.exists() and not path.is_file():  # opening a pipe would wait for its writer
-            raise refuse(
-                str(path),
-                "this is no file but a pipe or a device, which cannot be read twice.",
-                "Save it as a file, and give the path of that.",
-            )
-        if path.is_file() and path.stat().st_size == 0:
-            raise refuse(str(path), "the file is empty.", REMEDY_EMPTY)
 
 
 def _records(text: str, rows: list[str], by: Match) -> Fasta:

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from credence.predictions import Floats, Integers, Predictions, Strings
-from credence.problems import InputError, Problem, ProblemList, refuse
+from credence.problems import Problem, ProblemList, raise_any, refuse
 from credence.tables import samples as reading
 from credence.tables.samples import Samples
-from credence.tables.scan import RowRange
+from credence.tables.scan import KnownIds, RowRange
 from credence.tables.table_spec import TableSpec
-from credence.tables.validation import KnownIds
 
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
 
@@ -25,8 +24,7 @@ def require_different(paths: Sequence[str]) -> None:
         for path in dict.fromkeys(paths)
         if paths.count(path) > 1
     ]
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
 
 
 def stream_tables(
@@ -158,6 +156,5 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
         for id_ in wanted
         if id_ not in row_of
     ]
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return np.array([row_of[id_] for id_ in wanted], dtype=np.int64)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import InputError, Problem, ProblemList, nearest
+from credence.problems import Problem, ProblemList, nearest, raise_any
 from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, Spelling
 from credence.tables.rows import lay_out
 from credence.tables.samples import Samples
@@ -154,8 +154,7 @@ def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str)
         what = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
         remedy = "Give it one, or remove its row."
         problems.append(Problem(table, what, remedy, int(samples.lines[place])))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return replace(samples, true_class=truth)
 
 

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from credence.predictions import Floats, Integers, Strings
 from credence.problems import ProblemList
-
-
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """Proteins with the scores of all networks."""
-
-    first: Integers  # First row of each protein, in the order in which they first appear
-    network_scores: Floats  # Networks in the order of their names
 
 
 def in_order(network: Iterable[str]) -> tuple[str, ...]:
@@ -30,8 +21,8 @@ def in_order(network: Iterable[str]) -> tuple[str, ...]:
 
 def gather(
     ids: Strings, network: Strings, names: Sequence[str], scores: Sequence[Floats]
-) -> Gathered:
-    """Return the proteins of a long table in which nothing is missing."""
+) -> tuple[Integers, Floats]:
+    """Return the first row of each protein, as they appear, and the scores of all networks."""
     protein, first = _proteins(ids)
     place = {name: index for index, name in enumerate(names)}
     member = np.array([place[name] for name in network.tolist()], dtype=np.int64)
@@ -41,7 +32,7 @@ def gather(
         rows = slice(start, start + len(piece))
         cube[protein[rows], member[rows]] = piece
         start += len(piece)
-    return Gathered(first, cube)
+    return first, cube
 
 
 def report_missing(

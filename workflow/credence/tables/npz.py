@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Strings
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.tables.text import check_bytes, require_file
 
 BLOCK_BYTES = 1 << 18
@@ -270,6 +270,5 @@ def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
     for bad in np.flatnonzero(~np.isfinite(numbers).all(axis=1)).tolist():
         what = f"the vector of {ids[bad]!r} has a number that is not finite."
         problems.append(Problem(where, what, "Remove the protein.", bad + 1))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return Vectors(np.array([str(id_) for id_ in ids], dtype=object), numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -62,12 +63,12 @@ class Numbers(dict[str, float]):
         return ScoreStep(_resolution(self.decimals, scale), relative)
 
 
+@dataclass(frozen=True)
 class ScoreStep:
     """What rounding the numbers of a table have gone through."""
 
-    def __init__(self, resolution: float, relative: float) -> None:
-        self.resolution = resolution
-        self.relative = relative
+    resolution: float
+    relative: float
 
     def tolerance(self, n_classes: int, scale: float) -> float:
         """Return by how much rounding alone can move the sum of a row.

@@ -61,7 +61,7 @@ def lay_out(
         )
     elif has_vector and len(candidates) < 2 and not problems.problems:
         problems.add(
-            f"the table has {_counted(len(candidates))}.",
+            f"the table has {'only one' if candidates else 'no'} class column.",
             "Give a table with a column for each of at least two classes.",
             line,
         )
@@ -84,10 +84,6 @@ def _single_roles(
                 line,
             )
     return found
-
-
-def _counted(n_classes: int) -> str:
-    return "only one class column" if n_classes == 1 else "no class column"
 
 
 def _check_names(

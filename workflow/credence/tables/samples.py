@@ -7,8 +7,9 @@ that no chunk comes out of a table that is refused further down.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,18 @@ from credence.tables.networks import (
     report_missing,
     report_truths,
 )
-from credence.tables.scan import Metadata, Part, RowRange, Scan, genomes_of, write_metadata
+from credence.tables.scan import (
+    KEY,
+    KnownIds,
+    Metadata,
+    Part,
+    Remembers,
+    RowRange,
+    Scan,
+    genomes_of,
+)
 from credence.tables.source import MemoryTable
 from credence.tables.table_spec import TableSpec
-from credence.tables.validation import KnownIds, Remembers
 from credence.tables.writing import write_table
 
 
@@ -173,10 +182,10 @@ def _of_networks(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None)
         report_truths(ids, truth, lines, problems)
         problems.raise_any()
         require_scale(scan, len(names))
-    proteins = gather(ids, network, names, [part.numbers for part in parts])
+    first, cube = gather(ids, network, names, [part.numbers for part in parts])
     step = scan.step().resolution
-    scores, scale = pool(proteins.network_scores, scan.pooling, step)
-    first, genome = proteins.first, genomes_of(parts, ids)
+    scores, scale = pool(cube, scan.pooling, step)
+    genome = genomes_of(parts, ids)
     predictions = from_scores(
         ids[first],
         scan.class_names,
@@ -184,7 +193,7 @@ def _of_networks(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None)
         scale,
         step if scan.pooling == "sum" else 0.0,
         is_distribution=scan.sum_to_scale,
-        network_scores=proteins.network_scores,
+        network_scores=cube,
     )
     return Samples(
         predictions,
@@ -520,7 +529,7 @@ def write_samples(path: Path, samples: Samples) -> None:
         if predictions.top_score is not None:
             columns["score"] = predictions.top_score
     metadata = Metadata(predictions.scale, resolution, predictions.is_distribution, pooling)
-    write_table(path, columns, metadata=write_metadata(metadata))
+    write_table(path, columns, metadata={KEY: json.dumps(asdict(metadata))})
 
 
 def _by_class(predictions: Predictions, scores: Floats) -> dict[str, Floats]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from credence.problems import InputError, Problem, refuse
+from credence.problems import Problem, raise_any, refuse
 from credence.tables.digests import KnownDigests, Stamp, sha256_of, stamp_of
 from credence.tables.writing import write_json
 
@@ -106,8 +106,7 @@ def examine(reads: Iterable[str], known: KnownDigests) -> Examined:
         else:
             sources.update(seal.sources)
             problems += _of_other_bytes(seal, known)
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return Examined(inputs, stamps, sources)
 
 
@@ -141,8 +140,7 @@ def require_as_examined(examined: Examined) -> None:
         if not path.is_file() or sha256_of(path) != digest:
             remedy = "Leave it alone and run the command again."
             problems.append(Problem(name, "it changed while this step read it.", remedy))
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
 
 
 def write_seals(writes: Iterable[str], examined: Examined) -> None:

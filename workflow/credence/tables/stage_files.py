@@ -21,7 +21,7 @@ from credence.events.model import EventModel, Mix
 from credence.novelty import reference as references
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Labelled, Predictions
-from credence.problems import InputError, Problem, refuse
+from credence.problems import InputError, Problem, raise_any, refuse
 from credence.records import read_json, to_record
 from credence.tables.calibration_file import defect_of, made_up, nulls_to_nan
 from credence.tables.writing import write_json, write_table
@@ -144,8 +144,7 @@ def require_same_events(
         problems.append(
             Problem(where, "its classes or its scale are not the table's.", EVENTS_AGAIN)
         )
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
 
 
 SHIFT_SCHEMA = "credence/shift/2"
@@ -218,8 +217,7 @@ def require_same(file: ShiftFile, method_spec: str, predictions: Predictions, wh
         problems.append(
             Problem(where, "its classes or its scale are not the table's.", SHIFT_AGAIN)
         )
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
 
 
 NOVELTY_SCHEMA = "credence/novelty/1"

@@ -60,7 +60,6 @@ def _bomb(where: str, what: str) -> InputError:
 
 BLOCK_BYTES = 1 << 20
 MOST_BYTES_IN_LINE = 1 << 24  # a line so long is no row of a table
-TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".labels")
 PACKINGS = (".gz", ".zst")
 
 # How files that are no plain text begin, what they are, what to do.
@@ -102,12 +101,12 @@ def fix_with(command: str, path: Path) -> str:
     return f"Run: {command} < {source} > {target}"
 
 
-def require_file(path: Path) -> None:
+def require_file(path: Path, kind: str = "a table") -> None:
     """Raise unless the path is a file that can be read."""
     where = str(path)
     try:
         if path.is_dir():
-            raise refuse(where, "this is a folder.", "Give the path of a table in it.")
+            raise refuse(where, "this is a folder.", f"Give the path of {kind} in it.")
         if not path.exists():
             raise refuse(where, "the file does not exist.", "Correct the path.")
         if not path.is_file():  # opening a pipe would wait for who writes to it
@@ -125,22 +124,17 @@ def require_file(path: Path) -> None:
         ) from error
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Return the unpacked bytes of a file as a stream."""
-    if packing(path) == ".gz":
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    if packing(path) == ".zst":
-        return cast(BinaryIO, pa.input_stream(str(path), compression="zstd"))
-    return path.open("rb")
-
-
 def blocks_of(path: Path) -> Iterator[bytes]:
     """Yield the unpacked bytes of a file, or raise what is wrong with the packing."""
     require_file(path)
     where = str(path)
     n_bytes = 0
     try:
-        with open_bytes(path) as stream:
+        if packing(path) == ".zst":
+            opened = cast(BinaryIO, pa.input_stream(where, compression="zstd"))
+        else:
+            opened = cast(BinaryIO, (gzip.open if packing(path) else open)(path, "rb"))
+        with opened as stream:
             while block := stream.read(BLOCK_BYTES):
                 n_bytes += len(block)
                 if packing(path):
