@@ -20,14 +20,13 @@ from credence.releases.attaching import (
     NoSearch,
     SequenceSearch,
     TableSearch,
-    TrainingSet,
     attach_trove,
 )
 from credence.simulate.sequences import codes, mutated, written
 
 CLASSES = ("HTJ", "Portal", "Other")
 NOTHING = np.empty(0, dtype=object)
-NO_TRAINING = TrainingSet(NOTHING, NOTHING)
+NO_TRAINING = Proteins(NOTHING, NOTHING)
 EXACT = SequenceSearch(ExactFinder(), Thresholds())
 
 
@@ -50,7 +49,7 @@ class World:
     """Six old proteins of four groups, one of them the test group, and a training protein."""
 
     known: KnownSet
-    training: TrainingSet
+    training: Proteins
     rng: np.random.Generator
 
 
@@ -66,7 +65,7 @@ def world() -> World:
         objects(["1", "2", "1", "test", "", "2"]),
         objects(["calibration"] * 3 + ["test", "set_aside", "calibration"]),
     )
-    training = TrainingSet(objects(["t"]), objects([random_protein(rng)]))
+    training = Proteins(objects(["t"]), objects([random_protein(rng)]))
     return World(known, training, rng)
 
 
@@ -374,7 +373,7 @@ def test_given_clusters_say_who_is_related() -> None:
         objects(["1", "2", "1"]),
         objects(["calibration"] * 3),
     )
-    training = TrainingSet(objects(["t"]), objects([""]))
+    training = Proteins(objects(["t"]), objects([""]))
     search = TableSearch(
         {"a": "K1", "b": "K2", "c": "K3", "t": "K4"},
         {"x": "K2", "y": "K4", "z": "K9", "w": "K9"},

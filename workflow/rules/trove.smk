@@ -43,13 +43,7 @@ rule attach:
             "--clusters", given_clusters(wildcards.release)
         ),
         training=configuration.option("--training", settings.training_proteins),
-        engine=settings.values["clustering"]["engine"],
-        identity=settings.values["clustering"]["identity"],
-        coverage=settings.values["clustering"]["coverage"],
-        chance=settings.values["clustering"]["chance"] or "none",
-        both_sides=configuration.flag(
-            "--both-sides", settings.values["split"]["both_sides"]
-        ),
+        settings=settings.stage_json("attach"),
         folder=lambda wildcards, output: os.path.dirname(output.summary),
         sources=lambda wildcards: digests(
             TROVES[wildcards.release].files,
@@ -63,7 +57,5 @@ rule attach:
         " attach {input.scores:q} --name {params.name:q}"
         " {params.words:q} --samples {input.samples:q} --samples-format credence"
         " --groups {input.groups:q} {params.proteins:q} --proteins-match {params.match:q} {params.added:q}"
-        " {params.training:q} {params.clusters:q} --engine {params.engine:q}"
-        " --identity {params.identity:q} --coverage {params.coverage:q}"
-        " --chance {params.chance:q} {params.both_sides:q}"
+        " {params.training:q} {params.clusters:q} --settings {params.settings:q}"
         " --threads {threads:q} --out {params.folder:q} 2> {log:q}"

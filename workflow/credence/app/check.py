@@ -50,7 +50,7 @@ def check_configuration(path: str) -> None:
     from credence.problems import gathering, raise_any
     from credence.stages.check import count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, table_spec
-    from credence.stages.troves import file_problems
+    from credence.stages.troves import read_trove
     from credence.tables.census import census_of
 
     settings = configuration.load(path)
@@ -84,7 +84,8 @@ def check_configuration(path: str) -> None:
                 problems += event_class_problems(document, known.class_names)
     if known is not None:
         for trove in settings.troves:
-            problems += file_problems(trove, known)
+            with gathering(problems):
+                read_trove(trove, known)
     problems += _further_problems(settings)
     raise_any(problems)
     click.echo("\n".join([*lines, f"{path}: no problems."]))

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from credence.app.configuration import Configuration, Trove
+    from credence.app.configuration import Configuration
     from credence.problems import Problem
+    from credence.stages.settings import Trove
 
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Setting of a trove → what gives it on the command line.
+# Setting of a trove → what gives it on the command line; written in this order.
 OPTIONS = {"name": "NAME"} | {
     setting: f"--{setting}"
-    for setting in ("scores", "fasta", "labels", "date", "clusters", "format")
+    for setting in ("date", "scores", "fasta", "labels", "clusters", "format")
 }
 config_option = click.option(
     "--config", "config", default="config.yaml", show_default=True, help="The configuration."
@@ -45,20 +46,11 @@ def command() -> None:
 @click.option("--scores", multiple=True, required=True, help="Score table; more than once.")
 @click.option("--fasta", help="FASTA file of the same proteins.")
 @click.option("--labels", help="Table of id and true_class, where the scores have none.")
-@click.option("--date", help="When it arrived, like 2026-11-21; without it, none is told.")
+@click.option("--date", help="When it arrived, like 2026-11-21; without it, none is known.")
 @click.option("--clusters", help="Table of its clusters, where clusters are given.")
-@click.option("--format", "format_", help="Format, where it is not that of the calibration set.")
+@click.option("--format", help="Format, where it is not that of the calibration set.")
 @config_option
-def add(
-    name: str,
-    scores: tuple[str, ...],
-    fasta: str | None,
-    labels: str | None,
-    date: str | None,
-    clusters: str | None,
-    format_: str | None,
-    config: str,
-) -> None:
+def add(name: str, config: str, **given: Any) -> None:
     """Check the files of trove NAME and write it at the end of the list.
 
     Nothing is written where anything is wrong. What stands in the configuration
@@ -67,32 +59,31 @@ def add(
     """
     from credence.app import configuration
     from credence.app.configuration.editing import with_trove
-    from credence.problems import InputError
+    from credence.problems import gathering, raise_any
     from credence.stages.reading import read_set, table_spec
-    from credence.stages.troves import file_problems
-    from credence.tables.writing import write_text
+    from credence.stages.troves import read_trove
+    from credence.tables.digests import sha256_of
 
-    path = Path(config)
-    entry: dict[str, Any] = {"name": name, "date": date}
-    entry["scores"] = scores[0] if len(scores) == 1 else list(scores)
-    entry |= {"fasta": fasta, "labels": labels, "clusters": clusters, "format": format_}
-    entry = {key: value for key, value in entry.items() if value is not None}
-    old = configuration.load(config)  # what is wrong before is told by its own lines
-    given = [file for file in (*scores, fasta, labels, clusters) if file is not None]
-    digests, unreadable = _digests(given)
+    scores = given["scores"]
+    given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores)}
+    entry = {key: given[key] for key in OPTIONS if given[key] is not None}
+    old = configuration.load(config)  # what is wrong before is named by its own lines
+    unreadable: list[Problem] = []
+    digests: dict[str, str] = {}
+    for file in (*scores, *filter(None, (given[key] for key in ("fasta", "labels", "clusters")))):
+        with gathering(unreadable):
+            digests[file] = sha256_of(Path(file))
     if digests:
         entry["sha256"] = digests
-    content = path.read_bytes()
-    edited = with_trove(content.decode("utf-8-sig"), entry, config)
+    edited = with_trove(_text(config), entry, config)
     problems = _entry_problems(edited, config, len(old.troves)) or unreadable
     if not unreadable:
-        trove = configuration.trove_of(entry, old.values["calibration_set"])
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
-        problems += file_problems(trove, known)
-    if problems:
-        raise InputError(problems)
-    write_text(path, ("\ufeff" if content.startswith(BYTE_ORDER_MARK) else "") + edited)
+        with gathering(problems):
+            read_trove(configuration.trove_of(entry, old.values["calibration_set"]), known)
+    raise_any(problems)
+    _write(config, edited)
     release = configuration.load(config).releases[-1]
     click.echo(
         f"Added trove {name!r} to {config}, as release {release}. "
@@ -101,42 +92,35 @@ def add(
     )
 
 
-def _digests(paths: list[str]) -> tuple[dict[str, str], list[Problem]]:
-    """Return the digest of each file, and what is wrong with those that have none."""
-    from credence.problems import InputError
-    from credence.tables.digests import sha256_of
+def _text(config: str) -> str:
+    return Path(config).read_bytes().decode("utf-8-sig")
 
-    found: dict[str, str] = {}
-    problems: list[Problem] = []
-    for path in paths:
-        try:
-            found[path] = sha256_of(Path(path))
-        except InputError as error:
-            problems += error.problems
-    return found, problems
+
+def _write(config: str, text: str) -> None:
+    """Write a configuration, with the byte-order mark that it had."""
+    from credence.tables.writing import write_text
+
+    has_mark = Path(config).read_bytes().startswith(BYTE_ORDER_MARK)
+    write_text(Path(config), ("\ufeff" if has_mark else "") + text)
 
 
 def _entry_problems(edited: str, config: str, position: int) -> list[Problem]:
     """Return what is wrong with the new entry, by the option that gave it."""
     from credence.app import configuration
-    from credence.problems import InputError
+    from credence.problems import gathering
 
-    try:
+    problems: list[Problem] = []
+    with gathering(problems):
         configuration.loads(edited, config)
-    except InputError as error:
-        above = f"troves[{position}]."
-        return [
-            replace(
-                problem,
-                where=OPTIONS.get(column.removeprefix(above), config),
-                line=None,
-                column=None,
-            )
-            if (column := problem.column or "").startswith(above)
-            else problem
-            for problem in error.problems
-        ]
-    return []
+    above = f"troves[{position}]."
+    return [
+        replace(
+            problem, where=OPTIONS.get(column.removeprefix(above), config), line=None, column=None
+        )
+        if (column := problem.column or "").startswith(above)
+        else problem
+        for problem in problems
+    ]
 
 
 @command.command("list", epilog="Example: credence trove list")
@@ -185,7 +169,6 @@ def remove(name: str, rederive: bool, config: str) -> None:
     from credence.app import configuration
     from credence.app.configuration.editing import without_trove
     from credence.problems import nearest, refuse
-    from credence.tables.writing import write_text
 
     settings = configuration.load(config)
     names = [trove.name for trove in settings.troves]
@@ -201,10 +184,7 @@ def remove(name: str, rederive: bool, config: str) -> None:
             "follow are derived anew, with other numbers and digests.",
             column="troves",
         )
-    path = Path(config)
-    content = path.read_bytes()
-    edited = without_trove(content.decode("utf-8-sig"), position, config)
-    write_text(path, ("\ufeff" if content.startswith(BYTE_ORDER_MARK) else "") + edited)
+    _write(config, without_trove(_text(config), position, config))
     gone = settings.releases[position + 1 :]
     folders = [f"{top}/{settings.run}/releases/{release}" for release in gone for top in TOPS]
     left = [folder for folder in folders if Path(folder).exists()]

@@ -89,42 +89,20 @@ OUTCOMES: dict[str, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class KnownSet:
-    """The set so far: proteins that stay as they are."""
+class KnownSet(Proteins):
+    """The set so far: proteins that stay as they are; residues '' where they are not known."""
 
-    ids: Strings  # Names; residues, '' for all where sequences are not known
-    sequences: Strings
     class_: Integers  # True classes
     cluster: Strings  # As in the table of groups
     group: Strings
     role: Strings
 
-    @property
-    def n_proteins(self) -> int:
-        """Number of proteins."""
-        return len(self.ids)
-
 
 @dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """What the classifier learnt from."""
+class NewSet(Proteins):
+    """The scored proteins of a trove; residues '' where they are not known."""
 
-    ids: Strings  # Names and residues; '' likewise
-    sequences: Strings
-
-
-@dataclass(frozen=True, eq=False)
-class NewSet:
-    """The scored proteins of a trove."""
-
-    ids: Strings  # Names, unique, and residues; '' likewise
-    sequences: Strings
     class_: Integers  # True classes; `credence.predictions.UNKNOWN_CLASS` where there is none
-
-    @property
-    def n_proteins(self) -> int:
-        """Number of proteins."""
-        return len(self.ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +219,7 @@ NEW_MARK = "+"  # behind the name of a new cluster that an old one bears
 
 def attach_trove(
     known: KnownSet,
-    training: TrainingSet,
+    training: Proteins,
     new: NewSet,
     search: Search,
     class_names: tuple[str, ...],
@@ -263,7 +241,7 @@ class _Draft:
     def __init__(
         self,
         known: KnownSet,
-        training: TrainingSet,
+        training: Proteins,
         new: NewSet,
         class_names: tuple[str, ...],
     ) -> None:

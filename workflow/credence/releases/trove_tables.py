@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from credence.findings import InputFile
 from credence.predictions import UNKNOWN_CLASS, Floats, Strings
 from credence.records import read_record
-from credence.releases.attaching import OUTCOMES, Attachment
+from credence.releases.attaching import OUTCOMES, UNSCORED, Attachment, NewSet
 from credence.tables.contract import Column, Kind, read_columns
 from credence.tables.writing import write_json, write_table
 
@@ -65,22 +65,31 @@ class AttachSummary:
 
 
 def attached_proteins(
-    ids: Strings, class_: Any, found: Attachment, class_names: tuple[str, ...]
+    new: NewSet, found: Attachment, class_names: tuple[str, ...], unscored: Strings
 ) -> AttachedProteins:
-    """Return the table of what became of a trove."""
+    """Return what became of a trove by id, also of those without scores."""
     names = np.array([*class_names, ""], dtype=object)  # UNKNOWN_CLASS is -1
     assert UNKNOWN_CLASS == -1
+    columns = vars(found) | {
+        "ids": new.ids,
+        "true_class": names[new.class_],
+        "relative_class": names[found.relative_class],
+    }
+    n = len(unscored)
+    empty: dict[str, Any] = {
+        "ids": unscored,
+        "outcome": np.full(n, UNSCORED, dtype=object),
+        "reason": np.full(n, OUTCOMES[UNSCORED], dtype=object),
+        "identity": np.full(n, np.nan),
+        "coverage": np.full(n, np.nan),
+    }
+    blank = np.full(n, "", dtype=object)
+    order = np.argsort(np.append(new.ids, unscored).astype(str), kind="stable")
     return AttachedProteins(
-        ids,
-        names[class_],
-        found.outcome,
-        found.cluster,
-        found.group,
-        found.relative,
-        names[found.relative_class],
-        found.identity,
-        found.coverage,
-        found.reason,
+        **{
+            entry.name: np.append(columns[entry.name], empty.get(entry.name, blank))[order]
+            for entry in fields(AttachedProteins)
+        }
     )
 
 

@@ -290,6 +290,40 @@ class Settings:
         return json.dumps(found, ensure_ascii=False)
 
 
+@dataclass(frozen=True)
+class Trove:
+    """One trove, with all that it takes over from the calibration set."""
+
+    name: str  # Of the release that it makes
+    scores: tuple[str, ...]  # Score tables
+    spec: Mapping[str, Any]  # How they are read
+    date: str | None = None  # When it arrived
+    fasta: str | None = None  # FASTA file
+    labels: Mapping[str, Any] | None = None  # Where true classes are, when not in the table
+    match: str = "first_word"  # How ids meet FASTA headers
+    clusters: str | None = None  # Table of its clusters
+    # File → digest that it had when the trove was added
+    sha256: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that it names."""
+        table = None if self.labels is None else self.labels.get("table")
+        return (*self.scores, *filter(None, (self.fasta, table, self.clusters)))
+
+    @property
+    def words(self) -> list[str]:
+        """Options of ``credence attach`` that say how it is read."""
+        words = ["--spec", json.dumps(dict(self.spec), ensure_ascii=False)]
+        words += ["--labels", json.dumps(self.labels, ensure_ascii=False)]
+        words += ["--match", self.match]
+        if self.sha256:
+            words += ["--sha256", json.dumps(dict(self.sha256), ensure_ascii=False)]
+        for option, path in (("--fasta", self.fasta), ("--trove-clusters", self.clusters)):
+            words += [] if path is None else [option, path]
+        return words
+
+
 SECTIONS: dict[str, type[Any]] = {
     entry.name: entry.default_factory  # type: ignore[misc]
     for entry in fields(Settings)

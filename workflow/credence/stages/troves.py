@@ -1,24 +1,65 @@
-"""The files of a trove, read and checked against the set that it is to join."""
+"""The stage `attach`: the files of a trove, and the set that it joins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from credence.problems import InputError, Problem, refuse
+import click
+import numpy as np
 
-if TYPE_CHECKING:
-    from credence.app.configuration import Trove
-    from credence.findings import InputFile
-    from credence.predictions import Predictions, Strings
-    from credence.tables.samples import Samples
+from credence.findings import InputFile
+from credence.predictions import Integers, Predictions, Strings
+from credence.problems import Problem, gathering, raise_any, refuse
+from credence.proteins import Proteins
+from credence.relatives.engines import FINDERS
+from credence.relatives.exact import ExactFinder
+from credence.relatives.graph import Finder
+from credence.relatives.pack import CALIBRATION
+from credence.releases.attaching import (
+    EXACT_REPEAT,
+    UNSCORED,
+    Attachment,
+    KnownSet,
+    NewSet,
+    NoSearch,
+    Search,
+    SequenceSearch,
+    TableSearch,
+    attach_trove,
+)
+from credence.releases.chain import counts_by_class
+from credence.releases.trove_tables import (
+    AttachSummary,
+    attached_proteins,
+    write_attach_summary,
+    write_attached,
+)
+from credence.stages.check import read_checked
+from credence.stages.reading import (
+    as_calibrated,
+    json_settings,
+    read_proteins,
+    read_set,
+    require_labels,
+    rows_of,
+    table_spec,
+)
+from credence.stages.relatives import read_training, thresholds_of
+from credence.stages.settings import Settings, Trove
+from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
+from credence.tables.digests import sha256_of
+from credence.tables.joining import concatenate
+from credence.tables.samples import Samples, write_samples
+from credence.tables.writing import open_output, write_text
 
 RESTORE = (
     "Put the file back as it was; or, where the change is meant, take its line out of sha256, "
     "and the releases from this trove on are derived anew."
 )
+STEPS = 1.0  # of the table, by which rounding may move a score
+SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,75 +70,241 @@ class TroveFiles:
     sequences: Strings  # Residues of each sample; '' where there is no FASTA file
     inputs: tuple[InputFile, ...]  # What was read
 
+    @property
+    def new(self) -> NewSet:
+        """The proteins with scores."""
+        assert self.samples.true_class is not None
+        return NewSet(self.samples.predictions.ids, self.sequences, self.samples.true_class)
+
 
 def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
     """Return a problem for each file that is not what it was."""
-    from credence.tables.digests import sha256_of
-
     problems: list[Problem] = []
     for path, was in sha256.items():
-        try:
+        with gathering(problems):
             now = sha256_of(Path(path))
-        except InputError as error:
-            problems += error.problems
-            continue
-        if now != was:
-            what = f"its SHA-256 begins with {now[:8]}, and with {was[:8]} when it was added."
-            problems.append(Problem(path, what, RESTORE))
+            if now != was:
+                what = f"its SHA-256 begins with {now[:8]}, and with {was[:8]} when it was added."
+                problems.append(Problem(path, what, RESTORE))
     return problems
 
 
-def file_problems(trove: Trove, known: Predictions) -> list[Problem]:
-    """Return all that is wrong with the files of a trove."""
-    try:
-        read_trove(
-            trove.scores,
-            trove.spec,
-            trove.labels,
-            trove.fasta,
-            trove.match,
-            known,
-            trove.sha256,
-        )
-    except InputError as error:
-        return list(error.problems)
-    return []
-
-
-def read_trove(
-    scores: Sequence[str],
-    spec_values: Mapping[str, Any],
-    labels: Mapping[str, Any] | None,
-    fasta: str | None,
-    match: str,
-    known: Predictions,
-    sha256: Mapping[str, str] | None = None,
-) -> TroveFiles:
+def read_trove(trove: Trove, known: Predictions) -> TroveFiles:
     """Return what the files of a trove hold, or raise all that is wrong with them."""
-    import numpy as np
-
-    from credence.stages.check import read_checked
-    from credence.stages.reading import as_calibrated, read_proteins, table_spec
-    from credence.tables.joining import concatenate
-    from credence.tables.samples import Samples
-
-    problems = digest_problems(sha256 or {})
-    if problems:
-        raise InputError(problems)
-    spec = as_calibrated(table_spec(scores, None, spec_values), known.class_names, known.scale)
-    samples, inputs = read_checked(tuple(scores), spec, labels, fasta, match, labelled=False)
+    raise_any(digest_problems(trove.sha256))
+    spec = table_spec(trove.scores, None, trove.spec)
+    spec = as_calibrated(spec, known.class_names, known.scale)
+    samples, inputs = read_checked(
+        trove.scores, spec, trove.labels, trove.fasta, trove.match, labelled=False
+    )
     if samples.true_class is None:
         raise refuse(
-            scores[0],
+            trove.scores[0],
             "the table has no true classes, and only labelled proteins can calibrate.",
             "Give labels: a table of id and label, or a pattern for FASTA headers.",
         )
     nothing = np.empty(0, dtype=np.int64)
     like_known = Samples(known.take(nothing), nothing, nothing)
-    concatenate([(Path("the calibration set"), like_known), (Path(scores[0]), samples)])
+    concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])
     sequences = np.full(samples.n_samples, "", dtype=object)
-    if fasta is not None:
-        proteins = read_proteins(fasta, match)
+    if trove.fasta is not None:
+        proteins = read_proteins(trove.fasta, trove.match)
         residues = dict(zip(proteins.ids, proteins.sequences, strict=True))
         sequences[:] = [residues[id_] for id_ in samples.predictions.ids]
     return TroveFiles(samples, sequences, inputs)
+
+
+def attach_tables(
+    tables: Sequence[str],
+    name: str,
+    out: str,
+    settings: Settings,
+    *,
+    samples_file: str,
+    groups_file: str,
+    spec_json: str = "{}",
+    labels_json: str = "null",
+    fasta: str | None = None,
+    match: str = "first_word",
+    sha256_json: str = "{}",
+    samples_format: str | None = None,
+    proteins: str | None = None,
+    proteins_match: str = "first_word",
+    added: Sequence[str] = (),
+    training: str | None = None,
+    clusters: Sequence[str] = (),
+    trove_clusters: str | None = None,
+    threads: int = 1,
+) -> AttachSummary:
+    """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
+    base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
+    require_labels(base, samples_file)
+    assert base.true_class is not None
+    digests = json_settings(sha256_json, "--sha256")
+    entry = Trove(
+        name=name,
+        scores=tuple(tables),
+        spec=json_settings(spec_json, "--spec"),
+        fasta=fasta,
+        labels=json_settings(labels_json, "--labels") or None,
+        match=match,
+        sha256={file: str(value) for file, value in digests.items()},
+    )
+    trove = read_trove(entry, base.predictions)
+    groups = read_groups(Path(groups_file))
+    ids = base.predictions.ids
+    rows = rows_of(ids, samples_file, groups.ids, groups_file)
+    files = [(path, "full") for path in added]
+    if proteins is not None:
+        files.insert(0, (proteins, proteins_match))
+    known = KnownSet(
+        ids,
+        _sequences(ids, files if proteins is not None else []),
+        base.true_class,
+        groups.cluster[rows],
+        groups.group[rows],
+        groups.role[rows],
+    )
+    learnt = Proteins(*(np.empty(0, dtype=object) for _ in range(2)))
+    if training is not None:
+        learnt = read_training(training, proteins_match, known)
+    search: Search = NoSearch()
+    if clusters:
+        if trove_clusters is None:
+            raise refuse(
+                "--trove-clusters",
+                "clusters are given, and none of the trove.",
+                "Give its table: id and cluster.",
+            )
+        old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
+        search = TableSearch(old, _clusters([trove_clusters], trove.new.ids, "the trove"))
+    elif proteins is not None:
+        # An engine that only clusters finds no pairs; candidates share words then, and exact
+        # alignment decides, as for every engine.
+        engine = settings.clustering.engine
+        finder: Finder = ExactFinder(threads, 0.0)
+        if engine in FINDERS:
+            finder = FINDERS[engine](threads, None)
+        search = SequenceSearch(finder, thresholds_of(settings), threads)
+    found = attach_trove(known, learnt, trove.new, search, base.predictions.class_names)
+    summary = _write(Path(out), entry, base, groups, trove, found, (samples_file, groups_file))
+    counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
+    click.echo(f"Wrote {out}: {counts or 'no proteins'}.", err=True)
+    if summary.n_rescored:
+        click.echo(
+            f"{name}: {summary.n_rescored} of {summary.counts[EXACT_REPEAT]} exact "
+            "repeats have other scores than before. One classifier gives one protein one score: "
+            "see whether the table is of the version that is calibrated.",
+            err=True,
+        )
+    return summary
+
+
+def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
+    """Return the sequences of the set: of its own file, and of what troves added."""
+    sequences = np.full(len(ids), "", dtype=object)
+    if not files:
+        return sequences
+    residues: dict[str, str] = {}
+    for path, match in files:
+        fasta = read_proteins(path, match)
+        residues.update(zip(fasta.ids, fasta.sequences, strict=True))
+    raise_any(
+        [
+            Problem(files[0][0], f"there is no protein {id_!r}.", "Add it.")
+            for id_ in ids
+            if id_ not in residues
+        ]
+    )
+    sequences[:] = [residues[id_] for id_ in ids]
+    return sequences
+
+
+def _clusters(tables: Sequence[str], ids: Strings, where: str) -> dict[str, str]:
+    """Return the cluster of each id; the first table that has it counts."""
+    home: dict[str, str] = {}
+    for table in tables:
+        read = read_clusters(Path(table))
+        for id_, cluster in zip(read.ids, read.cluster, strict=True):
+            home.setdefault(id_, cluster)
+    rows_of(ids, where, np.array(list(home), dtype=object), tables[-1])
+    return home
+
+
+def _write(
+    folder: Path,
+    entry: Trove,
+    base: Samples,
+    groups: Groups,
+    trove: TroveFiles,
+    found: Attachment,
+    sources: tuple[str, str],
+) -> AttachSummary:
+    """Write the release's tables, and what became of the trove; the counts last."""
+    new, class_names = trove.new, base.predictions.class_names
+    by_id = np.argsort(new.ids.astype(str), kind="stable")
+    added = by_id[found.is_added[by_id]]
+    _write_set(folder, base, groups, trove, found, added, sources)
+    if entry.fasta is not None:
+        text = "".join(f">{new.ids[row]}\n{new.sequences[row]}\n" for row in added)
+        write_text(folder / "added.fasta", text)
+    unscored = trove.samples.unscored_ids
+    write_attached(folder / "attach.tsv", attached_proteins(new, found, class_names, unscored))
+    clusters, before = set(found.cluster[added]), set(groups.cluster)
+    summary = AttachSummary(
+        name=entry.name,
+        class_names=class_names,
+        counts=found.counts() | {UNSCORED: len(unscored)},
+        n_joined=sum(cluster in before for cluster in found.cluster[added]),
+        n_founded=len(clusters - before),
+        n_rescored=_rescored(base, trove, found),
+        added_by_class=dict(counts_by_class(class_names, new.class_[added].tolist())),
+        inputs=tuple(
+            replace(file, role=f"trove {entry.name}: {file.role}") for file in trove.inputs
+        ),
+    )
+    write_attach_summary(folder / "attach.json", summary)
+    return summary
+
+
+def _write_set(
+    folder: Path,
+    base: Samples,
+    groups: Groups,
+    trove: TroveFiles,
+    found: Attachment,
+    added: Integers,
+    sources: tuple[str, str],
+) -> None:
+    """Write samples and groups; those of the set before, byte for byte, if nothing is added."""
+    targets = folder / "samples.parquet", folder / "groups.tsv"
+    if len(added) == 0 and Path(sources[0]).suffix == targets[0].suffix:
+        for source, target in zip(sources, targets, strict=True):
+            with open_output(target) as handle:
+                handle.write(Path(source).read_bytes())
+        return
+    scored, new = trove.samples, trove.new
+    part = Samples(scored.predictions.take(added), new.class_[added], scored.lines[added])
+    parts = [(Path("the set"), base), *([(Path("the trove"), part)] if len(added) else [])]
+    write_samples(targets[0], concatenate(parts))
+    more: Sequence[Strings] = (
+        new.ids[added],
+        found.cluster[added],
+        found.group[added],
+        np.full(len(added), CALIBRATION, dtype=object),
+        np.full(len(added), "", dtype=object),
+    )
+    columns = zip(vars(groups).values(), more, strict=True)
+    write_contract(targets[1], Groups(*(np.concatenate(pair) for pair in columns)))
+
+
+def _rescored(base: Samples, trove: TroveFiles, found: Attachment) -> int:
+    """Return how many exact repeats have other scores than the set has for them."""
+    old, new = base.predictions, trove.samples.predictions
+    if old.top_score is None or new.top_score is None:
+        return 0
+    row_of = {id_: row for row, id_ in enumerate(old.ids)}
+    rows = np.flatnonzero(found.outcome == EXACT_REPEAT)
+    before = old.top_score[[row_of[id_] for id_ in found.relative[rows]]] if len(rows) else rows
+    step = max(old.resolution, new.resolution)
+    return int((np.abs(new.top_score[rows] - before) > STEPS * step + SLACK).sum())

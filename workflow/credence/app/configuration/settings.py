@@ -22,7 +22,7 @@ from credence.app.configuration.reading import (
 )
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.settings import schema_of
-from credence.stages.settings import SECTIONS, Settings, ShiftSettings
+from credence.stages.settings import SECTIONS, Settings, ShiftSettings, Trove
 from credence.tables.writing import device_of
 
 
@@ -334,39 +334,6 @@ FORMAT_ALONE: dict[str, Any] = {
     "pooling": "sum",
 }
 INHERITED = ("format", "columns", "scale", "sum_to_scale", "synonyms", "pooling")
-
-
-@dataclass(frozen=True)
-class Trove:
-    """One trove, with all that it takes over from the calibration set."""
-
-    name: str  # Of the release that it makes
-    date: str | None  # When it arrived
-    scores: tuple[str, ...]  # Score tables
-    spec: Mapping[str, Any]  # How they are read
-    fasta: str | None  # FASTA file
-    labels: Mapping[str, Any] | None  # Where true classes are, when not in the table
-    match: str  # How ids meet FASTA headers
-    clusters: str | None  # Table of its clusters
-    sha256: Mapping[str, str]  # File → digest that it had when the trove was added
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """All files that it names."""
-        table = None if self.labels is None else self.labels.get("table")
-        return (*self.scores, *filter(None, (self.fasta, table, self.clusters)))
-
-    @property
-    def words(self) -> list[str]:
-        """Options of ``credence attach`` that say how it is read."""
-        words = ["--spec", json.dumps(dict(self.spec), ensure_ascii=False)]
-        words += ["--labels", json.dumps(self.labels, ensure_ascii=False)]
-        words += ["--match", self.match]
-        if self.sha256:
-            words += ["--sha256", json.dumps(dict(self.sha256), ensure_ascii=False)]
-        for option, path in (("--fasta", self.fasta), ("--trove-clusters", self.clusters)):
-            words += [] if path is None else [option, path]
-        return words
 
 
 def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
