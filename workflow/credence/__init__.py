@@ -1,3 +1,63 @@
-"""Calibrated confidence, class by class, for protein classifiers."""
+"""Calibrated confidence, class by class, for protein classifiers.
+
+    import credence
+    known = credence.read(scores, classes=["Portal", "Collar"], labels=truth)
+    calibration = credence.fit(known)
+    credence.annotate(new_scores, calibration).to_pandas()
+
+`dir(credence)` lists all that there is. The functions are imported when one of
+them is first used, so that `import credence` itself takes no time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from credence.api import annotate, evaluate, fit, load, read, save, shift, split
+    from credence.problems import InputError
+    from credence.answers import (
+        AnnotatedTable,
+        EvaluatedMethods,
+        FittedCalibration,
+        ProteinGroups,
+        ScoreTable,
+        UseComposition,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AnnotatedTable",
+    "EvaluatedMethods",
+    "FittedCalibration",
+    "InputError",
+    "ProteinGroups",
+    "ScoreTable",
+    "UseComposition",
+    "__version__",
+    "annotate",
+    "evaluate",
+    "fit",
+    "load",
+    "read",
+    "save",
+    "shift",
+    "split",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a function or record, importing it now."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    home = "answers" if name[0].isupper() else "api"
+    module = import_module(f"{__name__}.{'problems' if name == 'InputError' else home}")
+    return globals().setdefault(name, getattr(module, name))
+
+
+def __dir__() -> list[str]:
+    """Return the table of contents."""
+    return __all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,9 @@ import numpy as np
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.predictions import Labelled
 from credence.problems import InputError
 from credence.releases.chain import set_digest
-from credence.sets.conformal import PredictionSets, SetOptions, families_needed, fit_sets
+from credence.sets.conformal import SetOptions, families_needed, fit_sets
 from credence.stages.reading import (
     RELATIVES_KNOWN,
     RELATIVES_UNKNOWN,
@@ -58,7 +58,7 @@ def fit_tables(
     """Fit one method to labelled tables and write the calibration."""
     given = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
     require_other(out, given)
-    method = parse_method(settings.calibration.method, "--method")
+    parse_method(settings.calibration.method, "--method")  # refused before anything is read
     stated = dict(json_settings(spec_json, "--spec"))
     if scale is not None:
         stated["scale"] = scale
@@ -67,26 +67,14 @@ def fit_tables(
     if labels is not None:
         samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
     samples = with_places(samples, novelty)
-    missing = need_problems(method.text, method.needs, samples.predictions, tables[0])
-    if missing:
-        raise InputError(missing)
     chosen = calibration_set(samples, tables[0], groups, clusters, settings.calibration.weights)
-    predictions = chosen.labelled.predictions
-    options = fit_options(settings.calibration)
-    file = CalibrationFile(
-        calibration=method.build(options).fit(chosen.labelled),
-        method_spec=method.text,
-        class_names=predictions.class_names,
-        scale=predictions.scale,
-        resolution=predictions.resolution,
-        counts=_counts(chosen, settings.calibration.weights),
+    file = replace(
+        fit_calibration(chosen, settings, tables[0]),
         inputs={name: sha256_of(Path(path)) for name, path in _names(given)},
-        settings=settings_record(method, options),
         release=_release(tables, groups),
-        sets=sets_of(chosen.labelled, settings.sets, tables[0]),
     )
     write_calibration(Path(out), file)
-    for notice in samples.notices():
+    for notice in (*sets_notices(file, settings.sets), *samples.notices()):
         click.echo(f"{tables[0]}: {notice}.", err=True)
     if file.counts["relatives"] == RELATIVES_UNKNOWN:
         click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
@@ -94,31 +82,51 @@ def fit_tables(
     return file
 
 
+def fit_calibration(chosen: CalibrationSet, settings: Settings, where: str) -> CalibrationFile:
+    """Return one method fitted to the proteins that calibrate, of the table `where`."""
+    method = parse_method(settings.calibration.method, "--method")
+    labelled = chosen.labelled
+    predictions = labelled.predictions
+    missing = need_problems(method.text, method.needs, predictions, where)
+    if missing:
+        raise InputError(missing)
+    options = fit_options(settings.calibration)
+    sets = None
+    if settings.sets.level is not None and predictions.scores is not None:
+        sets = fit_sets(labelled, SetOptions(settings.sets.level, settings.sets.kind))  # type: ignore[arg-type]
+    return CalibrationFile(
+        calibration=method.build(options).fit(labelled),
+        method_spec=method.text,
+        class_names=predictions.class_names,
+        scale=predictions.scale,
+        resolution=predictions.resolution,
+        counts=_counts(chosen, settings.calibration.weights),
+        settings=settings_record(method, options),
+        sets=sets,
+    )
+
+
 def fit_options(settings: CalibrationSettings) -> FitOptions:
     """Return what every calibrator is given beside its own settings."""
     return FitOptions(settings.min_positives, settings.level, settings.draws)
 
 
-def sets_of(labelled: Labelled, settings: SetsSettings, where: str) -> PredictionSets | None:
-    """Return prediction sets where they are asked for; report classes that are always in."""
+def sets_notices(file: CalibrationFile, settings: SetsSettings) -> list[str]:
+    """Return why there are no prediction sets, and which classes are in every one."""
     if settings.level is None:
-        return None
-    if labelled.predictions.scores is None:
-        click.echo(f"{where}: only the top score is known, so no prediction sets.", err=True)
-        return None
-    sets = fit_sets(labelled, SetOptions(settings.level, settings.kind))  # type: ignore[arg-type]
+        return []
+    if file.sets is None:
+        return ["only the top score is known, so no prediction sets"]
+    limits = zip(file.class_names, file.sets.limits(), file.sets.ladders, strict=True)
     always = [
         f"{name} ({ladder.n_clusters})"
-        for name, limit, ladder in zip(sets.class_names, sets.limits(), sets.ladders, strict=True)
+        for name, limit, ladder in limits
         if np.isinf(limit) and limit > 0
     ]
-    if always:
-        click.echo(
-            f"{where}: in every prediction set, since {families_needed(settings.level)} families "
-            f"are needed: {', '.join(always)}.",
-            err=True,
-        )
-    return sets
+    if not always:
+        return []
+    needed = families_needed(settings.level)
+    return [f"in every prediction set, since {needed} families are needed: {', '.join(always)}"]
 
 
 def _release(tables: Sequence[str], groups: str | None) -> str | None:

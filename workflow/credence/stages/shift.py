@@ -79,7 +79,7 @@ def shift_tables(
     inputs = [*tables, samples, groups, clusters, calibration]
     for written in filter(None, (out, also, record)):
         require_other(written, inputs)
-    shift = _with_stated(settings.shift)
+    shift = with_stated(settings.shift)
     spec = spec_of_calibration(
         [samples], samples_format, samples_spec, "--samples-spec", calibration
     )
@@ -173,7 +173,7 @@ def _summed(
     return estimator, side, use, compression_error(side, first, use, estimator)
 
 
-def _with_stated(shift: ShiftSettings) -> ShiftSettings:
+def with_stated(shift: ShiftSettings) -> ShiftSettings:
     """Return settings whose method is `stated` where shares are; refuse one without the other."""
     if shift.method not in NAMES:
         what = f"{shift.method!r} is not an estimator of a composition."
@@ -200,14 +200,14 @@ def _method(
     """Return the method to correct, and its calibration by the labelled set as it is."""
     if calibration is None:
         chosen = parse_method(method or CalibrationSettings().method, "--method")
-        _require_correctable(chosen, "--method")
+        require_correctable(chosen, "--method")
         problems = need_problems(chosen.text, chosen.needs, labelled.predictions, where)
         if problems:
             raise InputError(problems)
         return chosen, chosen.build(options).fit(labelled)
     file = read_calibration(Path(calibration))
     chosen = parse_method(file.method_spec, calibration)
-    _require_correctable(chosen, calibration)
+    require_correctable(chosen, calibration)
     require_match(file, labelled.predictions, where)
     if method is not None and parse_method(method, "--method").text != chosen.text:
         raise refuse(
@@ -218,7 +218,7 @@ def _method(
     return chosen, file.calibration
 
 
-def _require_correctable(method: Specification, where: str) -> None:
+def require_correctable(method: Specification, where: str) -> None:
     """Refuse a method whose confidences are not corrected for a composition."""
     if method.needs is Need.PLACE:
         raise refuse(

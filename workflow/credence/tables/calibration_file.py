@@ -52,7 +52,9 @@ def defect_of(
         return f"it gives no confidences ({type(error).__name__}: {_first_line(error)})"
 
 
-def made_up(class_names: tuple[str, ...], scale: float, resolution: float) -> Predictions:
+def made_up(
+    class_names: tuple[str, ...], scale: float, resolution: float, n_steps: int = N_STEPS
+) -> Predictions:
     """Return predictions of every class, with scores from even to certain.
 
     >>> made_up(("a", "b"), 10.0, 0.01).n_samples
@@ -60,7 +62,7 @@ def made_up(class_names: tuple[str, ...], scale: float, resolution: float) -> Pr
     """
     n_classes = len(class_names)
     even = 1.0 / n_classes
-    tops = even + (1.0 - even) * np.arange(1, N_STEPS + 1) / N_STEPS
+    tops = even + (1.0 - even) * np.arange(1, n_steps + 1) / n_steps
     rows: list[Floats] = []
     for place in range(n_classes):
         others = (1.0 - tops) / max(n_classes - 1, 1)

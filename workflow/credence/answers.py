@@ -1,0 +1,570 @@
+"""What the functions of :mod:`credence.api` return: records that show themselves.
+
+Each prints as plain text, as a table in a notebook, becomes a DataFrame with
+`to_pandas`, and draws itself with `plot`. pandas and matplotlib are imported
+only by those two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from credence.confidence import Note, note_text
+from credence.predictions import Predictions, Strings
+from credence.stages.fit import sets_notices
+from credence.stages.reading import RELATIVES_UNKNOWN
+from credence.stages.settings import SetsSettings
+from credence.tables.contract import COMPOSITION_COLUMNS, Clusters, Groups
+from credence.tables.samples import Samples
+
+if TYPE_CHECKING:
+    from credence.findings import Findings, Results
+    from credence.findings.split_record import SplitFinding
+    from credence.tables.calibration_file import CalibrationFile
+    from credence.tables.stage_files import ShiftFile
+
+N_STEPS = 60  # scores at which a curve is drawn
+SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
+METRICS = ("nll", "brier", "ece", "calibration", "sharpness")
+SURE = 0.9
+BLUE, GREY, PALE = "#0072b2", "#6a6b6c", "#d7d8d9"  # of every figure of the page
+PANELS_WIDE = 4
+
+
+@dataclass(frozen=True)
+class View:
+    """What a record shows of itself: a heading, sentences and a small table."""
+
+    heading: str
+    sentences: Sequence[str] = ()
+    names: Sequence[str] = ()  # Of the table's columns
+    rows: Sequence[Sequence[str]] = ()  # The first cell is the row's name
+
+
+class Shown:
+    """A record that shows itself; each kind says what with `_view` and `_columns`."""
+
+    def _view(self) -> View:
+        raise NotImplementedError
+
+    def _columns(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def _draw(self, axes: Any) -> None:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        view = self._view()
+        lines = [f"{type(self).__name__}: {view.heading}", *view.sentences]
+        table = [list(view.names), *map(list, view.rows)] if view.rows else []
+        wide = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for row in table:
+            cells = [row[0].ljust(wide[0])]
+            cells += [cell.rjust(width) for cell, width in zip(row[1:], wide[1:], strict=True)]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        view = self._view()
+        text = "".join(f"<p>{escape(sentence)}</p>" for sentence in view.sentences)
+        head = "".join(f"<th>{escape(name)}</th>" for name in view.names)
+        body = "".join(
+            f"<tr><th style='text-align:left'>{escape(row[0])}</th>"
+            + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+            + "</tr>"
+            for row in view.rows
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        name = f"<p><b>{type(self).__name__}</b>: {escape(view.heading)}</p>"
+        return name + text + (table if view.rows else "")
+
+    def to_pandas(self) -> Any:
+        """Return everything as a DataFrame, a row each as the files have them."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self._columns()))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the record, and return the axes.
+
+        Parameters
+        ----------
+        axes : matplotlib axes, optional
+            Where to draw; a new figure unless given.
+        """
+        with _style() as pyplot:
+            if axes is None:
+                _, axes = pyplot.subplots(figsize=(6.0, 4.0), layout="constrained")
+            self._draw(axes)
+        return axes
+
+
+@contextmanager
+def _style() -> Iterator[Any]:
+    """Draw as the page does, on white whatever the notebook's colours; yield pyplot."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    from credence.report import style
+
+    white = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "white")
+    with mpl.rc_context(style.SETTINGS | white):
+        yield pyplot
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable(Shown):
+    """What a classifier said of some proteins, checked; :func:`credence.read` makes it.
+
+    Parameters
+    ----------
+    where : str
+        The table, as messages name it.
+    samples : Samples
+        Predictions, true classes where they are known, rows without scores.
+    groups : Groups, optional
+        What each protein is used for.
+    clusters : Clusters, optional
+        Which proteins are relatives.
+    """
+
+    where: str
+    samples: Samples
+    groups: Groups | None = None
+    clusters: Clusters | None = None
+
+    @property
+    def predictions(self) -> Predictions:
+        """What the classifier said."""
+        return self.samples.predictions
+
+    @property
+    def ids(self) -> Strings:
+        """Names of the proteins that have scores."""
+        return self.predictions.ids
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Classes, in the classifier's order."""
+        return self.predictions.class_names
+
+    def _counts(self) -> tuple[Any, Any, Any]:
+        """Return how many are predicted to be of each class, are so, and are both."""
+        n_classes, predicted = len(self.class_names), self.predictions.predicted_class
+        true = self.samples.true_class
+        known = np.full(len(predicted), -1) if true is None else true
+        return (
+            np.bincount(predicted, minlength=n_classes),
+            np.bincount(known[known >= 0], minlength=n_classes),
+            np.bincount(predicted[known == predicted], minlength=n_classes),
+        )
+
+    def _view(self) -> View:
+        predicted, true, right = self._counts()
+        is_labelled = self.samples.true_class is not None
+        heading = f"{len(self.ids)} proteins, {len(self.class_names)} classes, from {self.where}"
+        sentences = [f"{notice}." for notice in self.samples.notices()]
+        if is_labelled:
+            rate = f"{100 * right.sum() / max(predicted.sum(), 1):.1f} %"
+            sentences.insert(0, f"{rate} of the predictions are right.")
+        if is_labelled and self.groups is None and self.clusters is None:
+            sentences.append(_sentence(RELATIVES_UNKNOWN))
+        names = ["class", "predicted", "of the class", "right", "share right"]
+        rows = [
+            [name, str(n), str(n_true), str(n_right), f"{n_right / n:.2f}" if n else "–"]
+            for name, n, n_true, n_right in zip(
+                self.class_names, predicted, true, right, strict=True
+            )
+        ]
+        keep = 5 if is_labelled else 2
+        return View(heading, sentences, names[:keep], [row[:keep] for row in rows])
+
+    def _columns(self) -> Mapping[str, Any]:
+        predictions, true = self.predictions, self.samples.true_class
+        names = np.array([*predictions.class_names, ""], dtype=object)
+        columns: dict[str, Any] = {"id": predictions.ids}
+        if true is not None:
+            columns["true_class"] = names[true]
+        columns["predicted_class"] = names[predictions.predicted_class]
+        if predictions.top_score is not None:
+            columns["score"] = predictions.top_score
+        return columns
+
+    def _draw(self, axes: Any) -> None:
+        predicted, _, right = self._counts()
+        is_labelled = self.samples.true_class is not None
+        _draw_bars(axes, self.class_names, predicted, *((right, "right") if is_labelled else ()))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedCalibration(Shown):
+    """A calibration; :func:`credence.fit` and :func:`credence.load` make it.
+
+    Parameters
+    ----------
+    file : CalibrationFile
+        The fitted method with all that has to be known to use it, as its file has it.
+    """
+
+    file: CalibrationFile
+
+    @property
+    def method(self) -> str:
+        """The method with its settings, as users write it."""
+        return self.file.method_spec
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Classes, in the classifier's order."""
+        return self.file.class_names
+
+    def _curves(self) -> tuple[Predictions, Any]:
+        """Return made-up predictions of each class and their confidences."""
+        from dataclasses import replace
+
+        from credence.calibrators.protocol import components_asked
+        from credence.tables.calibration_file import made_up
+
+        file = self.file
+        predictions = made_up(file.class_names, file.scale, file.resolution, N_STEPS)
+        n_components = components_asked(file.calibration)
+        places = np.full((predictions.n_samples, n_components), np.nan)
+        predictions = replace(predictions, places=places)
+        return predictions, file.calibration.confidence(predictions)
+
+    def _view(self) -> View:
+        file = self.file
+        options = file.settings.get("options", {})
+        heading = (
+            f"{file.method_spec}, from {file.counts.get('n', 'an unknown number of')} proteins"
+        )
+        is_interval = options.get("n_draws", 0) > 0
+        sentences = [
+            f"{100 * options['level']:g} % intervals, {options['n_draws']} draws over clusters."
+            if is_interval
+            else "Without intervals (draws = 0).",
+            _sentence(str(file.counts.get("relatives", "it is not known how relatives count"))),
+        ]
+        if file.sets is not None:
+            asked = SetsSettings(file.sets.options.level)
+            level, kind = file.sets.options.level, file.sets.options.kind.replace("_", "-")
+            sentences.append(f"With {kind} prediction sets of {100 * level:g} %.")
+            sentences += map(_sentence, sets_notices(file, asked))
+        sentences.append(f"Confidence at scores out of {file.scale:g}:")
+        predictions, found = self._curves()
+        score, value = predictions.top_score, found.value
+        assert score is not None
+        rows = []
+        for class_, name in enumerate(file.class_names):
+            at = np.flatnonzero(predictions.predicted_class == class_)
+            shown = np.interp(np.array(SHOWN_AT) * file.scale, score[at], value[at])
+            cells = ["–" if np.isnan(one) else f"{one:.2f}" for one in shown]
+            rows.append([name, *cells])
+        names = ["class", *(f"{share * file.scale:g}" for share in SHOWN_AT)]
+        return View(heading, sentences, names, rows)
+
+    def _columns(self) -> Mapping[str, Any]:
+        predictions, found = self._curves()
+        names = np.array(self.class_names, dtype=object)
+        return {
+            "class": names[predictions.predicted_class],
+            "score": predictions.top_score,
+            "confidence": found.value,
+            "lower": found.lower,
+            "upper": found.upper,
+            "support": found.support,
+            "note": [note_text(int(code)) for code in found.note],
+        }
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the confidence over the score, a panel a class, and return the axes.
+
+        A line is dotted where calibration saw no score. A method that sees the whole
+        vector is asked as if the other classes shared the rest evenly.
+
+        Parameters
+        ----------
+        axes : array of matplotlib axes, optional
+            One for each class; a new figure unless given.
+        """
+        names = self.class_names
+        wide, high = min(len(names), PANELS_WIDE), -(-len(names) // PANELS_WIDE)
+        with _style() as pyplot:
+            if axes is None:
+                figure, axes = pyplot.subplots(
+                    high, wide, figsize=(2.0 * wide + 0.6, 1.7 * high + 0.5), sharex=True,
+                    sharey=True, squeeze=False, layout="constrained",
+                )  # fmt: skip
+                for panel in axes.flat[len(names) :]:
+                    panel.set_visible(False)
+                figure.supxlabel(f"score out of {self.file.scale:g}", fontsize="medium")
+                figure.supylabel("confidence", fontsize="medium")
+            for class_, panel in enumerate(np.ravel(axes)[: len(names)]):
+                self._draw_curve(panel, class_)
+        return axes
+
+    def _draw_curve(self, axes: Any, class_: int) -> None:
+        predictions, found = self._curves()
+        rows = np.flatnonzero(predictions.predicted_class == class_)
+        assert predictions.top_score is not None
+        score, value = predictions.top_score[rows], found.value[rows]
+        is_seen = (found.note[rows] & (Note.BELOW_RANGE | Note.ABOVE_RANGE)) == 0
+        lower, upper = found.lower[rows], found.upper[rows]
+        axes.fill_between(score, lower, upper, where=is_seen, color=BLUE, alpha=0.25, lw=0)
+        axes.plot(score, value, color=BLUE, linestyle=":", linewidth=1.0)
+        axes.plot(score, np.where(is_seen, value, np.nan), color=BLUE)
+        axes.set(title=self.class_names[class_], ylim=(0, 1.02), xlim=(0, self.file.scale))
+        if np.isnan(value).all():
+            axes.text(0.5, 0.5, "never predicted", transform=axes.transAxes, ha="center")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnnotatedTable(Shown):
+    """Every prediction with its confidence; :func:`credence.annotate` makes it.
+
+    Parameters
+    ----------
+    columns : mapping of str to array
+        The table `confidences`, as `credence annotate` writes it; notes are words.
+    class_names : tuple of str
+        Classes, in the classifier's order.
+    method : str
+        The method with its settings.
+    """
+
+    columns: Mapping[str, Any]
+    class_names: tuple[str, ...]
+    method: str
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return len(self.columns["id"])
+
+    def _view(self) -> View:
+        value, predicted = self["confidence"], self["predicted_class"]
+        n_known = int((~np.isnan(value)).sum())
+        heading = f"{len(self)} proteins, {n_known} with a confidence by {self.method}"
+        sentences = [f"{np.nansum(value):.0f} of the predictions are expected to be right."]
+        notes, counts = np.unique(self["note"].astype(str), return_counts=True)
+        sentences += [
+            f"{count} × {note}." for note, count in zip(notes, counts, strict=True) if note
+        ]
+        rows = []
+        for name in self.class_names:
+            own = value[predicted == name]
+            known = own[~np.isnan(own)]
+            mean = f"{known.mean():.2f}" if len(known) else "–"
+            rows.append(
+                [name, str(len(own)), f"{known.sum():.0f}", mean, str((own >= SURE).sum())]
+            )
+        names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
+        return View(heading, sentences, names, rows)
+
+    def _columns(self) -> Mapping[str, Any]:
+        return self.columns
+
+    def _draw(self, axes: Any) -> None:
+        value, predicted = np.nan_to_num(self["confidence"]), self["predicted_class"]
+        every = np.array([(predicted == name).sum() for name in self.class_names])
+        right = np.array([value[predicted == name].sum() for name in self.class_names])
+        _draw_bars(axes, self.class_names, every, right, "expected right")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluatedMethods(Shown):
+    """How good methods are on proteins that did not fit them; :func:`credence.evaluate` makes it.
+
+    Parameters
+    ----------
+    findings : Findings
+        All that was found, as the page of a run shows it.
+    """
+
+    findings: Findings
+
+    @property
+    def results(self) -> Results:
+        """Every number that was found."""
+        return self.findings.results
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods; the first is what the others are compared with."""
+        return tuple(method.name for method in self.findings.methods)
+
+    def _view(self) -> View:
+        from credence.metrics.all_metrics import BY_NAME
+        from credence.report.wording import loss
+
+        found = self.results
+        heading = (
+            f"{found.n_samples} proteins in {found.n_clusters} clusters, {found.n_folds} folds of "
+            "whole clusters held out"
+        )
+        of = {
+            (row.method, row.metric): loss(row.value, row.lower, row.upper)
+            for row in found.metrics
+            if row.class_name is None and row.sample == "held_out"
+        }
+        names = [name for name in METRICS if (self.methods[0], name) in of]
+        sentences = [notice.text for notice in found.notices if notice.is_warning]
+        rows = [[method, *(of[method, name] for name in names)] for method in self.methods]
+        return View(
+            heading, sentences, ["held out", *(BY_NAME[name].title for name in names)], rows
+        )
+
+    def _columns(self) -> Mapping[str, Any]:
+        from credence.evaluation.evaluate import metric_columns
+
+        return metric_columns(self.results)
+
+    def _draw(self, axes: Any) -> None:
+        from credence.report.painting import paint_reliability
+        from credence.report.sections.lookup import reliability_plot
+
+        of = {
+            row.method: row
+            for row in self.results.reliability
+            if row.class_name is None and row.sample == "held_out"
+        }
+        found = tuple(of[method] for method in self.methods)
+        paint_reliability(axes, reliability_plot(self.methods, found))
+        axes.set(xlabel="confidence, held out (mean of bin)", ylabel="share right")
+        _add_legend(axes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProteinGroups(Shown):
+    """What each protein is used for; :func:`credence.split` makes it.
+
+    Parameters
+    ----------
+    groups : Groups
+        Id, cluster, group, role and reason of each protein, those of training too.
+    finding : SplitFinding
+        How even the groups are, and what the audit found.
+    n_groups : int
+        Number of groups, the test group included.
+    """
+
+    groups: Groups
+    finding: SplitFinding
+    n_groups: int
+
+    def _view(self) -> View:
+        from credence.stages.split import split_messages
+
+        roles, counts = np.unique(self.groups.role.astype(str), return_counts=True)
+        heading = ", ".join(
+            f"{count} {role.replace('_', ' ')}" for role, count in zip(roles, counts, strict=True)
+        )
+        sentences = split_messages(self.finding, self.n_groups)
+        if not self.finding.is_audited:
+            sentences.append("Nobody looked for relatives in two groups.")
+        found = self.finding.groups
+        cluster, group = self.groups.cluster, self.groups.group
+        rows = [[one.name, str(one.n), str(len(set(cluster[group == one.name])))] for one in found]
+        return View(heading, sentences, ["group", "proteins", "clusters"], rows)
+
+    def _columns(self) -> Mapping[str, Any]:
+        names = ("id", "cluster", "group", "role", "reason")
+        return dict(zip(names, vars(self.groups).values(), strict=True))
+
+    def _draw(self, axes: Any) -> None:
+        found = self.finding.groups
+        _draw_bars(axes, [one.name for one in found], np.array([one.n for one in found]))
+        axes.set_ylabel("group")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UseComposition(Shown):
+    """How frequent the classes are in a use-set; :func:`credence.shift` makes it.
+
+    Parameters
+    ----------
+    file : ShiftFile
+        The composition and confidences corrected for it, as their file has them.
+    """
+
+    file: ShiftFile
+
+    def _columns(self) -> Mapping[str, Any]:
+        found = self.file.finding["classes"]
+        keys = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
+        names = (column.name for column in COMPOSITION_COLUMNS)
+        return {
+            name: [entry[key] if key == "class_name" else _float(entry[key]) for entry in found]
+            for name, key in zip(names, keys, strict=True)
+        }
+
+    def _view(self) -> View:
+        finding, columns = self.file.finding, self._columns()
+        heading = f"{finding['n_use']} proteins of {finding['name']}, by {finding['estimator']}"
+        sentences = [*finding["remarks"], *finding["sentences"]]
+        shown = ("calibration_share", "use_share", "lower", "upper", "weight")
+        rows = [
+            [
+                name,
+                *(
+                    "–" if np.isnan(columns[key][row]) else f"{columns[key][row]:.3f}"
+                    for key in shown
+                ),
+            ]
+            for row, name in enumerate(columns["class"])
+        ]
+        names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
+        return View(heading, sentences, names, rows)
+
+    def _draw(self, axes: Any) -> None:
+        columns = {name: np.array(values) for name, values in self._columns().items()}
+        place = np.arange(len(columns["class"]))[::-1]
+        here = columns["use_share"]
+        reach = np.abs(np.stack([columns["lower"], columns["upper"]]) - here)
+        axes.scatter(
+            columns["calibration_share"], place, s=40, facecolors="none", zorder=3,
+            edgecolors=GREY, label="calibration",
+        )  # fmt: skip
+        axes.errorbar(
+            here, place, xerr=np.nan_to_num(reach), fmt="o", color=BLUE, capsize=2,
+            label=self.file.finding["name"],
+        )  # fmt: skip
+        axes.set_yticks(place, columns["class"])
+        axes.set_xlim(left=0)
+        axes.set_xlabel("share of the proteins")
+        _add_legend(axes)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _float(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _draw_bars(
+    axes: Any, names: Sequence[str], every: Any, part: Any = None, word: str = ""
+) -> None:
+    """Draw a bar for each name, filled for the part that a word names."""
+    place = np.arange(len(names))[::-1]
+    axes.barh(place, every, color=PALE if word else BLUE, label="predicted")
+    if part is not None:
+        axes.barh(place, part, color=BLUE, height=0.5, label=word)
+    if word:
+        _add_legend(axes)
+    axes.set_yticks(place, names)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel("proteins")
+
+
+def _add_legend(axes: Any) -> None:
+    """Put a legend above, where it hides nothing."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, borderaxespad=0.2)

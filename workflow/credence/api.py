@@ -1,0 +1,825 @@
+"""The Python functions: read, fit, annotate, evaluate, split, shift, load and save.
+
+They do in memory what the commands of the same names do with files: the same stages,
+settings, defaults and checks. What they return shows itself (:mod:`credence.answers`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from credence.app.configuration.reading import Document, schema_problems
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import Need
+from credence.confidence import Note, unknown
+from credence.predictions import UNKNOWN_CLASS, Booleans, Strings
+from credence.problems import InputError, Problem, raise_any, refuse
+from credence.proteins import Proteins, join
+from credence.answers import (
+    AnnotatedTable,
+    EvaluatedMethods,
+    FittedCalibration,
+    ProteinGroups,
+    ScoreTable,
+    UseComposition,
+)
+from credence.settings import schema_of, setting_rules
+from credence.stages.fit import fit_calibration
+from credence.stages.reading import (
+    CalibrationSet,
+    as_calibrated,
+    choose_calibration,
+    in_order_of_ids,
+    read_proteins,
+    read_set,
+    require_labels,
+    rows_of,
+    training_ids,
+)
+from credence.stages.settings import SECTIONS, USES, Settings
+from credence.tables.calibration_file import (
+    CalibrationFile,
+    confidence_of,
+    read_calibration,
+    require_match,
+    write_calibration,
+)
+from credence.tables.contract import (
+    ADJUSTED_NAMES,
+    Groups,
+    confidence_columns,
+    read_clusters,
+    read_groups,
+    set_columns,
+)
+from credence.tables.formats import BY_NAME, ROLES
+from credence.tables.labels import attach_labels, read_labels
+from credence.tables.samples import Samples, read_samples
+from credence.tables.source import MemoryTable
+from credence.tables.table_spec import TableSpec
+
+# How a row of a table in memory is written in Python, where rows count from 0.
+PLACES = {
+    "scores": "scores[{}]",
+    "table": "table.iloc[{}]",
+    "labels": "labels[{}]",
+    "clusters": "clusters[{}]",
+    "groups": "groups[{}]",
+}
+OTHER_ROLES = tuple(role for role in ROLES if role not in ("id", "classes"))
+Returned = TypeVar("Returned")
+
+
+def with_settings(
+    stage: str, **further: tuple[str, ...]
+) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
+    """Give a function each setting of a stage as a keyword: its default, help and checks.
+
+    The function gets all of them as one argument, `settings`; keywords are named as
+    the options of the command are.
+    """
+    entries: dict[str, tuple[str, str]] = {}
+    texts = []
+    added = []
+    for section, names in (USES[stage] | further).items():
+        for name in names:
+            default, rule = setting_rules(SECTIONS[section])[name]
+            keyword = (rule.option or name).lstrip("-").replace("-", "_")
+            entries[keyword] = section, name
+            parameter = inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default)
+            added.append(parameter)
+            texts.append(f"    {keyword} : default {default!r}\n        {rule.text.capitalize()}.")
+
+    def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
+        @wraps(function)
+        def call(*args: Any, **given: Any) -> Returned:
+            sections: dict[str, dict[str, Any]] = {}
+            for keyword in [keyword for keyword in given if keyword in entries]:
+                section, name = entries[keyword]
+                value = given.pop(keyword)
+                sections.setdefault(section, {})[name] = getattr(
+                    value, "item", lambda v=value: v
+                )()
+            problems: list[Problem] = []
+            for section, values in sections.items():
+                document = Document(function.__name__, values, {})
+                problems += schema_problems(document, schema_of(SECTIONS[section]))
+            with _as_in_python():
+                raise_any(problems)
+                return function(*args, settings=Settings().with_values(sections), **given)
+
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.name != "settings"]
+        described: Any = call
+        described.__signature__ = signature.replace(parameters=[*own, *added])
+        described.__doc__ = (function.__doc__ or "").replace("    SETTINGS", "\n".join(texts))
+        return call
+
+    return decorate
+
+
+def read(
+    table: Any,
+    *,
+    classes: Sequence[str] | None = None,
+    ids: Any = None,
+    labels: Any = None,
+    groups: Any = None,
+    clusters: Any = None,
+    format: str | None = None,
+    scale: float | None = None,
+    columns: Mapping[str, Any] | None = None,
+    sum_to_scale: bool | None = None,
+    synonyms: Mapping[str, str] | None = None,
+    pooling: str = "sum",
+    genome: str | None = None,
+) -> ScoreTable:
+    """Return what a classifier said of some proteins, checked.
+
+    Parameters
+    ----------
+    table : path, list of paths, DataFrame or array
+        A score table, or several of one set; a DataFrame with a column for each
+        class; or an array with a row for each protein and a column for each class.
+    classes : sequence of str, optional
+        Classes in the order to use. An array needs them; of a table they are the
+        columns' names unless given.
+    ids : array or str, optional
+        Names of the proteins, or the column that holds them. Unless given the column
+        `id`, else the index of a DataFrame or the row's number.
+    labels : array, str, path or DataFrame, optional
+        True classes: one for each row, '' where it is not known; the column of a
+        DataFrame; or a table of id and true_class.
+    groups : ProteinGroups, array, str, path or DataFrame, optional
+        What each protein is used for: what :func:`split` gave; one group for
+        each row, where ``test`` only judges and '' is not used; the column of a
+        DataFrame that holds them; or a table of id, cluster, group, role and reason.
+    clusters : array, str, path or DataFrame, optional
+        Which proteins are relatives: a name for each row, the column of a DataFrame, or
+        a table of id and cluster. Unless given, the clusters of the groups.
+    format : str, optional
+        Format of a file, see ``credence methods`` and the README; the one that fits
+        unless given.
+    scale : float, optional
+        What a row sums to; the format's own, and 1 of a table in memory.
+    columns : mapping of str to str, optional
+        Names of columns by their role: id, true_class, predicted_class, score, network,
+        classes.
+    sum_to_scale : bool, optional
+        False for scores that sum to nothing in particular; `scale` is then the greatest.
+    synonyms : mapping of str to str, optional
+        Further spellings of labels: spelling → class.
+    pooling : str
+        Of an ensemble's networks: ``sum`` or ``log_sum``.
+    genome : str, optional
+        Column that names each protein's genome, for :func:`shift`.
+
+    Raises
+    ------
+    InputError
+        With everything that is wrong, each with its row, column, value and remedy. Rows
+        of a file are named by their line, rows in memory as Python names them.
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]
+    >>> read(scores, classes=["Portal", "Collar"], labels=["Portal", "Collar", "Collar"])
+    ScoreTable: 3 proteins, 2 classes, from scores
+    66.7 % of the predictions are right.
+    Every protein counts as a family of its own; if relatives are among those it was fitted \
+on, its intervals are too narrow.
+    class   predicted  of the class  right  share right
+    Portal          2             1      1         0.50
+    Collar          1             2      1         1.00
+    >>> read([[0.9, 0.1], [0.95, 0.15]], classes=["Portal", "Collar"])
+    Traceback (most recent call last):
+        ...
+    credence.problems.InputError: scores[1]: the scores sum to 1.1, not to 1 (give or take \
+0.01 for the decimals). Correct the scores or remove the row.
+    """
+    spec = TableSpec(
+        format or "", scale, None if classes is None else tuple(map(str, classes)),
+        dict(columns or {}), dict(synonyms or {}), sum_to_scale, pooling, genome,
+    )  # fmt: skip
+    with _as_in_python():
+        if _is_files(table):
+            return _read_files(table, spec, labels, groups, clusters)
+        return _read_memory(table, spec, ids, labels, groups, clusters)
+
+
+def _is_files(table: Any) -> bool:
+    """Return whether a table is one path or several."""
+    if isinstance(table, str | Path):
+        return True
+    return isinstance(table, list | tuple) and all(isinstance(one, str | Path) for one in table)
+
+
+def _read_files(
+    table: Any, spec: TableSpec, labels: Any, groups: Any, clusters: Any
+) -> ScoreTable:
+    """Return what files say, with labels of a second table or one for each row."""
+    paths = [str(table)] if isinstance(table, str | Path) else [str(path) for path in table]
+    if not paths:
+        raise refuse("table", "there is no path.", "Give the path of a table.")
+    if not spec.format:
+        spec = replace(spec, format=_format_of(paths[0]))
+    samples = read_set(paths, spec)
+    if labels is not None:
+        samples = _labelled(samples, labels, spec, paths[0])
+    return _with_relatives(ScoreTable(", ".join(paths), samples), groups, clusters)
+
+
+def _format_of(path: str) -> str:
+    """Return the one format that fits a file; refuse where it is not one."""
+    from credence.tables.propose import propose_formats
+
+    names = [proposal.format for proposal in propose_formats(Path(path))]
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        remedy = "Name its columns: format='wide', columns={'id': …}, scale=1."
+        raise refuse(path, "no format fits this table.", remedy)
+    what = f"several formats fit this table: {', '.join(names)}."
+    raise refuse(path, what, f"Name one: format={names[0]!r}.")
+
+
+def _read_memory(
+    table: Any, spec: TableSpec, ids: Any, labels: Any, groups: Any, clusters: Any
+) -> ScoreTable:
+    """Return what a DataFrame or an array says."""
+    problems: list[Problem] = []
+    if hasattr(table, "columns"):
+        where, names, index = "table", [str(name) for name in table.columns], table.index
+        cells = [table.iloc[:, place] for place in range(len(names))]
+    else:
+        where, names, cells = "scores", *_columns_of_array(table, spec.class_names, problems)
+        index = range(len(cells[0]) if cells else 0)
+    stated = dict(spec.columns)
+    for word, role, value in (("ids", "id", ids), ("labels", "true_class", labels)):
+        if isinstance(value, str) and value in names:
+            stated[role] = value
+        elif value is not None and not (word == "labels" and _is_table(value)):
+            problems += _length_problems(value, len(index), word)
+            names, cells, stated[role] = [*names, role], [*cells, value], role
+    used = {"groups": groups, "clusters": clusters}
+    for word, value in used.items():
+        if isinstance(value, str) and value in names:
+            place = names.index(value)
+            used[word] = cells[place]
+            names, cells = names[:place] + names[place + 1 :], cells[:place] + cells[place + 1 :]
+        elif value is not None and not _is_table(value):
+            problems += _length_problems(value, len(index), word)
+    raise_any(problems)
+    known = BY_NAME.get(spec.format)
+    id_name = stated.get("id", "id" if known is None else known.columns.id)
+    if id_name is not None and id_name not in names:
+        names, cells = [id_name, *names], [[str(one) for one in index], *cells]
+    if not spec.format:
+        stated |= {role: role for role in OTHER_ROLES if role in names and role not in stated}
+        stated["id"] = id_name
+        spec = replace(spec, format="top-score" if "score" in names else "wide", columns=stated)
+    if spec.scale is None and (known is None or known.scale is None):
+        spec = replace(spec, scale=1.0)
+    samples = read_samples(MemoryTable(names, cells, where), spec)
+    if _is_table(labels) and stated.get("true_class") != labels:
+        samples = _labelled(samples, labels, spec, where)
+    return _with_relatives(ScoreTable(where, samples), used["groups"], used["clusters"])
+
+
+def _columns_of_array(
+    table: Any, classes: tuple[str, ...] | None, problems: list[Problem]
+) -> tuple[list[str], list[Any]]:
+    """Return the names and columns of an array."""
+    each = "Give a row for each protein and a column for each class."
+    try:
+        values = np.asarray(table)
+    except ValueError as error:
+        raise refuse("scores", f"they are no array ({error}).", each) from None
+    if values.ndim != 2:
+        raise refuse("scores", f"they have the shape {values.shape}.", each)
+    names = [str(place) for place in range(values.shape[1])] if classes is None else list(classes)
+    if classes is None:
+        problems.append(Problem("scores", "their classes are not named.", "Give classes."))
+    elif len(names) != values.shape[1]:
+        what = f"there are {values.shape[1]} columns for {len(names)} classes."
+        problems.append(Problem("scores", what, each))
+    return names, list(values.T)
+
+
+def _labelled(samples: Samples, labels: Any, spec: TableSpec, where: str) -> Samples:
+    """Return samples with labels of a second table, or one for each row."""
+    found = read_labels(_second_table(labels, "labels", samples.predictions.ids, "true_class"))
+    return attach_labels(samples, found, spec, where)
+
+
+def _length_problems(values: Any, n_rows: int, word: str) -> list[Problem]:
+    """Return what is wrong with a column that has not one entry for each row."""
+    shape = np.shape(values)
+    if shape == (n_rows,):
+        return []
+    what = "this is no column of the table" if shape == () else f"its shape is {shape}"
+    return [Problem(word, f"{what}; there are {n_rows} rows.", "Give one entry for each row.")]
+
+
+def _is_table(value: Any) -> bool:
+    """Return whether a value is a table of its own, in a file or in memory."""
+    return isinstance(value, str | Path | ProteinGroups) or (
+        hasattr(value, "iloc") and hasattr(value, "columns")
+    )
+
+
+def _second_table(value: Any, where: str, ids: Strings, name: str = "") -> Any:
+    """Return a table of ids and something, from a path, a DataFrame or one entry a row."""
+    if isinstance(value, str | Path):
+        return Path(value)
+    if hasattr(value, "columns"):
+        names = [str(column) for column in value.columns]
+        return MemoryTable(names, [value[column] for column in value.columns], where)
+    raise_any(_length_problems(value, len(ids), where))
+    return MemoryTable(["id", name], [ids, [_text(one) for one in value]], where)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def _with_relatives(table: ScoreTable, groups: Any, clusters: Any) -> ScoreTable:
+    """Return a table with its groups and clusters read, where they are given."""
+    if isinstance(groups, ProteinGroups):
+        table = replace(table, groups=groups.groups)
+    elif _is_table(groups):
+        table = replace(table, groups=read_groups(_second_table(groups, "groups", table.ids)))
+    elif groups is not None:
+        table = replace(table, groups=_groups_of(groups, table.ids))
+    if clusters is not None:
+        found = _second_table(clusters, "clusters", table.ids, "cluster")
+        table = replace(table, clusters=read_clusters(found))
+    return table
+
+
+def _groups_of(groups: Any, ids: Strings) -> Groups:
+    """Return groups that are named for each protein; one of no group is set aside."""
+    from credence.relatives.pack import CALIBRATION, NO_GROUP, SET_ASIDE, TEST, TRAINING
+
+    raise_any(_length_problems(groups, len(ids), "groups"))
+    name = np.array([_text(one) for one in groups], dtype=object)
+    role_of = {TEST: TEST, TRAINING: TRAINING, NO_GROUP: SET_ASIDE}
+    role = np.array([role_of.get(one, CALIBRATION) for one in name], dtype=object)
+    reason = np.where(role == SET_ASIDE, "it is in no group", "").astype(object)
+    return Groups(ids, ids, name, role, reason)
+
+
+@contextmanager
+def _as_in_python() -> Iterator[None]:
+    """Refuse with rows of tables in memory and options named as in Python."""
+    try:
+        yield
+    except InputError as error:
+        found = [_in_python(problem) for problem in error.problems]
+        raise InputError(found) from None
+
+
+def _in_python(problem: Problem) -> Problem:
+    where, what, remedy = (
+        re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda word: word[1].replace("-", "_"), text)
+        for text in (problem.where, problem.what, problem.remedy)
+    )
+    place = PLACES.get(where)
+    if place is None:
+        return replace(problem, where=where, what=what, remedy=remedy)
+    what = re.sub(r"in line (\d+)", lambda at: f"in {place.format(int(at[1]) - 1)}", what)
+    where = where if problem.line is None else place.format(problem.line - 1)
+    return Problem(where, what, remedy, None, problem.column)
+
+
+@with_settings("fit")
+def fit(
+    table: Any, *, groups: Any = None, clusters: Any = None, settings: Settings
+) -> FittedCalibration:
+    """Return a calibration, learnt from labelled predictions.
+
+    The proteins must be ones that the classifier never saw in training.
+
+    Parameters
+    ----------
+    table : ScoreTable, path or DataFrame
+        Labelled predictions, from :func:`read` or what that reads.
+    groups, clusters : optional
+        As in :func:`read`; of groups only the role ``calibration`` fits. Without either
+        every protein counts as a family of its own, and the record says so.
+    SETTINGS
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
+    >>> labels = ["Portal"] * 9 + ["Collar"] * 15
+    >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
+    >>> calibration = fit(known, method="class_only", draws=0, sets=None)
+    >>> annotate([[0.7, 0.3]], calibration)["confidence"].tolist()  # 9 of 12 were right
+    [0.75]
+    """
+    _require_method(settings.calibration.method)
+    known = _table(table)
+    chosen = _calibration_set(known, groups, clusters, settings)
+    return FittedCalibration(fit_calibration(chosen, settings, known.where))
+
+
+def annotate(
+    table: Any, calibration: FittedCalibration, *, shift: UseComposition | None = None
+) -> AnnotatedTable:
+    """Return every prediction with its confidence, in the table's order.
+
+    Parameters
+    ----------
+    table : ScoreTable, path, DataFrame or array
+        Predictions; what is not yet read is read with the calibration's classes and scale.
+    calibration : FittedCalibration
+        From :func:`fit` or :func:`load`.
+    shift : UseComposition, optional
+        From :func:`shift` of the same table: confidences corrected for its
+        composition stand beside the others.
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
+    >>> labels = ["Portal"] * 9 + ["Collar"] * 15
+    >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
+    >>> found = annotate(known, fit(known, method="class_only", draws=50))
+    >>> found.to_pandas()[["predicted_class", "confidence"]].iloc[0].to_dict()
+    {'predicted_class': 'Portal', 'confidence': 0.75}
+    >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
+    True
+    """
+    with _as_in_python():
+        return _annotated(_table(table, calibration.file), calibration.file, shift)
+
+
+def _annotated(
+    use: ScoreTable, file: CalibrationFile, shift: UseComposition | None
+) -> AnnotatedTable:
+    from credence.tables.census import with_unscored
+    from credence.tables.stage_files import require_same
+
+    samples = use.samples
+    predictions = samples.predictions
+    require_match(file, predictions, use.where)
+    found = adjusted = unknown(0, Note.NONE)
+    if predictions.n_samples:
+        found = confidence_of(file, predictions, "calibration")
+    columns = confidence_columns(predictions, found, file.method_spec)
+    share = None
+    if shift is not None:
+        require_same(shift.file, file.method_spec, predictions, "shift")
+        share = shift.file.applied_share
+        adjusted = shift.file.adjusted.confidence(predictions) if predictions.n_samples else found
+        ends = (adjusted.value, adjusted.lower, adjusted.upper)
+        columns |= dict(zip(ADJUSTED_NAMES, ends, strict=True))
+    columns |= set_columns(file.sets, predictions, share)
+    columns = with_unscored(columns, samples, file.method_spec)
+    return AnnotatedTable(columns, file.class_names, file.method_spec)
+
+
+@with_settings("evaluate")
+def evaluate(
+    table: Any,
+    methods: Any = "kernel",
+    *,
+    groups: Any = None,
+    clusters: Any = None,
+    settings: Settings,
+) -> EvaluatedMethods:
+    """Return how good methods are on proteins that did not fit them.
+
+    Each method is fitted again without one fold of whole clusters after the other.
+
+    Parameters
+    ----------
+    table : ScoreTable, path or DataFrame
+        Labelled predictions, from :func:`read` or what that reads.
+    methods : str, FittedCalibration, or sequence of both
+        What is judged; the first is what the others are compared with.
+    groups, clusters : optional
+        As in :func:`fit`.
+    SETTINGS
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
+    >>> labels = ["Portal"] * 9 + ["Collar"] * 15
+    >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
+    >>> found = evaluate(known, ["class_only", "uncalibrated"], folds=4, draws=0).to_pandas()
+    >>> rows = (found["sample"] == "held_out") & (found["metric"] == "accuracy")
+    >>> found[rows & (found["class"] == "all")]["value"].tolist()
+    [0.875, 0.875]
+    """
+    from credence.stages.evaluate import judge_calibrations
+
+    given = [methods] if isinstance(methods, str | FittedCalibration) else list(methods)
+    known = _table(table)
+    chosen = _calibration_set(known, groups, clusters, settings)
+    files: dict[str, CalibrationFile] = {}
+    for entry in given:
+        if isinstance(entry, FittedCalibration):
+            file = entry.file
+            require_match(file, chosen.labelled.predictions, known.where)
+        else:
+            # Only its confidences of the set itself are looked at: no intervals, no sets.
+            _require_method(entry)
+            own: Any = {"calibration": {"method": entry, "draws": 0}, "sets": {"level": None}}
+            file = fit_calibration(chosen, settings.with_values(own), known.where)
+        if file.method_spec in files:
+            what = f"{file.method_spec!r} was given already."
+            raise refuse("methods", what, "Give each method once.")
+        files[file.method_spec] = file
+    if not files:
+        raise refuse("methods", "there is none.", "Name a method, as 'kernel'.")
+    labelled = in_order_of_ids(chosen.labelled)
+    return EvaluatedMethods(judge_calibrations(labelled, files, settings, next(iter(files))))
+
+
+@with_settings("split", clustering=("engine", "identity", "coverage", "chance"))
+def split(
+    table: Any,
+    *,
+    proteins: Any = None,
+    training: str | Path | None = None,
+    clusters: Any = None,
+    match: str = "first_word",
+    threads: int = 1,
+    settings: Settings,
+) -> ProteinGroups:
+    """Return groups of whole clusters with every class's share alike, each protein with a role.
+
+    Relatives are found, and looked for in other groups, where sequences are given.
+
+    Parameters
+    ----------
+    table : ScoreTable, path or DataFrame
+        Labelled predictions, from :func:`read` or what that reads.
+    proteins : path or array of str, optional
+        Their FASTA file, or a sequence for each row.
+    training : path, optional
+        FASTA file of the classifier's training set; its relatives are set aside.
+    clusters : optional
+        As in :func:`read`; found among the sequences unless given.
+    match : str
+        How ids meet FASTA headers: ``full`` or ``first_word``.
+    threads : int
+        Alignments at a time.
+    SETTINGS
+
+    Examples
+    --------
+    >>> scores, labels = [[0.9, 0.1], [0.3, 0.7]] * 4, ["Portal", "Collar"] * 4
+    >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
+    >>> found = split(known, clusters=["a", "a", "b", "b"] * 2, groups=2).to_pandas()
+    >>> found.groupby("cluster")["group"].nunique().tolist()  # clusters stay whole
+    [1, 1]
+    """
+    from credence.evaluation.split_findings import describe_split
+    from credence.relatives import strict
+    from credence.relatives.pairs import Thresholds
+
+    chosen, near = settings.split, settings.clustering
+    if training is not None and proteins is None:
+        raise refuse("training", "there are no sequences to compare.", "Give proteins.")
+    known = _table(table)
+    require_labels(known.samples, known.where)
+    known = _with_relatives(known, None, clusters)
+    thresholds = Thresholds(near.identity, near.coverage, chosen.both_sides, near.chance)
+    everything, is_training = _proteins(known, proteins, training, match)
+    cluster, reasons = _relatives(
+        known, everything, is_training, near.engine, thresholds, threads, proteins is not None
+    )
+    class_ = np.full(len(is_training), UNKNOWN_CLASS)
+    class_[~is_training] = known.samples.true_class
+    how = strict.SplitSettings(
+        n_groups=chosen.groups,
+        test_group=chosen.test_group,
+        by_cluster=chosen.weigh == "clusters",
+        thresholds=thresholds,
+        strict=cast(strict.Strictness, chosen.strict),
+        n_sampled=None if chosen.audit == "exhaustive" else chosen.audit_sample,
+        threads=threads,
+        cut=cast(strict.Cutting, chosen.cut),
+        most_apart=chosen.cut_limit,
+    )
+    is_audited = proteins is not None and (chosen.audit, chosen.strict) != ("none", "report")
+    divide = strict.split if is_audited else strict.split_unaudited
+    found = divide(everything, cluster, class_, how, is_training, reasons)
+    packing = found.packing
+    finding = describe_split(everything.ids, class_, known.class_names, found, how, is_audited)
+    # What the classifier learnt from is never counted with the rest.
+    names = np.where(is_training, "training:" + found.cluster, found.cluster)
+    roles = Groups(everything.ids, names, packing.group, packing.role, packing.reason)
+    return ProteinGroups(roles, finding, chosen.groups)
+
+
+def _proteins(
+    table: ScoreTable, proteins: Any, training: Any, match: str
+) -> tuple[Proteins, Booleans]:
+    """Return the proteins of a table with their sequences, then those of training."""
+    from credence.tables.fasta import Match, match_ids
+
+    ids = table.ids
+    sequences = np.full(len(ids), "", dtype=object)
+    if isinstance(proteins, str | Path):
+        fasta = read_proteins(str(proteins), match)
+        path, how = str(proteins), cast(Match, match)
+        sequences = fasta.sequences[match_ids(ids, fasta, how, table=table.where, proteins=path)]
+    elif proteins is not None:
+        raise_any(_length_problems(proteins, len(ids), "proteins"))
+        sequences[:] = [str(text) for text in proteins]
+    found = Proteins(ids, sequences)
+    if training is not None:
+        learnt = read_proteins(str(training), match)
+        found = join([found, Proteins(training_ids(learnt.ids, ids), learnt.sequences)])
+    is_training = np.arange(found.n_proteins) >= len(ids)
+    return found, is_training
+
+
+def _relatives(
+    table: ScoreTable,
+    everything: Proteins,
+    is_training: Booleans,
+    engine: str,
+    thresholds: Any,
+    threads: int,
+    has_sequences: bool,
+) -> tuple[Strings, Strings | None]:
+    """Return the cluster of each protein, and why relatives of training are set aside."""
+    from credence.relatives.all_engines import engine_of
+    from credence.relatives.exact import ExactFinder
+    from credence.relatives.graph import GraphEngine, relatives_in
+
+    n_own = int((~is_training).sum())
+    cluster, known = everything.ids.copy(), table.clusters
+    chosen = engine_of(engine, thresholds, threads)
+    if known is not None:
+        rows = rows_of(table.ids, table.where, known.ids, "clusters")
+        cluster[:n_own] = known.cluster[rows]
+    elif has_sequences:
+        cluster = chosen.cluster(everything).cluster
+    if not is_training.any():
+        return cluster, None
+    ours, learnt = everything.take(~is_training), everything.take(is_training)
+    finder = chosen.finder if isinstance(chosen, GraphEngine) else ExactFinder(threads)
+    pairs = relatives_in(ours, learnt, finder, thresholds, threads)
+    reasons = np.full(len(cluster), "", dtype=object)
+    for row, other, identity in zip(pairs.first, pairs.second, pairs.identity, strict=True):
+        name = str(learnt.ids[other])
+        reasons[row] = f"relative of training protein {name!r} (identity {identity:.2f})"
+    return cluster, reasons
+
+
+@with_settings("shift")
+def shift(
+    table: Any,
+    known: Any,
+    calibration: FittedCalibration | str = "kernel",
+    *,
+    groups: Any = None,
+    clusters: Any = None,
+    name: str = "",
+    settings: Settings,
+) -> UseComposition:
+    """Return how frequent the classes are in a table whose classes are not known.
+
+    Only the mix of the classes may differ from the calibration set's; whether that is
+    so is tested, and said.
+
+    Parameters
+    ----------
+    table : ScoreTable, path, DataFrame or array
+        Predictions of the use-set.
+    known : ScoreTable, path or DataFrame
+        The labelled table that calibrates.
+    calibration : FittedCalibration or str
+        What is corrected: a calibration from :func:`fit` of `known`, or a method.
+    groups, clusters : optional
+        Of `known`, as in :func:`fit`.
+    name : str
+        What to call the table.
+    SETTINGS
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12
+    >>> labels = ["Portal"] * 9 + ["Collar"] * 15
+    >>> known = read(scores, classes=["Portal", "Collar"], labels=labels)
+    >>> found = shift(known, known, stated={"Portal": 0.5, "Collar": 0.5}, draws=0)
+    >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
+    [[0.375, 0.5], [0.625, 0.5]]
+    """
+    from credence.findings import to_record
+    from credence.stages.shift import find_shift, require_correctable, shift_options, with_stated
+    from credence.tables.stage_files import ShiftFile
+
+    settings = replace(settings, shift=with_stated(settings.shift))
+    base = _table(known)
+    chosen = _calibration_set(base, groups, clusters, settings)
+    if isinstance(calibration, FittedCalibration):
+        file = calibration.file
+        require_match(file, chosen.labelled.predictions, base.where)
+    else:
+        options = shift_options(settings)
+        own: dict[str, Any] = {
+            "method": calibration,
+            "level": options.level,
+            "draws": options.n_draws,
+        }
+        asked: Any = settings.with_values({"calibration": own, "sets": {"level": None}})
+        file = fit_calibration(chosen, asked, base.where)
+    method = parse_method(file.method_spec, "--method")
+    require_correctable(method, "--method")
+    use = _table(table, file)
+    require_match(file, use.predictions, use.where)
+    parts = [(use.where, use.samples)] if use.predictions.n_samples else []
+    found, adjusted = find_shift(
+        chosen.labelled, parts, method, file.calibration, settings,
+        name or Path(use.where).stem, use.where,
+    )  # fmt: skip
+    record = to_record(found)
+    return UseComposition(
+        ShiftFile(found.method, file.class_names, float(file.scale), record, adjusted)
+    )
+
+
+def load(path: str | Path) -> FittedCalibration:
+    """Return the calibration that a file holds, checked; no code of the file is run.
+
+    Parameters
+    ----------
+    path : path
+        What :func:`save`, ``credence fit`` or a run wrote.
+
+    Examples
+    --------
+    >>> load("missing.json")
+    Traceback (most recent call last):
+        ...
+    credence.problems.InputError: missing.json: this file does not exist. Give a file that \
+credence fit wrote.
+    """
+    return FittedCalibration(read_calibration(Path(path)))
+
+
+def save(calibration: FittedCalibration, path: str | Path) -> None:
+    """Write a calibration as one JSON file, which ``credence annotate`` reads too.
+
+    Parameters
+    ----------
+    calibration : FittedCalibration
+        From :func:`fit`.
+    path : path
+        The file to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> known = read([[0.9, 0.1], [0.2, 0.8]], classes=["a", "b"], labels=["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(fit(known, method="class_only"), Path(folder) / "calibration.json")
+    ...     load(Path(folder) / "calibration.json").method
+    'class_only'
+    """
+    write_calibration(Path(path), calibration.file)
+
+
+def _table(table: Any, known: Any = None) -> ScoreTable:
+    """Return a table that is read; else read it, with the classes and scale of what is known."""
+    if isinstance(table, ScoreTable):
+        return table
+    if known is None:
+        return read(table)
+    if not _is_files(table):
+        return read(table, classes=known.class_names, scale=known.scale)
+    paths = [table] if isinstance(table, str | Path) else table
+    spec = as_calibrated(TableSpec(_format_of(str(paths[0]))), known.class_names, known.scale)
+    return read(table, format=spec.format, classes=spec.class_names, scale=spec.scale)
+
+
+def _calibration_set(
+    table: ScoreTable, groups: Any, clusters: Any, settings: Settings
+) -> CalibrationSet:
+    """Return the proteins of a table that fit and judge."""
+    table = _with_relatives(table, groups, clusters)
+    weights = settings.calibration.weights
+    return choose_calibration(table.samples, table.where, table.groups, table.clusters, weights)
+
+
+def _require_method(text: str) -> None:
+    """Refuse a method that needs more than a score table."""
+    needs = parse_method(text, "--method").needs
+    if needs is Need.PLACE:
+        remedy = "Give a method that needs less; the command credence fit fits this one."
+        raise refuse("--method", f"{text!r} needs the {needs.value}.", remedy)
