@@ -14,8 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from credence.api import annotate, evaluate, fit, load, read, save, shift, split
-    from credence.problems import InputError
     from credence.answers import (
         AnnotatedTable,
         EvaluatedMethods,
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
         ScoreTable,
         UseComposition,
     )
+    from credence.api import annotate, evaluate, fit, load, read, save, shift, split
+    from credence.problems import InputError
 
 __version__ = "0.1.0"
 

@@ -25,7 +25,7 @@ from credence.tables.samples import Samples
 
 if TYPE_CHECKING:
     from credence.findings import Findings, Results
-    from credence.findings.split_record import SplitFinding
+    from credence.findings.run_record import SplitFinding
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.stage_files import ShiftFile
 

@@ -17,13 +17,6 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from credence.app.configuration.reading import Document, schema_problems
-from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import Need
-from credence.confidence import Note, unknown
-from credence.predictions import UNKNOWN_CLASS, Booleans, Strings
-from credence.problems import InputError, Problem, raise_any, refuse
-from credence.proteins import Proteins, join
 from credence.answers import (
     AnnotatedTable,
     EvaluatedMethods,
@@ -32,6 +25,12 @@ from credence.answers import (
     ScoreTable,
     UseComposition,
 )
+from credence.app.configuration.reading import Document, schema_problems
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import Need
+from credence.predictions import UNKNOWN_CLASS, Booleans, Strings
+from credence.problems import InputError, Problem, raise_any, refuse
+from credence.proteins import Proteins, join
 from credence.settings import schema_of, setting_rules
 from credence.stages.fit import fit_calibration
 from credence.stages.reading import (
@@ -43,23 +42,18 @@ from credence.stages.reading import (
     read_set,
     require_labels,
     rows_of,
-    training_ids,
 )
 from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables.calibration_file import (
     CalibrationFile,
-    confidence_of,
     read_calibration,
     require_match,
     write_calibration,
 )
 from credence.tables.contract import (
-    ADJUSTED_NAMES,
     Groups,
-    confidence_columns,
     read_clusters,
     read_groups,
-    set_columns,
 )
 from credence.tables.formats import BY_NAME, ROLES
 from credence.tables.labels import attach_labels, read_labels
@@ -459,32 +453,16 @@ def annotate(
     >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
     True
     """
-    with _as_in_python():
-        return _annotated(_table(table, calibration.file), calibration.file, shift)
-
-
-def _annotated(
-    use: ScoreTable, file: CalibrationFile, shift: UseComposition | None
-) -> AnnotatedTable:
-    from credence.tables.census import with_unscored
+    from credence.stages.annotate import Annotation
     from credence.tables.stage_files import require_same
 
-    samples = use.samples
-    predictions = samples.predictions
-    require_match(file, predictions, use.where)
-    found = adjusted = unknown(0, Note.NONE)
-    if predictions.n_samples:
-        found = confidence_of(file, predictions, "calibration")
-    columns = confidence_columns(predictions, found, file.method_spec)
-    share = None
-    if shift is not None:
-        require_same(shift.file, file.method_spec, predictions, "shift")
-        share = shift.file.applied_share
-        adjusted = shift.file.adjusted.confidence(predictions) if predictions.n_samples else found
-        ends = (adjusted.value, adjusted.lower, adjusted.upper)
-        columns |= dict(zip(ADJUSTED_NAMES, ends, strict=True))
-    columns |= set_columns(file.sets, predictions, share)
-    columns = with_unscored(columns, samples, file.method_spec)
+    file, found = calibration.file, None if shift is None else shift.file
+    with _as_in_python():
+        use = _table(table, file)
+        require_match(file, use.predictions, use.where)
+        if found is not None:
+            require_same(found, file.method_spec, use.predictions, "shift")
+        columns = Annotation(file, found).columns(use.samples, "calibration")
     return AnnotatedTable(columns, file.class_names, file.method_spec)
 
 
@@ -587,7 +565,7 @@ def split(
     """
     from credence.evaluation.split_findings import describe_split
     from credence.relatives import strict
-    from credence.relatives.pairs import Thresholds
+    from credence.stages.relatives import thresholds_of
 
     chosen, near = settings.split, settings.clustering
     if training is not None and proteins is None:
@@ -595,7 +573,7 @@ def split(
     known = _table(table)
     require_labels(known.samples, known.where)
     known = _with_relatives(known, None, clusters)
-    thresholds = Thresholds(near.identity, near.coverage, chosen.both_sides, near.chance)
+    thresholds = thresholds_of(settings)
     everything, is_training = _proteins(known, proteins, training, match)
     cluster, reasons = _relatives(
         known, everything, is_training, near.engine, thresholds, threads, proteins is not None
@@ -628,6 +606,7 @@ def _proteins(
     table: ScoreTable, proteins: Any, training: Any, match: str
 ) -> tuple[Proteins, Booleans]:
     """Return the proteins of a table with their sequences, then those of training."""
+    from credence.stages.relatives import read_training
     from credence.tables.fasta import Match, match_ids
 
     ids = table.ids
@@ -641,8 +620,7 @@ def _proteins(
         sequences[:] = [str(text) for text in proteins]
     found = Proteins(ids, sequences)
     if training is not None:
-        learnt = read_proteins(str(training), match)
-        found = join([found, Proteins(training_ids(learnt.ids, ids), learnt.sequences)])
+        found = join([found, read_training(str(training), match, found)])
     is_training = np.arange(found.n_proteins) >= len(ids)
     return found, is_training
 
@@ -657,13 +635,14 @@ def _relatives(
     has_sequences: bool,
 ) -> tuple[Strings, Strings | None]:
     """Return the cluster of each protein, and why relatives of training are set aside."""
-    from credence.relatives.all_engines import engine_of
+    from credence.relatives.across import relatives_in
+    from credence.relatives.engines import build_engine
     from credence.relatives.exact import ExactFinder
-    from credence.relatives.graph import GraphEngine, relatives_in
+    from credence.relatives.graph import GraphEngine
 
     n_own = int((~is_training).sum())
     cluster, known = everything.ids.copy(), table.clusters
-    chosen = engine_of(engine, thresholds, threads)
+    chosen = build_engine(engine, thresholds, threads)
     if known is not None:
         rows = rows_of(table.ids, table.where, known.ids, "clusters")
         cluster[:n_own] = known.cluster[rows]
@@ -720,7 +699,7 @@ def shift(
     >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
     [[0.375, 0.5], [0.625, 0.5]]
     """
-    from credence.findings import to_record
+    from credence.records import to_record
     from credence.stages.shift import find_shift, require_correctable, shift_options, with_stated
     from credence.tables.stage_files import ShiftFile
 
