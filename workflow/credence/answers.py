@@ -19,7 +19,7 @@ from credence.confidence import Note, note_text
 from credence.predictions import Predictions, Strings
 from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
-from credence.stages.settings import SetsSettings
+from credence.stages.settings import SetsSettings, SplitSettings
 from credence.tables.contract import COMPOSITION_COLUMNS, Clusters, Groups
 from credence.tables.samples import Samples
 
@@ -451,13 +451,13 @@ class ProteinGroups(Shown):
         Id, cluster, group, role and reason of each protein, those of training too.
     finding : SplitFinding
         How even the groups are, and what the audit found.
-    n_groups : int
-        Number of groups, the test group included.
+    settings : SplitSettings
+        How they were made.
     """
 
     groups: Groups
     finding: SplitFinding
-    n_groups: int
+    settings: SplitSettings
 
     def _view(self) -> View:
         from credence.stages.split import split_messages
@@ -466,7 +466,7 @@ class ProteinGroups(Shown):
         heading = ", ".join(
             f"{count} {role.replace('_', ' ')}" for role, count in zip(roles, counts, strict=True)
         )
-        sentences = split_messages(self.finding, self.n_groups)
+        sentences = split_messages(self.finding, self.settings)
         if not self.finding.is_audited:
             sentences.append("Nobody looked for relatives in two groups.")
         found = self.finding.groups

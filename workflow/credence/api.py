@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -28,7 +28,7 @@ from credence.answers import (
 from credence.app.configuration.reading import Document, schema_problems
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Need
-from credence.predictions import UNKNOWN_CLASS, Booleans, Strings
+from credence.predictions import UNKNOWN_CLASS, Strings
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.settings import schema_of, setting_rules
@@ -78,8 +78,8 @@ def with_settings(
 ) -> Callable[[Callable[..., Returned]], Callable[..., Returned]]:
     """Give a function each setting of a stage as a keyword: its default, help and checks.
 
-    The function gets all of them as one argument, `settings`; keywords are named as
-    the options of the command are.
+    The function gets all of them as one argument, `settings`, and as `asked` the names
+    of those of its section that were given; keywords are named as the command's options.
     """
     entries: dict[str, tuple[str, str]] = {}
     texts = []
@@ -94,6 +94,8 @@ def with_settings(
             texts.append(f"    {keyword} : default {default!r}\n        {rule.text.capitalize()}.")
 
     def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
+        signature = inspect.signature(function)
+
         @wraps(function)
         def call(*args: Any, **given: Any) -> Returned:
             sections: dict[str, dict[str, Any]] = {}
@@ -109,10 +111,13 @@ def with_settings(
                 problems += schema_problems(document, schema_of(SECTIONS[section]))
             with _as_in_python():
                 raise_any(problems)
+                if "asked" in signature.parameters:
+                    given["asked"] = sections.get(stage, {}).keys()
                 return function(*args, settings=Settings().with_values(sections), **given)
 
-        signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.name != "settings"]
+        own = [
+            one for name, one in signature.parameters.items() if name not in ("settings", "asked")
+        ]
         described: Any = call
         described.__signature__ = signature.replace(parameters=[*own, *added])
         described.__doc__ = (function.__doc__ or "").replace("    SETTINGS", "\n".join(texts))
@@ -534,6 +539,7 @@ def split(
     match: str = "first_word",
     threads: int = 1,
     settings: Settings,
+    asked: Collection[str],
 ) -> ProteinGroups:
     """Return groups of whole clusters with every class's share alike, each protein with a role.
 
@@ -563,50 +569,44 @@ def split(
     >>> found.groupby("cluster")["group"].nunique().tolist()  # clusters stay whole
     [1, 1]
     """
-    from credence.evaluation.split_findings import describe_split
-    from credence.relatives import strict
-    from credence.stages.relatives import thresholds_of
+    from credence.relatives.engines import build_engine
+    from credence.stages import relatives
+    from credence.stages.split import PHANNS, groups_of, in_effect, reasons_of, split_proteins
 
-    chosen, near = settings.split, settings.clustering
     if training is not None and proteins is None:
         raise refuse("training", "there are no sequences to compare.", "Give proteins.")
-    known = _table(table)
+    chosen = in_effect(settings.split, clusters, proteins, asked)
+    settings = replace(settings, split=chosen)
+    known = _with_relatives(_table(table), None, clusters)
     require_labels(known.samples, known.where)
-    known = _with_relatives(known, None, clusters)
-    thresholds = thresholds_of(settings)
-    everything, is_training = _proteins(known, proteins, training, match)
-    cluster, reasons = _relatives(
-        known, everything, is_training, near.engine, thresholds, threads, proteins is not None
-    )
+    ours = everyone = _proteins(known, proteins, match)
+    n_own = ours.n_proteins
+    engine = build_engine(settings.clustering.engine, relatives.thresholds_of(settings), threads)
+    learnt = None
+    if training is not None:
+        learnt = relatives.read_training(str(training), match, ours)
+        everyone = join([ours, learnt])
+    is_training = np.arange(everyone.n_proteins) >= n_own
+    cluster = everyone.ids.copy()
+    if known.clusters is not None:
+        rows = rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
+        cluster[:n_own] = known.clusters.cluster[rows]
+    elif proteins is not None and chosen.recipe != PHANNS:
+        cluster = engine.cluster(everyone).cluster
+    reasons = None
+    if learnt is not None:
+        related = relatives.training_relatives(ours, learnt, engine, settings, threads)
+        reasons = reasons_of(everyone.ids, is_training, related)
     class_ = np.full(len(is_training), UNKNOWN_CLASS)
-    class_[~is_training] = known.samples.true_class
-    how = strict.SplitSettings(
-        n_groups=chosen.groups,
-        test_group=chosen.test_group,
-        by_cluster=chosen.weigh == "clusters",
-        thresholds=thresholds,
-        strict=cast(strict.Strictness, chosen.strict),
-        n_sampled=None if chosen.audit == "exhaustive" else chosen.audit_sample,
-        threads=threads,
-        cut=cast(strict.Cutting, chosen.cut),
-        most_apart=chosen.cut_limit,
+    class_[:n_own] = known.samples.true_class
+    found, finding = split_proteins(
+        everyone, cluster, class_, known.class_names, settings, is_training, reasons, threads
     )
-    is_audited = proteins is not None and (chosen.audit, chosen.strict) != ("none", "report")
-    divide = strict.split if is_audited else strict.split_unaudited
-    found = divide(everything, cluster, class_, how, is_training, reasons)
-    packing = found.packing
-    finding = describe_split(everything.ids, class_, known.class_names, found, how, is_audited)
-    # What the classifier learnt from is never counted with the rest.
-    names = np.where(is_training, "training:" + found.cluster, found.cluster)
-    roles = Groups(everything.ids, names, packing.group, packing.role, packing.reason)
-    return ProteinGroups(roles, finding, chosen.groups)
+    return ProteinGroups(groups_of(everyone.ids, is_training, found), finding, chosen)
 
 
-def _proteins(
-    table: ScoreTable, proteins: Any, training: Any, match: str
-) -> tuple[Proteins, Booleans]:
-    """Return the proteins of a table with their sequences, then those of training."""
-    from credence.stages.relatives import read_training
+def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
+    """Return the proteins of a table, with their sequences where they are given."""
     from credence.tables.fasta import Match, match_ids
 
     ids = table.ids
@@ -618,46 +618,7 @@ def _proteins(
     elif proteins is not None:
         raise_any(_length_problems(proteins, len(ids), "proteins"))
         sequences[:] = [str(text) for text in proteins]
-    found = Proteins(ids, sequences)
-    if training is not None:
-        found = join([found, read_training(str(training), match, found)])
-    is_training = np.arange(found.n_proteins) >= len(ids)
-    return found, is_training
-
-
-def _relatives(
-    table: ScoreTable,
-    everything: Proteins,
-    is_training: Booleans,
-    engine: str,
-    thresholds: Any,
-    threads: int,
-    has_sequences: bool,
-) -> tuple[Strings, Strings | None]:
-    """Return the cluster of each protein, and why relatives of training are set aside."""
-    from credence.relatives.across import relatives_in
-    from credence.relatives.engines import build_engine
-    from credence.relatives.exact import ExactFinder
-    from credence.relatives.graph import GraphEngine
-
-    n_own = int((~is_training).sum())
-    cluster, known = everything.ids.copy(), table.clusters
-    chosen = build_engine(engine, thresholds, threads)
-    if known is not None:
-        rows = rows_of(table.ids, table.where, known.ids, "clusters")
-        cluster[:n_own] = known.cluster[rows]
-    elif has_sequences:
-        cluster = chosen.cluster(everything).cluster
-    if not is_training.any():
-        return cluster, None
-    ours, learnt = everything.take(~is_training), everything.take(is_training)
-    finder = chosen.finder if isinstance(chosen, GraphEngine) else ExactFinder(threads)
-    pairs = relatives_in(ours, learnt, finder, thresholds, threads)
-    reasons = np.full(len(cluster), "", dtype=object)
-    for row, other, identity in zip(pairs.first, pairs.second, pairs.identity, strict=True):
-        name = str(learnt.ids[other])
-        reasons[row] = f"relative of training protein {name!r} (identity {identity:.2f})"
-    return cluster, reasons
+    return Proteins(ids, sequences)
 
 
 @with_settings("shift")

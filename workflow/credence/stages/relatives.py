@@ -56,11 +56,9 @@ def cluster_proteins(
     )
     found = engine.cluster(everything)
     if relatives is not None and learnt is not None:
-        finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
-        pairs = relatives_in(ours, learnt, finder, thresholds, threads)
-        names = ours.ids[pairs.first], learnt.ids[pairs.second]
-        write_contract(Path(relatives), RelativesTable(*names, pairs.identity, pairs.coverage))
-        click.echo(f"Wrote {relatives}: {pairs.n_pairs} with a relative in training.", err=True)
+        pairs = training_relatives(ours, learnt, engine, settings, threads)
+        write_contract(Path(relatives), pairs)
+        click.echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.", err=True)
     table = Clusters(
         everything.ids, found.cluster, found.representative, found.identity, found.coverage
     )
@@ -74,6 +72,16 @@ def cluster_proteins(
         err=True,
     )
     return table
+
+
+def training_relatives(
+    ours: Proteins, learnt: Proteins, engine: ClusteringEngine, settings: Settings, threads: int
+) -> RelativesTable:
+    """Return the closest training relative of each protein that has one."""
+    finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
+    pairs = relatives_in(ours, learnt, finder, thresholds_of(settings), threads)
+    names = ours.ids[pairs.first], learnt.ids[pairs.second]
+    return RelativesTable(*names, pairs.identity, pairs.coverage)
 
 
 def thresholds_of(settings: Settings) -> Thresholds:

@@ -35,7 +35,13 @@ from credence.stages.reading import (
 )
 from credence.stages.relatives import read_training, thresholds_of
 from credence.stages.settings import Settings, SplitSettings
-from credence.tables.contract import Groups, read_clusters, read_relatives, write_contract
+from credence.tables.contract import (
+    Groups,
+    RelativesTable,
+    read_clusters,
+    read_relatives,
+    write_contract,
+)
 from credence.tables.fasta import match_ids
 from credence.tables.writing import write_json
 
@@ -64,7 +70,7 @@ def split_tables(
     line: what does not go together is refused there, and left out where it is a default.
     """
     require_other(out, [*tables, clusters, training, relatives, proteins])
-    settings = replace(settings, split=_in_effect(settings.split, clusters, proteins, asked))
+    settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = read_set(tables, table_spec(tables, format_, json_settings(spec_json, "--spec")))
     require_labels(samples, tables[0])
     assert samples.true_class is not None
@@ -79,22 +85,19 @@ def split_tables(
     if clusters is not None:
         known = read_clusters(Path(clusters))
         cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
-    reasons = _reasons(everyone.ids, is_training, relatives)
+    related = None if relatives is None else read_relatives(Path(relatives))
+    reasons = None if related is None else reasons_of(everyone.ids, is_training, related)
     found, finding = split_proteins(
         everyone, cluster, class_, samples.predictions.class_names, settings,
         is_training, reasons, threads,
     )  # fmt: skip
-    packing = found.packing
-    # A cluster whose training proteins and others are in two groups is two
-    # clusters: what the classifier learnt from is never counted with the rest.
-    named = np.where(is_training, "training:" + found.cluster, found.cluster)
-    table = Groups(everyone.ids, named, packing.group, packing.role, packing.reason)
+    table = groups_of(everyone.ids, is_training, found)
     write_contract(Path(out), table)
     if summary is not None:
         write_json(Path(summary), to_record(finding))
     for line in split_messages(finding, settings.split):
         click.echo(line, err=True)
-    roles, counts = np.unique(packing.role.astype(str), return_counts=True)
+    roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
     click.echo(f"Wrote {out}: {message}.", err=True)
     return finding
@@ -138,14 +141,25 @@ def split_proteins(
     return found, finding
 
 
+def groups_of(ids: Strings, is_training: Booleans, found: Split) -> Groups:
+    """Return the table of a split.
+
+    A cluster whose training proteins and others are in two groups is two clusters:
+    what the classifier learnt from is never counted with the rest.
+    """
+    named = np.where(is_training, "training:" + found.cluster, found.cluster)
+    packing = found.packing
+    return Groups(ids, named, packing.group, packing.role, packing.reason)
+
+
 def _is_audited(settings: SplitSettings) -> bool:
     """Return whether anything is aligned; what PhANNs' recipe leaks is always shown."""
     is_asked = settings.audit != "none" or settings.strict != "report"
     return is_asked or settings.recipe == PHANNS
 
 
-def _in_effect(
-    settings: SplitSettings, clusters: str | None, proteins: str | None, asked: Collection[str]
+def in_effect(
+    settings: SplitSettings, clusters: object, proteins: object, asked: Collection[str]
 ) -> SplitSettings:
     """Return the settings that the files allow; refuse what was asked for and is not possible.
 
@@ -196,10 +210,8 @@ def _with_sequences(ids: Strings, proteins: str | None, match: str, table: str) 
     return Proteins(ids, fasta.sequences[rows])
 
 
-def _reasons(ids: Strings, is_training: Booleans, relatives: str | None) -> Strings | None:
-    if relatives is None:
-        return None
-    table = read_relatives(Path(relatives))
+def reasons_of(ids: Strings, is_training: Booleans, table: RelativesTable) -> Strings:
+    """Return why relatives of training proteins are set aside; '' for all others."""
     message = {
         id_: f"relative of training protein {str(other)!r} (identity {identity:.2f})"
         for id_, other, identity in zip(table.ids, table.relative, table.identity, strict=True)
