@@ -126,7 +126,7 @@ def with_settings(
     return decorate
 
 
-def read(
+def read(  # noqa: PLR0913
     table: Any,
     *,
     classes: Sequence[str] | None = None,
@@ -255,49 +255,42 @@ def _read_memory(
     table: Any, spec: TableSpec, ids: Any, labels: Any, groups: Any, clusters: Any
 ) -> ScoreTable:
     """Return what a DataFrame or an array says."""
+    is_frame = hasattr(table, "columns")
+    where = "table" if is_frame else "scores"
     problems: list[Problem] = []
-    if hasattr(table, "columns"):
-        where, names, index = "table", [str(name) for name in table.columns], table.index
-        cells = [table.iloc[:, place] for place in range(len(names))]
-    else:
-        where, names, cells = "scores", *_columns_of_array(table, spec.class_names, problems)
-        index = range(len(cells[0]) if cells else 0)
+    columns = _columns_of(table, is_frame, spec.class_names, problems)
+    index = table.index if is_frame else range(len(table))
     stated = dict(spec.columns)
     for word, role, value in (("ids", "id", ids), ("labels", "true_class", labels)):
-        if isinstance(value, str) and value in names:
+        if isinstance(value, str) and value in columns:
             stated[role] = value
         elif value is not None and not (word == "labels" and _is_table(value)):
             problems += _length_problems(value, len(index), word)
-            names, cells, stated[role] = [*names, role], [*cells, value], role
+            columns[role], stated[role] = value, role
     used = {"groups": groups, "clusters": clusters}
     for word, value in used.items():
-        if isinstance(value, str) and value in names:
-            place = names.index(value)
-            used[word] = cells[place]
-            names, cells = names[:place] + names[place + 1 :], cells[:place] + cells[place + 1 :]
+        if isinstance(value, str) and value in columns:
+            used[word] = columns.pop(value)
         elif value is not None and not _is_table(value):
             problems += _length_problems(value, len(index), word)
     raise_any(problems)
-    known = BY_NAME.get(spec.format)
-    id_name = stated.get("id", "id" if known is None else known.columns.id)
-    if id_name is not None and id_name not in names:
-        names, cells = [id_name, *names], [[str(one) for one in index], *cells]
-    if not spec.format:
-        stated |= {role: role for role in OTHER_ROLES if role in names and role not in stated}
-        stated["id"] = id_name
-        spec = replace(spec, format="top-score" if "score" in names else "wide", columns=stated)
-    if spec.scale is None and (known is None or known.scale is None):
-        spec = replace(spec, scale=1.0)
-    samples = read_samples(MemoryTable(names, cells, where), spec)
+    spec = _spec_of(spec, stated, columns, index)
+    samples = read_samples(MemoryTable(list(columns), list(columns.values()), where), spec)
     if _is_table(labels) and stated.get("true_class") != labels:
         samples = _labelled(samples, labels, spec, where)
     return _with_relatives(ScoreTable(where, samples), used["groups"], used["clusters"])
 
 
-def _columns_of_array(
-    table: Any, classes: tuple[str, ...] | None, problems: list[Problem]
-) -> tuple[list[str], list[Any]]:
-    """Return the names and columns of an array."""
+def _columns_of(
+    table: Any, is_frame: bool, classes: tuple[str, ...] | None, problems: list[Problem]
+) -> dict[str, Any]:
+    """Return the columns of a DataFrame or an array by their names."""
+    if is_frame:
+        names = [str(name) for name in table.columns]
+        for name in [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            what = f"{names.count(name)} columns have the name {name!r}."
+            problems.append(Problem("table", what, "Give each column its own name."))
+        return {name: table.iloc[:, place] for place, name in enumerate(names)}
     each = "Give a row for each protein and a column for each class."
     try:
         values = np.asarray(table)
@@ -311,7 +304,25 @@ def _columns_of_array(
     elif len(names) != values.shape[1]:
         what = f"there are {values.shape[1]} columns for {len(names)} classes."
         problems.append(Problem("scores", what, each))
-    return names, list(values.T)
+    return dict(zip(names, values.T, strict=False))
+
+
+def _spec_of(
+    spec: TableSpec, stated: dict[str, Any], columns: dict[str, Any], index: Any
+) -> TableSpec:
+    """Return how columns in memory are read; without a column of ids the index is added as one."""
+    known = BY_NAME.get(spec.format)
+    name = stated.get("id", "id" if known is None else known.columns.id)
+    if name is not None and name not in columns:
+        columns[name] = [str(one) for one in index]
+    if not spec.format:
+        stated |= {role: role for role in OTHER_ROLES if role in columns and role not in stated}
+        stated["id"] = name
+        kind = "top-score" if "score" in columns else "wide"
+        spec = replace(spec, format=kind, columns=stated)
+    if spec.scale is None and (known is None or known.scale is None):
+        spec = replace(spec, scale=1.0)
+    return spec
 
 
 def _labelled(samples: Samples, labels: Any, spec: TableSpec, where: str) -> Samples:
