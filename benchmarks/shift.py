@@ -54,22 +54,22 @@ def one_use_set(n_rows: int) -> None:
     plain = stage.build(options).fit(labelled)
     reading, use, first = 0.0, None, None
     start = time.process_time()
-    side = calibration_sample(labelled, True)
+    sample = calibration_sample(labelled, True)
     prepared = time.process_time() - start
     for part in chunks(n_rows):
         start = time.process_time()
         first = part if first is None else first
-        summed = use_sample(part, side.model)
+        summed = use_sample(part, sample.model)
         use = summed if use is None else together(use, summed)
         reading += time.process_time() - start
     start = time.process_time()
     estimator = BY_NAME["em_matched"]
-    composition = estimate_composition(side, use, estimator, options)
+    composition = estimate_composition(sample, use, estimator, options)
     corrected = Corrected(
-        side, use, composition, diagnose(side, use, composition, options), plain,
-        adjust(side, stage.build(options), composition, options), True,
+        sample, use, composition, diagnose(sample, use, composition, options), plain,
+        adjust(sample, stage.build(options), composition, options), True,
     )  # fmt: skip
-    error = compression_error(side, first, use, estimator)
+    error = compression_error(sample, first, use, estimator)
     summarise_shift("large", estimator.name, stage.text, corrected, options, error)
     rest = time.process_time() - start + prepared
     cells = len(use.cells.row)
@@ -155,7 +155,7 @@ def quantifiers() -> str:
 
 def _one_set(labelled: Labelled) -> str:
     own, rest = halves(labelled)
-    side = calibration_sample(own, True)
+    sample = calibration_sample(own, True)
     rng = np.random.default_rng(SEED)
     prevalence = np.bincount(own.true_class, minlength=own.predictions.n_classes) / own.n_samples
     held = np.bincount(rest.true_class, minlength=len(prevalence)) > 0
@@ -168,7 +168,7 @@ def _one_set(labelled: Labelled) -> str:
         rows = drawn_rows(rest, share, rng)
         use = rest.predictions.take(rows)
         truth = np.bincount(rest.true_class[rows], minlength=len(held)) / len(rows)
-        evidence = evidence_of(side, use_sample(use, side.model))
+        evidence = evidence_of(sample, use_sample(use, sample.model))
         is_known = evidence.prevalence > 0
         found: dict[str, Floats] = {"calibration set's own": prevalence}
         for name in ours:
@@ -176,7 +176,7 @@ def _one_set(labelled: Labelled) -> str:
             found[f"credence `{name}`"] = np.zeros(len(held))
             found[f"credence `{name}`"][is_known] = estimate(evidence.among(is_known)).share
         theirs = quapy_estimates(
-            prevalence, own, side.probability, use, side.model.probabilities(use)
+            prevalence, own, sample.probability, use, sample.model.probabilities(use)
         )
         found |= {f"QuaPy `{name}`": value for name, value in theirs.items()}
         for name, value in found.items():

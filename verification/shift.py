@@ -90,21 +90,21 @@ def run_world(study: Study, world: int, out: Path) -> Path:
     families = WorldSettings(n_calibration=study.n_use, composition="sampled")
     rng = np.random.default_rng([SEED, world])
     calibration = draw_labelled(settings, rng)
-    side = calibration_sample(calibration, True)
+    sample = calibration_sample(calibration, True)
     method = parse_method(study.method, "--method").build(FitOptions(n_draws=0))
     plain = method.fit(calibration)
     share = drawn_share(world, rng)
-    rows = measure(study, method, plain, side, draw_labelled(single, rng, share), "shift", share)
+    rows = measure(study, method, plain, sample, draw_labelled(single, rng, share), "shift", share)
     if world % EVERY_STILL == 0:
         still = draw_labelled(single, rng)
-        rows += measure(study, method, plain, side, still, "none", truth().prevalence)
+        rows += measure(study, method, plain, sample, still, "none", truth().prevalence)
     if world % EVERY_OTHER == 0:
         other = blunted(draw_labelled(single, rng, share))
-        rows += measure(study, method, plain, side, other, "another kind", share)
+        rows += measure(study, method, plain, sample, other, "another kind", share)
         use = draw_labelled(families, rng)
         for kind, key in (("families", None), ("named families", keys_of(use.cluster))):
             seen = use_sample(use.predictions, None, genome=key)
-            p_value = compare_predicted(side, seen).p_value
+            p_value = compare_predicted(sample, seen).p_value
             rows.append({**dict.fromkeys(rows[0], np.nan), "kind": kind, "p_no_shift": p_value})
             rows[-1]["class"] = CLASS_NAMES[0]
     partial = path.with_suffix(".part")
@@ -125,15 +125,15 @@ def blunted(use: Labelled) -> Labelled:
     return label(moved, use.true_class)
 
 
-def measure(study, method, plain, side, use, kind, share):  # type: ignore[no-untyped-def]
+def measure(study, method, plain, sample, use, kind, share):  # type: ignore[no-untyped-def]
     began = time.process_time()
     options = FitOptions(n_draws=study.n_draws)
-    summed = use_sample(use.predictions, side.model)
-    found = estimate_composition(side, summed, BY_NAME[study.estimator], options)
-    seen = diagnose(side, summed, found, options)
+    summed = use_sample(use.predictions, sample.model)
+    found = estimate_composition(sample, summed, BY_NAME[study.estimator], options)
+    seen = diagnose(sample, summed, found, options)
     seconds = time.process_time() - began
     before = plain.confidence(use.predictions).value
-    corrected = method.fit(shifted(side.labelled, found.fit_weight))
+    corrected = method.fit(shifted(sample.labelled, found.fit_weight))
     after = corrected.confidence(use.predictions).value
     known = ~np.isnan(before) & ~np.isnan(after)
     return [

@@ -37,9 +37,9 @@ def sets() -> tuple[Labelled, Labelled]:
 @cache
 def found(name: str) -> Composition:
     calibration, use = sets()
-    side = calibration_sample(calibration, True)
+    sample = calibration_sample(calibration, True)
     return estimate_composition(
-        side, use_sample(use.predictions, side.model), BY_NAME[name], OPTIONS
+        sample, use_sample(use.predictions, sample.model), BY_NAME[name], OPTIONS
     )
 
 
@@ -59,11 +59,11 @@ def test_intervals_hold_the_estimate_and_have_a_width_at_zero(name: str) -> None
 def test_relatives_and_the_order_of_rows_do_not_matter() -> None:
     calibration, use = sets()
     order = np.random.default_rng(0).permutation(calibration.n_samples)
-    side = calibration_sample(calibration.take(order), True)
+    sample = calibration_sample(calibration.take(order), True)
     rows = np.random.default_rng(1).permutation(use.n_samples)
     parts = [use.predictions.take(rows[:700]), use.predictions.take(rows[700:])]
     moved = evidence_of(
-        side, together(use_sample(parts[0], side.model), use_sample(parts[1], side.model))
+        sample, together(use_sample(parts[0], sample.model), use_sample(parts[1], sample.model))
     )
     again = BY_NAME["em_matched"].estimate
     assert again is not None
@@ -75,13 +75,13 @@ def test_relatives_and_the_order_of_rows_do_not_matter() -> None:
 def test_a_class_that_calibration_does_not_hold_is_said_to_be_beyond_correction() -> None:
     calibration, use = sets()
     kept = calibration.take(calibration.true_class != 5)
-    side = calibration_sample(kept, True)
-    rows = use_sample(use.predictions, side.model)
-    composition = estimate_composition(side, rows, BY_NAME["em_matched"], OPTIONS)
+    sample = calibration_sample(kept, True)
+    rows = use_sample(use.predictions, sample.model)
+    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], OPTIONS)
     assert composition.share[5] == 0.0
     assert np.isnan(composition.weight[5])
     assert (composition.lower[5], composition.upper[5]) == (0.0, 1.0)
-    message = diagnose(side, rows, composition, OPTIONS).sentences
+    message = diagnose(sample, rows, composition, OPTIONS).sentences
     assert (
         "The calibration set holds no Portal: nothing can be said of its share, "
         "and confidences cannot be corrected for it."
@@ -103,14 +103,14 @@ def blind(n: int, share_first: float, rng: np.random.Generator) -> Labelled:
 @pytest.mark.parametrize("name", ["bbse_hard", "bbse_soft", "em_matched"])
 def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(name: str) -> None:
     rng = np.random.default_rng(2)
-    side = calibration_sample(blind(800, 0.4, rng), True)
-    rows = use_sample(blind(600, 0.2, rng).predictions, side.model)
-    composition = estimate_composition(side, rows, BY_NAME[name], FitOptions(n_draws=60))
+    sample = calibration_sample(blind(800, 0.4, rng), True)
+    rows = use_sample(blind(600, 0.2, rng).predictions, sample.model)
+    composition = estimate_composition(sample, rows, BY_NAME[name], FitOptions(n_draws=60))
     width = composition.upper - composition.lower
     assert width[0] < 0.15
     assert (width[1:] > 0.5).all()
     assert np.isfinite(composition.share).all()
-    message = diagnose(side, rows, composition, FitOptions(n_draws=20)).sentences
+    message = diagnose(sample, rows, composition, FitOptions(n_draws=20)).sentences
     assert "The classifier cannot tell b from other classes: " in " ".join(message)
 
 
@@ -118,13 +118,13 @@ def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() 
     calibration, use = sets()
     settings = WorldSettings(n_calibration=1500, composition="sampled", family_size="single")
     like = draw_labelled(settings, np.random.default_rng(8))
-    side = calibration_sample(calibration, True)
-    rows = use_sample(like.predictions, side.model)
-    composition = estimate_composition(side, rows, BY_NAME["em_matched"], OPTIONS)
-    seen = diagnose(side, rows, composition, OPTIONS)
+    sample = calibration_sample(calibration, True)
+    rows = use_sample(like.predictions, sample.model)
+    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], OPTIONS)
+    seen = diagnose(sample, rows, composition, OPTIONS)
     assert seen.p_no_shift > 0.05 and seen.p_label_shift > 0.05
-    moved = use_sample(use.predictions, side.model)
-    seen = diagnose(side, moved, found("em_matched"), OPTIONS)
+    moved = use_sample(use.predictions, sample.model)
+    seen = diagnose(sample, moved, found("em_matched"), OPTIONS)
     assert seen.p_no_shift == pytest.approx(1 / 401)  # the least that 400 draws can give
     assert seen.p_label_shift > 0.05
 
@@ -133,15 +133,15 @@ def test_scores_of_another_kind_are_told_from_another_composition() -> None:
     from dataclasses import replace
 
     calibration, use = sets()
-    side = calibration_sample(calibration, True)
+    sample = calibration_sample(calibration, True)
     predictions = use.predictions
     assert predictions.top_score is not None
     lowered = replace(predictions, top_score=predictions.top_score * 0.6)
-    rows = use_sample(lowered, side.model)
+    rows = use_sample(lowered, sample.model)
     options = FitOptions(n_draws=150)
-    composition = estimate_composition(side, rows, BY_NAME["em_matched"], OPTIONS)
-    fixed = fixed_composition(side, composition.share)
-    message = diagnose(side, rows, fixed, options).sentences
+    composition = estimate_composition(sample, rows, BY_NAME["em_matched"], OPTIONS)
+    fixed = fixed_composition(sample, composition.share)
+    message = diagnose(sample, rows, fixed, options).sentences
     assert any("are of another kind" in sentence for sentence in message)
 
 
@@ -189,13 +189,13 @@ def test_refitting_with_weights_is_the_ratio_of_weighted_densities() -> None:
 
 def test_corrected_intervals_carry_the_composition_and_come_back_from_their_record() -> None:
     calibration, use = sets()
-    side = calibration_sample(calibration, True)
+    sample = calibration_sample(calibration, True)
     options = FitOptions(n_draws=30)
     calibrator = parse_method("histogram", "test").build(options)
     composition = found("em_matched")
-    adjusted = adjust(side, calibrator, composition, options)
+    adjusted = adjust(sample, calibrator, composition, options)
     applied = composition.fit_weight * composition.calibration_share
-    known = adjust(side, calibrator, fixed_composition(side, applied), options)
+    known = adjust(sample, calibrator, fixed_composition(sample, applied), options)
     predictions = use.predictions
     wide, narrow = adjusted.confidence(predictions), known.confidence(predictions)
     inside = (

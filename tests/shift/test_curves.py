@@ -22,24 +22,24 @@ SHARE = np.array([0.2, 0.7, 0.1])
 
 def corrected() -> Corrected:
     labelled = labelled_proteins()
-    side = calibration_sample(labelled, with_vectors=False)
+    sample = calibration_sample(labelled, with_vectors=False)
     use = use_sample(labelled.predictions, None)
-    composition = fixed_composition(side, SHARE)
+    composition = fixed_composition(sample, SHARE)
     calibrator = parse_method("kernel", "test").build(OPTIONS)
     return Corrected(
-        side,
+        sample,
         use,
         composition,
-        diagnose(side, use, composition, OPTIONS),
+        diagnose(sample, use, composition, OPTIONS),
         calibrator.fit(labelled),
-        adjust(side, calibrator, composition, OPTIONS),
+        adjust(sample, calibrator, composition, OPTIONS),
         True,
     )
 
 
 def test_each_predicted_class_has_both_curves_on_one_grid() -> None:
     found = corrected()
-    predictions = found.side.labelled.predictions
+    predictions = found.sample.labelled.predictions
     grid = score_grid(predictions)
     assert (grid[0], grid[-1], len(grid)) == (0.0, 10.0, 101)
     curves = curves_of(found)
@@ -67,9 +67,9 @@ def test_a_stated_composition_is_applied_whole() -> None:
 
 def test_a_stated_composition_that_does_not_fit_is_not_taken_for_other_proteins() -> None:
     before = corrected()
-    wrong = fixed_composition(before.side, np.array([0.05, 0.94, 0.01]))
+    wrong = fixed_composition(before.sample, np.array([0.05, 0.94, 0.01]))
     options = FitOptions(n_draws=120)
-    message = diagnose(before.side, before.use, wrong, options)
+    message = diagnose(before.sample, before.use, wrong, options)
     assert (
         "The composition that was taken as known does not explain the scores of this set: "
         "either the classes are mixed otherwise, or its proteins are of another kind than those "

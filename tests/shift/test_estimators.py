@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from credence.composition import estimators
 from credence.composition.cells import cells_of, merged
-from credence.composition.estimator import EstimatorInput
 from credence.composition.estimators import (
     ESTIMATORS,
+    EstimatorInput,
     estimator_for,
     mixture_maximum,
     quadratic_minimum,

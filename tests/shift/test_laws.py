@@ -78,9 +78,9 @@ def test_the_calibration_sets_own_composition_changes_nothing(method: Method, se
     labelled = drawn(seed, 300)
     calibrator = method.build(method.settings(), POINT)
     plain = calibrator.fit(labelled).confidence(labelled.predictions)
-    side = calibration_sample(labelled, False)
+    sample = calibration_sample(labelled, False)
     for share in (None, np.bincount(labelled.true_class, minlength=4) / 300):
-        own = adjust(side, calibrator, fixed_composition(side, share), POINT)
+        own = adjust(sample, calibrator, fixed_composition(sample, share), POINT)
         moved = own.confidence(labelled.predictions)
         np.testing.assert_allclose(moved.value, plain.value, rtol=0, atol=1e-9)
         np.testing.assert_array_equal(moved.note, plain.note)
@@ -120,10 +120,10 @@ def test_a_class_that_weighs_more_never_loses_confidence_nor_lends_any(
 def test_every_method_is_refitted_with_the_weight_of_the_true_class(method: Method) -> None:
     labelled = drawn(3, 400)
     share = np.array([0.4, 0.1, 0.3, 0.2])
-    side = calibration_sample(labelled, False)
+    sample = calibration_sample(labelled, False)
     own = np.bincount(labelled.true_class, minlength=4) / 400
     calibrator = method.build(method.settings(), POINT)
-    adjusted = adjust(side, calibrator, fixed_composition(side, share), POINT)
+    adjusted = adjust(sample, calibrator, fixed_composition(sample, share), POINT)
     by_hand = calibrator.fit(labelled.reweighted((share / own)[labelled.true_class]))
     np.testing.assert_array_equal(
         adjusted.confidence(labelled.predictions).value,
@@ -181,9 +181,9 @@ def test_additive_methods_give_the_ratio_of_weighted_densities(name: str, class_
 def compositions(
     own: Labelled, use: Labelled, entry: Any, options: FitOptions = FEW, **words: Any
 ) -> Composition:
-    side = calibration_sample(own, True)
+    sample = calibration_sample(own, True)
     return estimate_composition(
-        side, use_sample(use.predictions, side.model, **words), entry, options
+        sample, use_sample(use.predictions, sample.model, **words), entry, options
     )
 
 
@@ -261,11 +261,11 @@ def test_no_case_fails_or_gives_a_share_that_is_none(entry: Any, case: str) -> N
         assert shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert ((found.lower >= 0.0) & (found.upper <= 1.0)).all()
     assert ((found.lower <= found.share) & (found.share <= found.upper)).all()
-    side = calibration_sample(own, True)
-    seen = diagnose(side, use_sample(use.predictions, side.model), found, FEW)
+    sample = calibration_sample(own, True)
+    seen = diagnose(sample, use_sample(use.predictions, sample.model), found, FEW)
     assert 0.0 < seen.p_no_shift <= 1.0
     fitted = METHODS[1].build(METHODS[1].settings(), FEW)
-    value = adjust(side, fitted, found, FEW).confidence(use.predictions)
+    value = adjust(sample, fitted, found, FEW).confidence(use.predictions)
     known = ~np.isnan(value.value)
     assert ((value.lower <= value.value) & (value.value <= value.upper))[known].all()
 
@@ -293,8 +293,8 @@ def test_classes_whose_columns_are_the_same_are_left_open(name: str) -> None:
     assert (width[:2] > 0.3).all()
     assert (width[2:] < 0.3).all()
     assert np.isfinite(found.share).all()
-    side = calibration_sample(own, True)
-    message = diagnose(side, use_sample(use.predictions, side.model), found, FEW).sentences
+    sample = calibration_sample(own, True)
+    message = diagnose(sample, use_sample(use.predictions, sample.model), found, FEW).sentences
     for class_ in NAMES[:2]:
         assert (
             f"The classifier cannot tell {class_} from other classes: "
@@ -325,13 +325,13 @@ def test_genomes_widen_the_interval_where_their_proteins_are_alike() -> None:
 def test_genomes_in_pieces_are_genomes_in_one(entry: Any) -> None:
     own, use = drawn(1, 300), drawn(2, 120, prefix="use")
     genome = keys_of([f"g{row % 11}" for row in range(120)])
-    side = calibration_sample(own, True)
+    sample = calibration_sample(own, True)
     cut = 50
     parts = [
-        use_sample(use.predictions.take(rows), side.model, genome=genome[rows])
+        use_sample(use.predictions.take(rows), sample.model, genome=genome[rows])
         for rows in (np.arange(120) < cut, np.arange(120) >= cut)
     ]
-    pieces = estimate_composition(side, together(*parts), entry, FEW)
+    pieces = estimate_composition(sample, together(*parts), entry, FEW)
     whole = compositions(own, use, entry, genome=genome)
     np.testing.assert_allclose(pieces.lower, whole.lower, rtol=0, atol=1e-9)
     np.testing.assert_allclose(pieces.draws, whole.draws, rtol=0, atol=1e-9)

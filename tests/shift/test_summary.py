@@ -36,17 +36,17 @@ def test_a_bin_that_calibration_never_saw_says_nothing() -> None:
 def summary(use: Labelled) -> ShiftFinding:
     settings = WorldSettings(n_calibration=3000, composition="sampled", family_size="single")
     calibration = draw_labelled(settings, np.random.default_rng(2))
-    side = calibration_sample(calibration, True)
-    seen = use_sample(use.predictions, side.model)
-    composition = estimate_composition(side, seen, BY_NAME["em_matched"], OPTIONS)
+    sample = calibration_sample(calibration, True)
+    seen = use_sample(use.predictions, sample.model)
+    composition = estimate_composition(sample, seen, BY_NAME["em_matched"], OPTIONS)
     stage = parse_method("kernel", "test")
     corrected = Corrected(
-        side,
+        sample,
         seen,
         composition,
-        diagnose(side, seen, composition, OPTIONS),
+        diagnose(sample, seen, composition, OPTIONS),
         stage.build(FitOptions(n_draws=0)).fit(calibration),
-        adjust(side, stage.build(FitOptions(n_draws=0)), composition, OPTIONS),
+        adjust(sample, stage.build(FitOptions(n_draws=0)), composition, OPTIONS),
         True,
     )
     return summarise_shift("use", "em_matched", "kernel", corrected, OPTIONS, 0.0)

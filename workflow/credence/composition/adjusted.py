@@ -103,35 +103,29 @@ def shifted(labelled: Labelled, weight: Floats) -> Labelled:
 
 
 def adjust(
-    side: CalibrationSample, calibrator: Calibrator, composition: Composition, options: FitOptions
+    sample: CalibrationSample,
+    calibrator: Calibrator,
+    composition: Composition,
+    options: FitOptions,
 ) -> AdjustedCalibration:
     """Return a method's calibration for a use-set's composition."""
-    calibration = calibrator.fit(shifted(side.labelled, composition.fit_weight))
-    down, up = composition_reach(side, composition, options)
-    return AdjustedCalibration(calibration, side.labelled.predictions.scale, down, up)
+    calibration = calibrator.fit(shifted(sample.labelled, composition.fit_weight))
+    down, up = composition_reach(sample, composition, options)
+    return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)
 
 
-def densities(side: CalibrationSample) -> Floats:
-    """Return smooth densities of predicted and true class over the score bins."""
-    n_classes = side.labelled.predictions.n_classes
-    place = side.outcome * N_SCORE_BINS + side.score_bin
-    one = np.ones((len(side.unit_key), 1))
-    return smoothed(side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0], n_classes)
-
-
-def smoothed(mass: Floats, n_classes: int) -> Floats:
-    """Return masses smoothed by a Gaussian window over the score bins."""
+def smoothed(mass: Floats) -> Floats:
+    """Return masses by classes and score, smoothed by a Gaussian window over the scores."""
     bins = np.arange(N_SCORE_BINS)
     square = ((bins[:, None] - bins) / (WINDOW * N_SCORE_BINS)) ** 2
-    window = np.exp(-square / 2.0)
-    return np.asarray(mass.reshape(n_classes, n_classes, N_SCORE_BINS) @ window)
+    return np.asarray(mass @ np.exp(-square / 2.0))
 
 
 def composition_reach(
-    side: CalibrationSample, composition: Composition, options: FitOptions
+    sample: CalibrationSample, composition: Composition, options: FitOptions
 ) -> tuple[Floats, Floats]:
     """Return how far, in log odds, the composition may move each confidence."""
-    density = densities(side)
+    density = smoothed(sample.score_masses())
     n_classes = len(density)
     down, up = (np.zeros((n_classes, N_SCORE_BINS)) for _ in range(2))
     draws = np.nan_to_num(composition.weight_draws)

@@ -1,11 +1,17 @@
-"""Both sides of the comparison: the labelled set, and the use-set chunk by chunk."""
+"""Both sets that are compared: the labelled one, and the use-set summed up piece by piece.
+
+In a draw a row of the use-set gets an exponential weight, n like rows their sum, a
+Gamma(n) weight; a genome gives its exponential weight to all its rows. What is drawn
+is keyed by what is in a row, or by the genome's name, so that order is nothing.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, special
 
 from credence.calibrators.classwise import kish
 from credence.calibrators.score_logs import log_scores
@@ -17,13 +23,15 @@ from credence.composition.cells import (
     added,
     cells_of,
     genomes_at,
+    keys_of_rows,
     merged,
 )
 from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
-from credence.draws import encode_clusters, keys_of
+from credence.draws import encode_clusters, keys_of, uniform
 from credence.predictions import Floats, Integers, Labelled, Predictions
 
 FEWEST_GENOMES = 2
+HALF_ROW = 0.5  # of every class, added to the use-set in each draw (Jeffreys)
 N_SCORE_BINS = 100  # of equal width over the scale: for densities and their test
 
 
@@ -39,16 +47,16 @@ class CalibrationSample:
     probability: Floats | None
 
     @property
-    def score_bin(self) -> Integers:
-        """Bin of each top score."""
-        return score_bins(self.labelled.predictions)
-
-    @property
     def outcome(self) -> Integers:
         """Predicted and true class of each row as one number."""
         n_classes = self.labelled.predictions.n_classes
         predicted = self.labelled.predictions.predicted_class
         return np.asarray(predicted * n_classes + self.labelled.true_class)
+
+    @cached_property
+    def score_place(self) -> Integers:
+        """Predicted class, true class and bin of the top score of each row as one number."""
+        return np.asarray(self.outcome * N_SCORE_BINS + score_bins(self.labelled.predictions))
 
     def masses(self, place: Integers, n_places: int, drawn: Floats) -> Floats:
         """Return the weight at places in each draw, as shares of the draw's all."""
@@ -56,6 +64,13 @@ class CalibrationSample:
         held = sparse.csr_array((self.labelled.weight, (place, self.unit)), shape=shape)
         mass = np.asarray(held @ drawn)
         return np.asarray(mass / mass.sum(axis=0))
+
+    def score_masses(self, drawn: Floats | None = None) -> Floats:
+        """Return the weight by predicted class, true class and score bin, in one draw or none."""
+        n_classes = self.labelled.predictions.n_classes
+        one = np.ones(len(self.unit_key)) if drawn is None else drawn
+        found = self.masses(self.score_place, n_classes**2 * N_SCORE_BINS, one[:, None])
+        return found[:, 0].reshape(n_classes, n_classes, N_SCORE_BINS)
 
 
 def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSample:
@@ -155,6 +170,63 @@ def score_bins(predictions: Predictions) -> Integers:
     return np.clip(place, 0, N_SCORE_BINS - 1)
 
 
-def effective_rows(side: CalibrationSample) -> float:
+def effective_rows(sample: CalibrationSample) -> float:
     """Return Kish's number of the clusters' weights."""
-    return kish(np.bincount(side.unit, weights=side.labelled.weight).astype(np.float64))
+    return kish(np.bincount(sample.unit, weights=sample.labelled.weight).astype(np.float64))
+
+
+def gamma_weights(shape: Floats, key: Keys, draw: int, stream: str) -> Floats:
+    """Return Gamma(shape) weights, the sums of so many exponential ones; 0 for 0."""
+    level = uniform(key, draw, stream)
+    drawn = np.zeros(len(shape))
+    is_held = shape > 0
+    one = is_held & (shape == 1.0)
+    drawn[one] = -np.log(level[one])
+    rest = is_held & (shape != 1.0)
+    drawn[rest] = special.gammaincinv(shape[rest], level[rest])
+    return drawn
+
+
+def genome_weights(genomes: Genomes, draw: int) -> Floats:
+    """Return the weight of each place: its rows have the weights of their genomes."""
+    level = uniform(genomes.key, draw, "use genomes")
+    return np.asarray(genomes.counts @ -np.log(level))
+
+
+def cell_weights(use: UseSample, draw: int) -> Floats:
+    """Return the weight of each row that is kept, in one draw."""
+    assert use.cells is not None
+    if use.drawn_genomes is not None and use.cells.genomes is not None:
+        return use.cells.shared(genome_weights(use.cells.genomes, draw))
+    n_rows = use.cells.n_rows.astype(np.float64)
+    return use.cells.shared(gamma_weights(n_rows, use.cells.key, draw, "use rows"))
+
+
+def half_weights(use: UseSample, draw: int) -> Floats:
+    """Return the weight of half a row of each class in one draw."""
+    half = np.full(len(use.class_key), HALF_ROW)
+    return gamma_weights(half, use.class_key, draw, "half")
+
+
+def predicted_draw(use: UseSample, draw: int) -> Floats:
+    """Return the weight of each predicted class in one draw, half a row added."""
+    genomes = use.drawn_genomes
+    if genomes is None:
+        counts = use.counts.sum(axis=1)
+        drawn = gamma_weights(counts, use.class_key, draw, "predicted")
+    else:
+        drawn = genome_weights(genomes, draw).reshape(use.counts.shape).sum(axis=1)
+    return np.asarray(drawn + half_weights(use, draw))
+
+
+def score_draw(use: UseSample, draw: int) -> Floats:
+    """Return the use-set's distribution of predicted class and score in one draw."""
+    genomes = use.drawn_genomes
+    if genomes is None:
+        bins = np.tile(np.arange(N_SCORE_BINS, dtype=np.uint64), len(use.class_key))
+        own = np.repeat(use.class_key, N_SCORE_BINS)
+        key = keys_of_rows(bins[:, None], np.zeros(1, dtype=np.uint64)) ^ own
+        drawn = gamma_weights(use.counts.ravel(), key, draw, "use scores")
+    else:
+        drawn = genome_weights(genomes, draw)
+    return np.asarray((drawn / drawn.sum()).reshape(use.counts.shape))

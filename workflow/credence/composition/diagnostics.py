@@ -8,9 +8,8 @@ import numpy as np
 
 from credence.calibrators.classwise import kish
 from credence.calibrators.protocol import FitOptions
-from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample, UseSample
+from credence.composition.both_samples import CalibrationSample, UseSample, score_draw
 from credence.composition.estimate import Composition, compare_predicted
-from credence.composition.use_draws import score_draw
 from credence.draws import cluster_weights
 from credence.predictions import Floats
 
@@ -18,8 +17,8 @@ NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
 WIDE = 0.25  # standard deviation of a share that says nothing
 LITTLE = 0.01  # p-value below which a test speaks
 LARGE_GAP = 0.02  # gap between distributions that matters
-MOST_PART = 0.9  # part of a shift that is applied, below which it is told
-HELD = 0.5  # part of a class's weight that is left, below which it is told
+MOST_PART = 0.9  # part of a shift that is applied, below which it is reported
+HELD = 0.5  # part of a class's weight that is left, below which it is reported
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,33 +41,28 @@ class Diagnostics:
 
 
 def diagnose(
-    side: CalibrationSample, use: UseSample, composition: Composition, options: FitOptions
+    sample: CalibrationSample, use: UseSample, composition: Composition, options: FitOptions
 ) -> Diagnostics:
     """Return what has to be known of a composition."""
-    labelled = side.labelled
-    n_classes = labelled.predictions.n_classes
-    place = side.outcome * N_SCORE_BINS + side.score_bin
-    n_places = n_classes**2 * N_SCORE_BINS
-    shape = (n_classes, n_classes, N_SCORE_BINS)
-    mass = side.masses(place, n_places, np.ones((len(side.unit_key), 1)))[:, 0].reshape(shape)
+    labelled = sample.labelled
+    mass = sample.score_masses()
     weight = np.nan_to_num(composition.estimated_weight)
     observed = use.counts / use.n_rows
     expected = mix(mass, weight)
-    no_shift = composition.no_shift or compare_predicted(side, use)
+    no_shift = composition.no_shift or compare_predicted(sample, use)
     gaps = walk(observed - expected)
     p_label = np.nan
     if options.n_draws > 1:
         off_walk = np.empty(options.n_draws)
         weights = composition.weight_draws
         for draw in range(options.n_draws):
-            drawn = cluster_weights(side.unit_key, draw)[:, None]
-            moved = side.masses(place, n_places, drawn)[:, 0].reshape(shape)
+            moved = sample.score_masses(cluster_weights(sample.unit_key, draw))
             seen = score_draw(use, draw)
             tilt = np.nan_to_num(weights[:, draw]) if weights.shape[1] else weight
             off_walk[draw] = np.abs(walk(seen - mix(moved, tilt)) - gaps).max()
         p_label = float((1 + (off_walk >= np.abs(gaps).max()).sum()) / (1 + options.n_draws))
     condition = _condition(mass.sum(axis=2), composition)
-    before, after = _effective(side, np.nan_to_num(composition.fit_weight))
+    before, after = _effective(sample, np.nan_to_num(composition.fit_weight))
     gap = float(np.abs(gaps).max())
     return Diagnostics(
         condition,
@@ -79,7 +73,7 @@ def diagnose(
         no_shift.p_value,
         gap,
         p_label,
-        tuple(_sentences(side, composition, condition, gap, p_label)),
+        tuple(_sentences(sample, composition, condition, gap, p_label)),
         tuple(_remarks(labelled.predictions.class_names, composition)),
     )
 
@@ -104,8 +98,8 @@ def _condition(confusion: Floats, composition: Composition) -> float:
     return float(values[0] / values[-1])
 
 
-def _effective(side: CalibrationSample, weight: Floats) -> tuple[Floats, Floats]:
-    labelled = side.labelled
+def _effective(sample: CalibrationSample, weight: Floats) -> tuple[Floats, Floats]:
+    labelled = sample.labelled
     predicted = labelled.predictions.predicted_class
     shifted = labelled.weight * weight[labelled.true_class]
     before, after = (np.zeros(len(weight)) for _ in range(2))
@@ -118,9 +112,9 @@ def _effective(side: CalibrationSample, weight: Floats) -> tuple[Floats, Floats]
 
 
 def _sentences(
-    side: CalibrationSample, composition: Composition, condition: float, gap: float, p: float
+    sample: CalibrationSample, composition: Composition, condition: float, gap: float, p: float
 ) -> list[str]:
-    names = side.labelled.predictions.class_names
+    names = sample.labelled.predictions.class_names
     sentences = []
     for class_ in np.flatnonzero(~composition.is_known):
         sentences.append(
@@ -158,7 +152,7 @@ def _sentences(
 
 
 def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
-    """Return what is said of an estimated composition that is applied in part."""
+    """Return sentences on an estimated composition that is applied in part."""
     found = composition.no_shift
     if found is None:
         return []

@@ -18,42 +18,40 @@ from credence.calibrators.classwise import kish
 from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
 from credence.calibrators.protocol import FitOptions
 from credence.composition.both_samples import (
+    HALF_ROW,
     CalibrationSample,
     UseSample,
-    effective_rows,
-    use_sample,
-)
-from credence.composition.cells import at_level
-from credence.composition.estimator import Estimate, Estimator, EstimatorInput
-from credence.composition.probabilities import parameter_draws
-from credence.composition.use_draws import (
-    HALF_ROW,
     cell_weights,
+    effective_rows,
     gamma_weights,
     half_weights,
     predicted_draw,
+    use_sample,
 )
+from credence.composition.cells import at_level
+from credence.composition.estimators import Estimate, Estimator, EstimatorInput
+from credence.composition.probabilities import parameter_draws
 from credence.draws import cluster_weights, keys_of, uniform
 from credence.predictions import Booleans, Floats, Predictions
 
 
-def evidence_of(side: CalibrationSample, use: UseSample) -> EstimatorInput:
+def evidence_of(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
     """Return what both sets say, each row once."""
-    one = np.ones((len(side.unit_key), 1))
-    found = next(drawn_evidence(side, use, one, None))
-    return replace(found, class_number=clusters_by_class(side))
+    one = np.ones((len(sample.unit_key), 1))
+    found = next(drawn_evidence(sample, use, one, None))
+    return replace(found, class_number=clusters_by_class(sample))
 
 
 def drawn_evidence(
-    side: CalibrationSample, use: UseSample, weights: Floats, n_draws: int | None
+    sample: CalibrationSample, use: UseSample, weights: Floats, n_draws: int | None
 ) -> Iterator[EstimatorInput]:
     """Yield the evidence of each draw; without `n_draws`, that of the sets."""
-    labelled = side.labelled
+    labelled = sample.labelled
     n_classes = labelled.predictions.n_classes
-    confusion = side.masses(side.outcome, n_classes**2, weights)
-    n_calibration = effective_rows(side)
+    confusion = sample.masses(sample.outcome, n_classes**2, weights)
+    n_calibration = effective_rows(sample)
     predicted = use.counts.sum(axis=1)
-    if side.model is None or use.cells is None:
+    if sample.model is None or use.cells is None:
         for draw in range(weights.shape[1]):
             share = predicted / use.n_rows
             if n_draws is not None:
@@ -66,18 +64,18 @@ def drawn_evidence(
                 use.n_units,
             )
         return
-    assert side.logs is not None
-    slope, bias = np.array([side.model.slope]), side.model.bias[:, None]
+    assert sample.logs is not None
+    slope, bias = np.array([sample.model.slope]), sample.model.bias[:, None]
     if n_draws is not None:
         slope, bias = parameter_draws(
-            side.model, side.logs, labelled.true_class, labelled.weight, side.unit, weights
+            sample.model, sample.logs, labelled.true_class, labelled.weight, sample.unit, weights
         )
-    kept = side.model.uneven(use.cells.row)
+    kept = sample.model.uneven(use.cells.row)
     mass = use.cells.shared(use.cells.n_rows / use.n_rows)
     # What keeping a part of the rows has changed in the mean is known, and taken back.
     gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
-        row_mass = labelled.weight * weights[side.unit, draw]
+        row_mass = labelled.weight * weights[sample.unit, draw]
         plain = EstimatorInput(
             confusion[:, draw].reshape(n_classes, n_classes),
             predicted / use.n_rows,
@@ -85,28 +83,28 @@ def drawn_evidence(
             use.n_units,
             probability=kept,
             mass=mass,
-            calibration_probability=side.probability,
+            calibration_probability=sample.probability,
             calibration_true=labelled.true_class,
             calibration_mass=row_mass / row_mass.sum(),
         )
         if n_draws is not None:
-            plain = _moved(side, use, plain, (float(slope[draw]), bias[:, draw]), draw)
+            plain = _moved(sample, use, plain, (float(slope[draw]), bias[:, draw]), draw)
         yield _with_means(plain, gathered)
 
 
 def _moved(
-    side: CalibrationSample,
+    sample: CalibrationSample,
     use: UseSample,
     plain: EstimatorInput,
     parameters: tuple[float, Floats],
     draw: int,
 ) -> EstimatorInput:
     """Return the evidence with refitted probabilities and a drawn use-set."""
-    assert side.model is not None and side.probability is not None
+    assert sample.model is not None and sample.probability is not None
     assert plain.probability is not None
-    probability = side.model.moved(plain.probability, *parameters)
+    probability = sample.model.moved(plain.probability, *parameters)
     # Half a row that is surely of each class: a share of 0 has a width.
-    own = np.where(np.isfinite(side.model.bias), 1.0, 0.0)
+    own = np.where(np.isfinite(sample.model.bias), 1.0, 0.0)
     mass = np.concatenate([cell_weights(use, draw), own * half_weights(use, draw)])
     drawn = predicted_draw(use, draw)
     return replace(
@@ -114,7 +112,7 @@ def _moved(
         predicted_share=drawn / drawn.sum(),
         probability=np.concatenate([probability, np.eye(len(own))]),
         mass=mass / mass.sum(),
-        calibration_probability=side.model.moved(side.probability, *parameters),
+        calibration_probability=sample.model.moved(sample.probability, *parameters),
     )
 
 
@@ -134,14 +132,14 @@ def _with_means(found: EstimatorInput, gathered: Floats) -> EstimatorInput:
     )
 
 
-def clusters_by_class(side: CalibrationSample) -> Floats:
+def clusters_by_class(sample: CalibrationSample) -> Floats:
     """Return Kish's number of the clusters that each true class rests on."""
-    labelled = side.labelled
+    labelled = sample.labelled
     found = np.zeros(labelled.predictions.n_classes)
     for class_ in range(len(found)):
         rows = labelled.true_class == class_
         found[class_] = kish(
-            np.bincount(side.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
+            np.bincount(sample.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
         )
     return found
 
@@ -174,10 +172,12 @@ class NoShift:
         return max(0.0, 1.0 - limit / self.distance)
 
 
-def compare_predicted(side: CalibrationSample, use: UseSample, n_draws: int = N_DRAWS) -> NoShift:
+def compare_predicted(
+    sample: CalibrationSample, use: UseSample, n_draws: int = N_DRAWS
+) -> NoShift:
     """Return the distance between both sets' predicted classes, and chance's."""
-    labelled = side.labelled
-    size = np.bincount(side.unit, weights=labelled.weight)
+    labelled = sample.labelled
+    size = np.bincount(sample.unit, weights=labelled.weight)
     size = size / size.sum()
     own = np.bincount(
         labelled.predictions.predicted_class,
@@ -194,7 +194,7 @@ def compare_predicted(side: CalibrationSample, use: UseSample, n_draws: int = N_
     steps = np.cumsum(share)[:-1]
     chance = np.empty(n_draws)
     for draw in range(n_draws):
-        class_ = np.searchsorted(steps, uniform(side.unit_key, draw, "no shift"), side="right")
+        class_ = np.searchsorted(steps, uniform(sample.unit_key, draw, "no shift"), side="right")
         drawn = np.bincount(class_, weights=size, minlength=len(order))
         off = _use_noise(use, draw, pool, seen)[order] + share - drawn
         chance[draw] = float((off**2 / share).sum())
@@ -318,10 +318,10 @@ def ratio_of(share: Floats, calibration_share: Floats) -> Floats:
 
 
 def estimate_composition(
-    side: CalibrationSample, use: UseSample, estimator: Estimator, options: FitOptions
+    sample: CalibrationSample, use: UseSample, estimator: Estimator, options: FitOptions
 ) -> Composition:
     """Return the composition of a use-set with its interval."""
-    evidence = evidence_of(side, use)
+    evidence = evidence_of(sample, use)
     is_known = evidence.prevalence > 0
     found = _within(estimator, evidence, is_known)
     n_classes, n_draws = len(is_known), options.n_draws
@@ -338,22 +338,22 @@ def estimate_composition(
         HALF_ROW / use.n_rows,
         found.is_free,
         evidence.class_number,
-        compare_predicted(side, use),
+        compare_predicted(sample, use),
     )
     if n_draws < FEWEST_DRAWS:
         return composition
     draws, unbounded, calibration = (np.zeros((n_classes, n_draws)) for _ in range(3))
-    weights = np.stack([cluster_weights(side.unit_key, draw) for draw in range(n_draws)], axis=1)
+    weights = np.stack([cluster_weights(sample.unit_key, draw) for draw in range(n_draws)], axis=1)
     # To second order it does not matter whose composition weighs the rows of a draw.
     near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
-    for draw, drawn in enumerate(drawn_evidence(side, use, weights, n_draws)):
+    for draw, drawn in enumerate(drawn_evidence(sample, use, weights, n_draws)):
         drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
         one = _within(estimator, drawn, is_known)
         draws[:, draw], unbounded[:, draw] = one.share, one.unbounded
         calibration[:, draw] = drawn.prevalence
     deviation = _robust_deviation(unbounded)
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
-    n_units = np.minimum(clusters_by_class(side), use.n_units)
+    n_units = np.minimum(clusters_by_class(sample), use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
     if found.is_free.any():
         lower[found.is_free] = 0.0
@@ -369,10 +369,10 @@ def estimate_composition(
     )
 
 
-def fixed_composition(side: CalibrationSample, share: Floats | None) -> Composition:
+def fixed_composition(sample: CalibrationSample, share: Floats | None) -> Composition:
     """Return a composition that is taken as known: a stated one, or calibration's."""
-    weight, true_class = side.labelled.weight, side.labelled.true_class
-    n_classes = side.labelled.predictions.n_classes
+    weight, true_class = sample.labelled.weight, sample.labelled.true_class
+    n_classes = sample.labelled.predictions.n_classes
     own = np.bincount(true_class, weights=weight, minlength=n_classes) / weight.sum()
     taken = own if share is None else share
     none = np.zeros((n_classes, 0))
@@ -414,23 +414,23 @@ def _interval(
 
 
 def compression_error(
-    side: CalibrationSample, part: Predictions, use: UseSample, estimator: Estimator
+    sample: CalibrationSample, part: Predictions, use: UseSample, estimator: Estimator
 ) -> float:
     """Return the greatest change of a share, on a part of the use-set.
 
     The part's composition is estimated from its rows as they are, and from them
     gathered as the whole set's were. 0 where nothing was gathered.
     """
-    if estimator.estimate is None or side.model is None or use.cells is None:
+    if estimator.estimate is None or sample.model is None or use.cells is None:
         return 0.0
     if use.cells.n_steps == 0:
         return 0.0
-    rows = side.model.even(side.model.probabilities(part))
+    rows = sample.model.even(sample.model.probabilities(part))
     name = keys_of(part.ids)
-    every = use_sample(part, side.model, most_rows=part.n_samples)
+    every = use_sample(part, sample.model, most_rows=part.n_samples)
     shares = []
     for n_steps in (0, use.cells.n_steps):
         gathered = replace(every, cells=at_level(rows, name, n_steps))
-        evidence = evidence_of(side, gathered)
+        evidence = evidence_of(sample, gathered)
         shares.append(estimator.estimate(evidence.among(evidence.prevalence > 0)).share)
     return float(np.abs(shares[0] - shares[1]).max())

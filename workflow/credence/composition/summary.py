@@ -9,21 +9,21 @@ import numpy as np
 from credence.calibrators.intervals import tail_levels
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import AdjustedCalibration, bin_middles, smoothed
-from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample, UseSample
+from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
 from credence.draws import cluster_weights
 from credence.findings.use_sets import ShiftClass, ShiftFinding
 from credence.predictions import Floats, Predictions
 
-ENOUGH = 0.9  # the confidence of which the least score is told
+ENOUGH = 0.9  # the confidence of which the least score is reported
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
     """A use-set's composition and the calibrations for it."""
 
-    side: CalibrationSample  # Both sets
+    sample: CalibrationSample  # Both sets
     use: UseSample
     composition: Composition  # Of the use-set
     diagnostics: Diagnostics  # What has to be known of it
@@ -42,17 +42,15 @@ def expected_truth(density: Floats, counts: Floats, weight: Floats) -> Floats:
 
 def expected_draws(corrected: Corrected, n_draws: int) -> Floats:
     """Return `expected_truth` in each draw, of calibration and composition both."""
-    side = corrected.side
-    n_classes = side.labelled.predictions.n_classes
-    place = side.outcome * N_SCORE_BINS + side.score_bin
+    sample = corrected.sample
+    n_classes = sample.labelled.predictions.n_classes
     weights = np.nan_to_num(corrected.composition.weight_draws)
     fixed = np.nan_to_num(corrected.composition.fit_weight)
     found = np.empty((n_draws, n_classes, n_classes))
     for draw in range(n_draws):
-        drawn = cluster_weights(side.unit_key, draw)[:, None]
-        mass = side.masses(place, n_classes**2 * N_SCORE_BINS, drawn)[:, 0]
+        density = smoothed(sample.score_masses(cluster_weights(sample.unit_key, draw)))
         weight = weights[:, draw] if weights.shape[1] else fixed
-        found[draw] = expected_truth(smoothed(mass, n_classes), corrected.use.counts, weight)
+        found[draw] = expected_truth(density, corrected.use.counts, weight)
     return found
 
 
@@ -74,7 +72,7 @@ def summarise_shift(
             n_predicted=int(use.counts[class_].sum()),
             **{column: float(values[class_]) for column, values in columns.items()},
         )
-        for class_, class_name in enumerate(corrected.side.labelled.predictions.class_names)
+        for class_, class_name in enumerate(corrected.sample.labelled.predictions.class_names)
     )
     return ShiftFinding(
         name=name,
@@ -108,13 +106,9 @@ class _Expected:
 
 
 def _expected(corrected: Corrected, options: FitOptions) -> _Expected:
-    side, use = corrected.side, corrected.use
-    n_classes = side.labelled.predictions.n_classes
-    place = side.outcome * N_SCORE_BINS + side.score_bin
-    one = np.ones((len(side.unit_key), 1))
-    mass = side.masses(place, n_classes**2 * N_SCORE_BINS, one)[:, 0]
     weight = np.nan_to_num(corrected.composition.fit_weight)
-    table = expected_truth(smoothed(mass, n_classes), use.counts, weight)
+    density = smoothed(corrected.sample.score_masses())
+    table = expected_truth(density, corrected.use.counts, weight)
     draws = expected_draws(corrected, options.n_draws)
     on_diagonal = np.diagonal(draws, axis1=1, axis2=2)
     total = np.trace(draws, axis1=1, axis2=2)[:, None]
@@ -167,7 +161,7 @@ def _with_bounds(value: Floats, draws: Floats, options: FitOptions) -> Floats:
 
 def _by_score(corrected: Corrected) -> tuple[Floats, Floats, Floats]:
     """Return confidences at the median score, least scores for 90 %, and the medians."""
-    predictions = corrected.side.labelled.predictions
+    predictions = corrected.sample.labelled.predictions
     n_classes = predictions.n_classes
     at_median, needed = (np.full((2, n_classes), np.nan) for _ in range(2))
     median = np.full(n_classes, np.nan)

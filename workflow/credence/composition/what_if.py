@@ -40,7 +40,7 @@ def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
 
     Empty where class and top score do not give the confidence.
     """
-    predictions = corrected.side.labelled.predictions
+    predictions = corrected.sample.labelled.predictions
     if predictions.top_score is None or not corrected.by_score:
         return ()
     grid = score_grid(predictions)

@@ -26,8 +26,13 @@ from credence.composition.estimate import (
     estimate_composition,
     fixed_composition,
 )
-from credence.composition.estimator import Estimator
-from credence.composition.estimators import NAMES, estimator_for, has_vectors, stated_share
+from credence.composition.estimators import (
+    NAMES,
+    Estimator,
+    estimator_for,
+    has_vectors,
+    stated_share,
+)
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
@@ -126,20 +131,20 @@ def find_shift(
 ) -> tuple[ShiftFinding, AdjustedCalibration]:
     """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
     options, shift = shift_options(settings), settings.shift
-    estimator, side, use, error = _summed(labelled, parts, shift.method, where)
+    estimator, sample, use, error = _summed(labelled, parts, shift.method, where)
     if estimator.estimate is not None:
-        composition = estimate_composition(side, use, estimator, options)
+        composition = estimate_composition(sample, use, estimator, options)
     else:
         stated, names = shift.composition, labelled.predictions.class_names
         share = None if stated is None else stated_share(stated, names, "--stated")
-        composition = fixed_composition(side, share)
+        composition = fixed_composition(sample, share)
     corrected = Corrected(
-        side,
+        sample,
         use,
         composition,
-        diagnose(side, use, composition, options),
+        diagnose(sample, use, composition, options),
         plain,
-        adjust(side, method.build(options), composition, options),
+        adjust(sample, method.build(options), composition, options),
         not method.needs.is_vector and not method.text.startswith("auto"),
     )
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
@@ -158,19 +163,19 @@ def _summed(
             both = has_vectors(labelled.predictions) and has_vectors(part)
             estimator = estimator_for(wanted, both)
             found = estimator, calibration_sample(labelled, estimator.needs.is_vector), part
-        estimator, side, first = found
-        if side.model is not None and not has_vectors(part):
+        estimator, sample, first = found
+        if sample.model is not None and not has_vectors(part):
             raise refuse(
                 table,
                 f"{estimator.name!r} needs the score of every class.",
                 "Give --estimator bbse_hard.",
             )
         genome = None if samples.genome is None else keys_of(samples.genome)
-        summed = use_sample(part, side.model, genome=genome)
+        summed = use_sample(part, sample.model, genome=genome)
         use = summed if use is None else together(use, summed)
     if found is None or use is None:
         raise refuse(where, "no protein has scores.", "Give a table with scores.")
-    return estimator, side, use, compression_error(side, first, use, estimator)
+    return estimator, sample, use, compression_error(sample, first, use, estimator)
 
 
 def with_stated(shift: ShiftSettings) -> ShiftSettings:
