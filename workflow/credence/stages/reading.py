@@ -208,9 +208,14 @@ def choose_calibration(
     if clusters is not None:
         cluster = clusters.cluster[rows_of(predictions.ids, where, clusters.ids, names[1])]
     labelled = label(predictions, true_class, cluster=cluster).take(is_used)
-    if weights == "cluster":
-        labelled = labelled.reweighted(one_per_cluster(labelled.cluster))
-    return CalibrationSet(labelled, set_aside)
+    return CalibrationSet(weighted(labelled, weights), set_aside)
+
+
+def weighted(labelled: Labelled, weights: str) -> Labelled:
+    """Return proteins of which each counts one, or each cluster where `weights` is cluster."""
+    if weights != "cluster":
+        return labelled
+    return labelled.reweighted(one_per_cluster(labelled.cluster))
 
 
 def in_order_of_ids(labelled: Labelled) -> Labelled:

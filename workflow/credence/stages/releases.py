@@ -1,0 +1,499 @@
+"""The stages `release` and `compare`: the record of a release, and what changed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from credence import __version__
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import FitOptions
+from credence.findings import InputFile, Provenance
+from credence.findings.releases import Outcome, ReleaseState, ReleaseStep, SetAside
+from credence.predictions import Labelled, Predictions, label
+from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
+from credence.releases.attaching import ADDED, OUTCOMES
+from credence.releases.chain import (
+    FILE,
+    Release,
+    ReleaseCounts,
+    counts_by_class,
+    read_release,
+    set_digest,
+    write_release,
+)
+from credence.releases.compare import Comparison, ReleaseData, compare
+from credence.releases.trove_tables import (
+    AttachedProteins,
+    read_attach_summary,
+    read_attached,
+    write_attached,
+)
+from credence.report.html import render_sections
+from credence.report.sections.releases import sections_of_step
+from credence.stages.check import read_summary
+from credence.stages.reading import (
+    as_calibrated,
+    json_settings,
+    read_set,
+    require_labels,
+    require_other,
+    rows_of,
+    table_spec,
+    weighted,
+)
+from credence.tables.calibration_file import CalibrationFile, read_calibration, require_match
+from credence.tables.contract import read_groups, write_contract
+from credence.tables.digests import sha256_of
+from credence.tables.samples import Samples, read_samples
+from credence.tables.table_spec import TableSpec
+from credence.tables.writing import (
+    check_table_ending,
+    open_output,
+    write_json,
+    write_table,
+    write_text,
+)
+
+MOST_EXAMPLES = 5  # proteins named per outcome
+SAMPLES, GROUPS, ATTACHED = "samples.parquet", "groups.tsv", "attach.tsv"
+FOLDER = "calibrations"
+PUBLISHED = "calibration.json"  # beside a page, where there is one method
+REBUILD = "Derive the release again: credence run."
+
+
+def record_release(
+    name: str,
+    out: str,
+    *,
+    samples: str,
+    groups: str,
+    calibration: str,
+    number: int = 0,
+    date: str | None = None,
+    parent: str | None = None,
+    samples_format: str | None = None,
+    summary: str | None = None,
+    attached: str | None = None,
+    publish: str | None = None,
+) -> Release:
+    """Write the record of a release, and what is published of it."""
+    require_other(out, [parent, samples, groups, calibration, summary, attached])
+    inputs: tuple[InputFile, ...] = ()
+    if summary is not None:
+        inputs = read_summary(Path(summary)).inputs
+    trove = None if attached is None else read_attach_summary(Path(attached))
+    release = Release(
+        name=name,
+        number=number,
+        date=date,
+        parent=None if parent is None else read_release(Path(parent)).digest,
+        set=set_digest(Path(samples), Path(groups)),
+        inputs=inputs if trove is None else (*inputs, *trove.inputs),
+        counts=_release_counts(samples, samples_format, groups),
+        attach=None if trove is None else trove.counts,
+        calibrations={Path(calibration).stem: sha256_of(Path(calibration))},
+    )
+    write_release(Path(out), release)
+    if publish is not None:
+        # What is of use to people, tables safe for a spreadsheet.
+        folder = Path(publish)
+        write_contract(folder / GROUPS, read_groups(Path(groups)), spreadsheet_safe=True)
+        if attached is not None:
+            table = read_attached(Path(attached).parent / ATTACHED)
+            write_attached(folder / ATTACHED, table, spreadsheet_safe=True)
+        for source, target in ((calibration, PUBLISHED), (out, FILE)):
+            with open_output(folder / target) as handle:
+                handle.write(Path(source).read_bytes())
+    click.echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.", err=True)
+    return release
+
+
+def _release_counts(samples: str, format_: str | None, groups: str) -> ReleaseCounts:
+    read = read_set((samples,), table_spec((samples,), format_, {}))
+    require_labels(read, samples)
+    assert read.true_class is not None
+    role, cluster = _places(read, Path(samples), Path(groups))
+    calibrates = role == CALIBRATION
+    true_class = read.true_class[calibrates].tolist()
+    return ReleaseCounts(
+        n_proteins=read.n_samples,
+        n_calibration=int(calibrates.sum()),
+        n_clusters=len(set(cluster[calibrates])),
+        n_set_aside=int((role == SET_ASIDE).sum()),
+        by_class=dict(counts_by_class(read.predictions.class_names, true_class)),
+    )
+
+
+def _places(samples: Samples, where: Path, groups: Path) -> tuple[Any, Any]:
+    """Return the role and the cluster of each protein."""
+    table = read_groups(groups)
+    rows = rows_of(samples.predictions.ids, str(where), table.ids, str(groups))
+    return table.role[rows], table.cluster[rows]
+
+
+def compare_releases(
+    older: str,
+    newer: str,
+    *,
+    table: str | None = None,
+    format_: str | None = None,
+    spec_json: str = "{}",
+    method: str | None = None,
+    classes: str | None = None,
+    page: str | None = None,
+    record: str | None = None,
+    spreadsheet_safe: bool = False,
+    out: str | None = None,
+) -> ReleaseStep:
+    """Write what changed from one release to another: tables, a page, a record."""
+    written = [path for path in (out, classes, page, record) if path is not None]
+    _require_outputs(written)
+    for path in written:
+        require_other(path, [older, newer, table])
+    for table_path in filter(None, (out, classes)):
+        check_table_ending(Path(table_path))
+    first, second = read_pair(Path(older), Path(newer), method)
+    if out is not None and table is None and not second.has_proteins:
+        raise refuse(
+            newer,
+            "there are no proteins here whose confidences could be compared.",
+            "Give a score table with --table, or the release's folder in results/; "
+            "--classes and --page need no proteins.",
+        )
+    file, options = second.file, options_of(second.file)
+    asked: Predictions | None = None
+    if table is not None:
+        spec = table_spec([table], format_, json_settings(spec_json, "--spec"))
+        spec = as_calibrated(spec, file.class_names, file.scale)
+        asked = read_set([table], spec).predictions
+        require_match(file, asked, table)
+    how = Comparison(
+        method=file.method_spec,
+        calibrator=parse_method(file.method_spec, "--method").build(replace(options, n_draws=0)),
+        class_names=file.class_names,
+        scale=file.scale,
+        resolution=file.resolution,
+        options=options,
+    )
+    step, proteins = compare(release_data(first), release_data(second), how, asked)
+    if out is not None:
+        assert proteins is not None
+        write_table(Path(out), proteins.columns(), spreadsheet_safe=spreadsheet_safe)
+    if classes is not None:
+        write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
+    if record is not None:
+        write_json(Path(record), step)
+    if page is not None:
+        names = f"{step.older.name} → {step.newer.name}"
+        provenance = Provenance(run=names, title="What changed", credence_version=__version__)
+        write_text(Path(page), render_sections(provenance, sections_of_step(step), step.schema))
+    for sentence in step.sentences:
+        click.echo(sentence, err=True)
+    click.echo(f"Wrote {', '.join(written)}.", err=True)
+    return step
+
+
+def _require_outputs(written: list[str]) -> None:
+    if not written:
+        raise refuse(
+            "credence compare", "nothing is to be written.",
+            "Give --out, --classes, --page or --record.",
+        )  # fmt: skip
+    raise_any(
+        [
+            Problem(path, "two outputs are to be written here.", "Give each a name of its own.")
+            for path in sorted({path for path in written if written.count(path) > 1})
+        ]
+    )
+
+
+def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
+    """Return the table of changes by class."""
+    columns: dict[str, list[Any]] = {}
+
+    def add(name: str, value: Any) -> None:
+        columns.setdefault(name, []).append(value)
+
+    names = list(dict.fromkeys(part.name for entry in step.classes for part in entry.parameters))
+    for entry in step.classes:
+        add("class", entry.class_name)
+        for name in ("n_true", "n_predicted", "n_correct", "n_clusters"):
+            pair = getattr(entry, name)
+            add(f"{name}_before", pair[0])
+            add(f"{name}_after", pair[1])
+        chosen = {part.name: part for part in entry.parameters}
+        for name in names:
+            part = chosen.get(name)
+            add(f"{name}_before", float("nan") if part is None else part.before)
+            add(f"{name}_after", float("nan") if part is None else part.after)
+        add("score", entry.score)
+        for word, change in (("confidence", entry.change), ("share", entry.share)):
+            for key in (
+                "before", "fixed", "after",
+                "total", "total_lower", "total_upper",
+                "evidence", "evidence_lower", "evidence_upper",
+                "composition", "composition_lower", "composition_upper",
+            ):  # fmt: skip
+                add(f"{word}_{key}", float("nan") if change is None else getattr(change, key))
+        add("said", entry.sentence)
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One of the two things that are compared, with its calibration read."""
+
+    path: Path  # As the user gave it
+    file: CalibrationFile  # Of the method compared
+    release: Release | None  # None for a calibration file alone
+
+    @property
+    def has_proteins(self) -> bool:
+        """Whether the release's proteins are at hand."""
+        return self.release is not None and (self.path / SAMPLES).exists()
+
+
+def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Source]:
+    """Return two sources of one method, classes and scale; refuse all that differs."""
+    older, newer = (path.parent if path.name == FILE else path for path in (older, newer))
+    found: list[tuple[Release | None, dict[str, CalibrationFile]]] = []
+    problems: list[Problem] = []
+    for path in (older, newer):
+        with gathering(problems):
+            found.append(_read(path, method is not None))
+    raise_any(problems)
+    (first_release, first), (second_release, second) = found
+    chosen = _method(older, first, newer, second, method)
+    sources = (
+        Source(older, first[chosen], first_release),
+        Source(newer, second[chosen], second_release),
+    )
+    _require_alike(*sources)
+    return sources
+
+
+def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, CalibrationFile]]:
+    """Return the release, if it is one, and its calibrations by method.
+
+    The record of a release names the calibration of its chosen method; the last
+    one has others too, which are read where one of them is wanted.
+    """
+    if not path.exists():
+        raise refuse(
+            str(path), "there is no such file or folder.",
+            "Give the folder of a release, or a calibration file.",
+        )  # fmt: skip
+    if path.is_file():
+        file = read_calibration(path)
+        return None, {file.method_spec: file}
+    if not (path / FILE).is_file():
+        raise refuse(
+            str(path), f"this is no release: it has no {FILE}.",
+            "Give a folder of results/<run>/releases or reports/<run>/releases.",
+        )  # fmt: skip
+    release = read_release(path)
+    files, problems = {}, _changed(path, release)
+    for calibration, is_sure in _calibrations(path, release, with_others):
+        with gathering(problems):
+            file = _read_calibration(calibration, release if is_sure else None)
+            if is_sure or file.release == release.set:
+                files[file.method_spec] = file
+    raise_any(problems)
+    return release, files
+
+
+def _read_calibration(path: Path, release: Release | None) -> CalibrationFile:
+    """Return a calibration; one that a release names has to have the digest it gives."""
+    if not path.is_file():
+        raise refuse(str(path), "there is no such file.", REBUILD)
+    if release is not None and sha256_of(path) not in release.calibrations.values():
+        what = f"its digest is not that of {FILE}: it was changed, or is of another release."
+        raise refuse(str(path), what, REBUILD)
+    return read_calibration(path)
+
+
+def _calibrations(path: Path, release: Release, with_others: bool) -> list[tuple[Path, bool]]:
+    """Return the calibrations of a release, and whether its record names each."""
+    if (path / PUBLISHED).is_file() and not (path / FOLDER).is_dir():
+        return [(path / PUBLISHED, True)]
+    named = [path / FOLDER / f"{name}.json" for name in release.calibrations]
+    others = sorted(set((path / FOLDER).glob("*.json")) - set(named)) if with_others else []
+    return [*((one, True) for one in named), *((one, False) for one in others)]
+
+
+def _changed(path: Path, release: Release) -> list[Problem]:
+    """Return that the proteins of a release are not those it was made of."""
+    samples, groups = path / SAMPLES, path / GROUPS
+    if not samples.exists():
+        return []
+    if not groups.exists():
+        return [Problem(str(groups), "there is no such file.", REBUILD)]
+    if set_digest(samples, groups) == release.set:
+        return []
+    return [
+        Problem(
+            str(path),
+            f"{SAMPLES} and {GROUPS} are not those of {FILE}: one of them was changed.",
+            REBUILD,
+        )
+    ]
+
+
+def _method(
+    older: Path,
+    first: Mapping[str, CalibrationFile],
+    newer: Path,
+    second: Mapping[str, CalibrationFile],
+    wanted: str | None,
+) -> str:
+    common = [name for name in first if name in second]
+    if wanted is not None:
+        if wanted not in common:
+            raise refuse(
+                "--method", f"{wanted!r} is not in both.",
+                nearest(wanted, common) if common else f"They have {_list([*first, *second])}.",
+            )  # fmt: skip
+        return wanted
+    if not common:
+        raise refuse(
+            str(newer),
+            f"it has {_list([*second])}, and {older} has {_list([*first])}: no method in common.",
+            "Compare calibrations of one method.",
+        )
+    if len(common) > 1:
+        raise refuse(
+            "--method", f"both have several methods: {_list(common)}.", "Name one of them."
+        )
+    return common[0]
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(repr(name) for name in dict.fromkeys(names))
+
+
+def _require_alike(first: Source, second: Source) -> None:
+    problems = []
+    for name, what in (("class_names", "classes are"), ("scale", "scale is")):
+        values = [getattr(one.file, name) for one in (second, first)]
+        if values[0] == values[1]:
+            continue
+        shown = [
+            ", ".join(map(repr, value)) if isinstance(value, tuple) else f"{value:g}"
+            for value in values
+        ]
+        what = f"its {what} {shown[0]}; in {first.path} {shown[1]}."
+        problems.append(Problem(str(second.path), what, "Compare calibrations of one classifier."))
+    raise_any(problems)
+
+
+def options_of(file: CalibrationFile) -> FitOptions:
+    """Return the options that a calibration was fitted with."""
+    known: Mapping[str, Any] = file.settings.get("options", {})
+    default = FitOptions()
+    return FitOptions(
+        float(known.get("min_positives", default.min_positives)),
+        float(known.get("level", default.level)),
+        int(known.get("n_draws", default.n_draws)),
+    )
+
+
+def release_data(source: Source) -> ReleaseData:
+    """Return one side of a comparison, with its proteins where they are at hand."""
+    counts = counts_in(source.file.calibration.to_record())
+    labelled = test = None
+    if source.has_proteins:
+        labelled, test = _proteins(source)
+        counts = _counted(labelled)
+    return ReleaseData(_state(source, labelled), source.file.calibration, counts, labelled, test)
+
+
+def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
+    """Return the counts of each class that a calibration's record holds."""
+    classes = record.get("classes", {})
+    found = {name: entry["counts"] for name, entry in classes.items() if "counts" in entry}
+    for part in (record.get("first"), *record.get("members", {}).values()):
+        if not found and isinstance(part, Mapping):
+            found = counts_in(part)
+    return found
+
+
+def _counted(labelled: Labelled) -> dict[str, Mapping[str, int]]:
+    """Return the counts of each class among the proteins themselves."""
+    found: dict[str, Mapping[str, int]] = {}
+    for class_, name in enumerate(labelled.predictions.class_names):
+        held = labelled.predictions.predicted_class == class_
+        found[name] = {
+            "n": int(held.sum()),
+            "n_correct": int(labelled.is_correct[held].sum()),
+            "n_clusters": len(set(labelled.cluster[held].tolist())),
+        }
+    return found
+
+
+def _proteins(source: Source) -> tuple[Labelled, Labelled]:
+    """Return the proteins that calibrate, weighted as they were, and those of the test group."""
+    file, path = source.file, source.path / SAMPLES
+    spec = TableSpec(format="credence", class_names=file.class_names, scale=file.scale)
+    samples = read_samples(path, spec)
+    if samples.true_class is None:
+        raise refuse(str(path), "it has no true classes.", REBUILD)
+    role, cluster = _places(samples, path, source.path / GROUPS)
+    everyone = label(samples.predictions, samples.true_class, cluster=cluster)
+    calibrating = weighted(everyone.take(role == CALIBRATION), file.counts.get("weights", "none"))
+    return calibrating, everyone.take((role == TEST) & (samples.true_class >= 0))
+
+
+def _state(source: Source, labelled: Labelled | None) -> ReleaseState:
+    counts, release = source.file.counts, source.release
+    if labelled is not None:
+        counts = {
+            "n": labelled.n_samples,
+            "n_correct": int(labelled.is_correct.sum()),
+            "n_clusters": len(set(labelled.cluster.tolist())),
+        }
+    n, n_correct, n_clusters = (
+        int(counts.get(key, 0)) for key in ("n", "n_correct", "n_clusters")
+    )
+    if release is None:
+        return ReleaseState(source.path.name, 0, None, "", n, n_correct, n_clusters, ())
+    attached = source.path / ATTACHED
+    outcomes = outcomes_of(read_attached(attached)) if attached.is_file() else ()
+    return ReleaseState(
+        release.name,
+        release.number,
+        release.date,
+        release.digest,
+        n,
+        n_correct,
+        n_clusters,
+        outcomes,
+    )
+
+
+def outcomes_of(table: AttachedProteins) -> tuple[Outcome, ...]:
+    """Return what became of a trove, counted, with the first of each outcome by id."""
+    order = np.argsort(table.ids.astype(str), kind="stable")
+    found = []
+    for outcome, meaning in OUTCOMES.items():
+        rows = order[table.outcome[order] == outcome]
+        examples = () if outcome == ADDED else tuple(
+            SetAside(
+                str(table.ids[row]),
+                str(table.true_class[row]),
+                str(table.relative[row]),
+                str(table.relative_class[row]),
+                float(table.identity[row]),
+                float(table.coverage[row]),
+                str(table.reason[row]),
+            )
+            for row in rows[:MOST_EXAMPLES]
+        )  # fmt: skip
+        found.append(Outcome(outcome, meaning, len(rows), examples))
+    return tuple(found)
