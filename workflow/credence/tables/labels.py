@@ -37,11 +37,11 @@ def read_labels(
 ) -> Labels:
     """Return the labels of a table, or raise all its problems."""
     # Tables of labels are read like score tables that have no scores.
-    format_ = Format("labels", "", Columns(), delimiter="\t", vector=False)
+    columns = Columns(id=id_column, true_class=label_column)
+    format_ = Format("labels", "", columns, delimiter="\t", vector=False)
     table = open_table(path, format_)
     problems = ProblemList(table.where)
-    columns = Columns(id=id_column, true_class=label_column)
-    layout = lay_out(table.header, table.header_line, format_, columns, None, problems)
+    layout = lay_out(table.header, table.header_line, format_, None, problems)
     problems.raise_any()
     assert layout.id is not None
     assert layout.true_class is not None

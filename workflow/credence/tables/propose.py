@@ -59,7 +59,7 @@ def _reason(path: Path, format_: Format) -> str | None:
     problems = ProblemList(str(path))
     try:
         table: TableSource = ArrayTable(path) if format_.arrays else open_table(path, format_)
-        layout = lay_out(table.header, table.header_line, format_, format_.columns, None, problems)
+        layout = lay_out(table.header, table.header_line, format_, None, problems)
         if problems.problems:
             return None
         chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)

@@ -36,11 +36,11 @@ def lay_out(
     header: tuple[str, ...],
     line: int | None,
     format_: Format,
-    columns: Columns,
     spelling: Spelling | None,
     problems: ProblemList,
 ) -> ColumnLayout:
     """Return the layout of a header; what is wrong with it goes to `problems`."""
+    columns = format_.columns
     _check_names(header, line, columns, problems)
     found = _single_roles(header, line, columns, problems)
     taken = {place for place in found.values() if place is not None}

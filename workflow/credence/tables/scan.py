@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import MOST_PROBLEMS_KEPT, InputError, ProblemList, nearest
-from credence.tables.formats import Columns, Gathering, NameLookup, Spelling
+from credence.tables.formats import Gathering, NameLookup, Spelling
 from credence.tables.numbers import ScoreStep
 from credence.tables.rows import ColumnLayout, TableRows, lay_out, read_rows
 from credence.tables.source import (
@@ -34,7 +34,7 @@ from credence.tables.source import (
     TextTable,
     open_table,
 )
-from credence.tables.table_spec import STATE_SCALE, TableSpec, columns_of, format_of
+from credence.tables.table_spec import STATE_SCALE, TableSpec, format_of
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
 
@@ -46,54 +46,6 @@ def shown(value: float) -> str:
     ('10', '0.055')
     """
     return f"{value:.{SUM_DECIMALS}f}".rstrip("0").rstrip(".")
-
-
-class RowSums:
-    """Sums of rows: how many there are, and those that may be off.
-
-    What rounding explains is known when all decimals have been seen. Until then
-    a row is kept only if its sum is off by more than the least that it may be.
-    """
-
-    def __init__(self, scale: float, least: float) -> None:
-        self.scale = scale
-        self.n_rows = 0
-        self._least = least
-        self._lines: list[Integers] = []
-        self._sums: list[Floats] = []
-
-    def see(self, lines: Integers, sums: Floats) -> None:
-        """Take more rows into account."""
-        self.n_rows += len(sums)
-        is_doubtful = np.abs(sums - self.scale) > self._least
-        if is_doubtful.any():
-            self._lines.append(lines[is_doubtful])
-            self._sums.append(sums[is_doubtful])
-
-    def report(self, tolerance: float, problems: ProblemList) -> None:
-        """Report the rows that are off; as one problem if all are."""
-        if not self._sums:
-            return
-        sums, lines = np.concatenate(self._sums), np.concatenate(self._lines)
-        is_off = np.abs(sums - self.scale) > tolerance
-        sums, lines = sums[is_off], lines[is_off]
-        if 1 < len(sums) == self.n_rows:
-            low, high = shown(float(sums.min())), shown(float(sums.max()))
-            span = low if low == high else f"{low} to {high}"
-            problems.add(
-                f"all {len(sums)} rows sum to {span}, not to {shown(self.scale)}.",
-                "State the scale that the rows sum to, or that they sum to nothing "
-                "in particular (sum_to_scale: false).",
-                int(lines[0]),
-            )
-            return
-        for line, total in zip(lines, sums, strict=True):
-            problems.add(
-                f"the scores sum to {shown(total)}, not to {shown(self.scale)} "
-                f"(give or take {tolerance:.3g} for the decimals).",
-                "Correct the scores or remove the row.",
-                int(line),
-            )
 
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
@@ -140,19 +92,35 @@ class Checker:
         self.has_truth = False
         self._hashes: list[NDArray[np.int64]] = []
         least = ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
-        self._sums = RowSums(scan.row_scale, least + scan.row_scale * scan.format.slack)
+        # What rounding explains is known when all decimals have been seen. Until then a row is
+        # kept only if its sum is off by more than the least that it may be.
+        self._least = least + scan.row_scale * scan.format.slack
+        self._n_summed = 0
+        self._sums: list[tuple[Integers, Floats]] = []  # lines and sums of rows in doubt
         self._bad: dict[int, BadCells] = {}
         self._doubtful: list[Contradiction] = []
 
-    def see(self, rows: TableRows) -> tuple[Integers | None, Integers | None]:
-        """Check some rows, in the order of the table; return verdicts and truth as codes."""
+    def see(self, rows: TableRows) -> Part:
+        """Check some rows, in the order of the table; return them free of their texts."""
         self.n_rows += rows.n_rows
         self.n_unscored += int(rows.is_unscored.sum())
         self._check_ids(rows)
         self._check_numbers(rows)
-        return (
-            None if rows.predicted is None else self._check_predicted(rows, rows.predicted),
-            None if rows.truth is None else self._check_truth(rows, rows.truth),
+        predicted = None if rows.predicted is None else self._check_predicted(rows, rows.predicted)
+        truth = None if rows.truth is None else self._check_truth(rows, rows.truth)
+        ids, network = rows.ids, rows.network
+        if network is not None:  # each text is in memory once, however often it stands there
+            seen: dict[str, str] = {}
+            ids, network = ([seen.setdefault(x, x) for x in texts] for texts in (ids, network))
+        return Part(
+            rows.lines,
+            np.array(ids, dtype=object),
+            rows.numbers,
+            predicted,
+            truth,
+            None if network is None else np.array(network, dtype=object),
+            None if rows.genome is None else np.array(rows.genome, dtype=object),
+            rows.is_unscored,
         )
 
     def _name(self, column: int | None) -> str | None:
@@ -213,7 +181,11 @@ class Checker:
         is_known = self._remembers is Remembers.NOTHING or not self.scan.sum_to_scale
         if self.scan.layout.classes and not is_known:
             is_whole = scored & ~(is_bad | is_outside).any(axis=1)
-            self._sums.see(rows.lines[is_whole], finite.sum(axis=1)[is_whole])
+            lines, sums = rows.lines[is_whole], finite.sum(axis=1)[is_whole]
+            self._n_summed += len(sums)
+            is_doubtful = np.abs(sums - scale) > self._least
+            if is_doubtful.any():
+                self._sums.append((lines[is_doubtful], sums[is_doubtful]))
 
     def _refuse_value(
         self, rows: TableRows, row: np.intp, place: np.intp, what: str, remedy: str
@@ -291,10 +263,8 @@ class Checker:
         for found in self._doubtful:
             if found.gap > self._greatest_gap():
                 self._refuse_verdict(found)
-        slack = self.scan.row_scale * self.scan.format.slack
-        n_classes = len(self.scan.layout.classes)
-        tolerance = self.scan.step().tolerance(n_classes, self.scan.row_scale) + slack
-        self._sums.report(tolerance, self.problems)
+        if self._sums:
+            self._report_sums()
         self._report_repeated(ids)
 
     def _report_cells(self) -> None:
@@ -328,6 +298,31 @@ class Checker:
             found.line,
             self._name(self.scan.layout.predicted_class),
         )
+
+    def _report_sums(self) -> None:
+        """Report the rows whose sum is off; as one problem if all are."""
+        scale, n_classes = self.scan.row_scale, len(self.scan.layout.classes)
+        tolerance = self.scan.step().tolerance(n_classes, scale) + scale * self.scan.format.slack
+        lines, sums = (np.concatenate(parts) for parts in zip(*self._sums, strict=True))
+        is_off = np.abs(sums - scale) > tolerance
+        sums, lines = sums[is_off], lines[is_off]
+        if 1 < len(sums) == self._n_summed:
+            low, high = shown(float(sums.min())), shown(float(sums.max()))
+            span = low if low == high else f"{low} to {high}"
+            self.problems.add(
+                f"all {len(sums)} rows sum to {span}, not to {shown(scale)}.",
+                "State the scale that the rows sum to, or that they sum to nothing "
+                "in particular (sum_to_scale: false).",
+                int(lines[0]),
+            )
+            return
+        for line, total in zip(lines, sums, strict=True):
+            self.problems.add(
+                f"the scores sum to {shown(total)}, not to {shown(scale)} "
+                f"(give or take {tolerance:.3g} for the decimals).",
+                "Correct the scores or remove the row.",
+                int(line),
+            )
 
     def id_hashes(self) -> NDArray[np.int64]:
         """Return a hash of the id of each row, in the table's order."""
@@ -543,7 +538,6 @@ class Scan:
         where = path.where if isinstance(path, MemoryTable) else str(path)
         self.spec, self.where = spec, where
         self.format = format_of(spec, where)
-        columns = columns_of(spec, self.format, where)
         self.table: TableSource = (
             ArrayTable(path)
             if self.format.arrays and isinstance(path, Path)
@@ -555,7 +549,7 @@ class Scan:
             else Metadata()
         )
         self.problems = ProblemList(where)
-        self.layout = self._lay_out(columns)
+        self.layout = self._lay_out()
         self.rows = None if self.has_networks else rows
         self.pooling = self.metadata.pooling or spec.pooling
         self.scale = self._scale()
@@ -589,14 +583,14 @@ class Scan:
             return tuple(sorted(self.lookup.names))
         return self.spec.class_names or ()
 
-    def _lay_out(self, columns: Columns) -> ColumnLayout:
+    def _lay_out(self) -> ColumnLayout:
         names = self.spec.class_names
         spelling = (
             None if names is None else Spelling(names, self.format.spell, self.spec.synonyms)
         )
         found = ProblemList(self.where)
         line = self.table.header_line
-        layout = lay_out(self.table.header, line, self.format, columns, spelling, found)
+        layout = lay_out(self.table.header, line, self.format, spelling, found)
         if layout.network is not None and not (layout.classes or found.problems):
             found.add(
                 "there is a row for each network, and no column for a class.",
@@ -604,13 +598,11 @@ class Scan:
                 line,
             )
         if found.problems and isinstance(self.table, TextTable):
-            self._explain_delimiter(self.table, columns, spelling)
+            self._explain_delimiter(self.table, spelling)
         self.problems.problems.extend(found.problems)
         return layout
 
-    def _explain_delimiter(
-        self, table: TextTable, columns: Columns, spelling: Spelling | None
-    ) -> None:
+    def _explain_delimiter(self, table: TextTable, spelling: Spelling | None) -> None:
         """Raise if the header makes sense with another character between cells."""
         for delimiter, name in DELIMITER_NAMES.items():
             if delimiter == table.delimiter:
@@ -621,7 +613,7 @@ class Scan:
                 continue
             found = ProblemList(self.where)
             line = other.header_line
-            lay_out(other.header, line, self.format, columns, spelling, found)
+            lay_out(other.header, line, self.format, spelling, found)
             if not found.problems:
                 expected = DELIMITER_NAMES[table.delimiter]
                 found.add(
@@ -675,11 +667,6 @@ class Scan:
         for first_row, chunk in within(self.table.chunks(n_rows, problems), self.rows):
             yield read_rows(chunk, first_row, self.layout, self.format, self.scale)
 
-    def _parts(self, n_rows: int, checker: Checker) -> Iterator[Part]:
-        for rows in self._rows(n_rows, checker.problems):
-            predicted, truth = checker.see(rows)
-            yield _part(rows, predicted, truth)
-
     def checked(
         self, n_rows: int, known: KnownIds | None = None, remembers: Remembers = Remembers.ALL
     ) -> Iterator[Part]:
@@ -687,7 +674,7 @@ class Scan:
         problems = ProblemList(self.where)
         checker = Checker(self, problems, remembers)
         try:
-            yield from self._parts(n_rows, checker)
+            yield from map(checker.see, self._rows(n_rows, problems))
             checker.finish(lambda: self.ids(n_rows))
             has_scores, n_classes = checker.n_rows > checker.n_unscored, len(self.class_names)
             if has_scores and n_classes < 2 and not problems.problems:
@@ -706,7 +693,8 @@ class Scan:
     def again(self, n_rows: int) -> Iterator[Part]:
         """Yield the parts of a table that has been checked."""
         problems = ProblemList(self.where)
-        yield from self._parts(n_rows, Checker(self, problems, Remembers.NOTHING))
+        checker = Checker(self, problems, Remembers.NOTHING)
+        yield from map(checker.see, self._rows(n_rows, problems))
         problems.raise_any()  # the file has changed since it was checked
 
     def ids(self, n_rows: int) -> Iterator[tuple[int, str]]:
@@ -717,28 +705,6 @@ class Scan:
                 pairs = zip(rows.ids, rows.network, strict=True)
                 keys = [f"{name} (network {network})" for name, network in pairs]
             yield from zip(rows.lines.tolist(), keys, strict=True)
-
-
-def _part(rows: TableRows, predicted: Integers | None, truth: Integers | None) -> Part:
-    def strings(texts: list[str]) -> Strings:
-        return np.array(texts, dtype=object)
-
-    return Part(
-        lines=rows.lines,
-        ids=strings(rows.ids if rows.network is None else _each_once(rows.ids)),
-        numbers=rows.numbers,
-        predicted=predicted,
-        truth=truth,
-        network=None if rows.network is None else strings(_each_once(rows.network)),
-        genome=None if rows.genome is None else strings(rows.genome),
-        is_unscored=rows.is_unscored,
-    )
-
-
-def _each_once(texts: list[str]) -> list[str]:
-    """Return the same texts, each of which is in memory once however often it stands there."""
-    seen: dict[str, str] = {}
-    return [seen.setdefault(text, text) for text in texts]
 
 
 def genomes_of(parts: Sequence[Part], ids: Strings) -> Strings | None:

@@ -109,21 +109,14 @@ class TextTable:
             if rows:
                 self.header_line: int | None = int(lines[0])
                 self.header = tuple(rows[0])
-                self._require_table()
+                start = "".join(rows[0]).lstrip()[:1]
+                for sign, what in ((">", "a FASTA file"), ("{", "a JSON file")):
+                    if start == sign:
+                        what = f"this is {what}, not a table."
+                        remedy = "Give the path of the table."
+                        raise refuse(self.where, what, remedy, self.header_line)
                 return
         raise refuse(self.where, "there is no header.", "Give a table with a header and rows.")
-
-    def _require_table(self) -> None:
-        """Refuse other text that a path may be mistaken for."""
-        start = "".join(self.header).lstrip()[:1]
-        for sign, what in ((">", "a FASTA file"), ("{", "a JSON file")):
-            if start == sign:
-                raise refuse(
-                    self.where,
-                    f"this is {what}, not a table.",
-                    "Give the path of the table.",
-                    self.header_line,
-                )
 
     def _rows(self) -> RowReader:
         return RowReader(self.path, self.delimiter, self.format.quoted, self.format.header_start)

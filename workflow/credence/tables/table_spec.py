@@ -38,7 +38,7 @@ class TableSpec:
 
 
 def format_of(spec: TableSpec, where: str) -> Format:
-    """Return the format that a specification names."""
+    """Return the format that a specification names, with the columns that the user names."""
     problems = ProblemList(where)
     if spec.format not in BY_NAME:
         problems.problems.append(unknown_format(spec.format, where))
@@ -56,11 +56,12 @@ def format_of(spec: TableSpec, where: str) -> Format:
                     nearest(name, spec.class_names),
                 )
     problems.raise_any()
-    return BY_NAME[spec.format]
+    format_ = BY_NAME[spec.format]
+    return replace(format_, columns=_columns(spec, format_, where))
 
 
-def columns_of(spec: TableSpec, format_: Format, where: str) -> Columns:
-    """Return the columns of a table: the format's own, or as the user names them."""
+def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
+    """Return the format's own columns, or those that the user names."""
     problems = ProblemList(where)
     if spec.columns and not format_.configurable:
         problems.add(
