@@ -8,7 +8,7 @@ many cores work. That is what lets intervals be bit-for-bit repeatable.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,9 +24,15 @@ MANTISSA_BITS = 53
 
 
 def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
-    """Return a 64-bit key for each name, the same on every machine."""
-    values = np.asarray(names, dtype=object)
-    return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)
+    """Return the BLAKE2b of 8 bytes of each name as a number, the same on every machine."""
+    codes, unique = pd.factorize(np.asarray(names, dtype=object), use_na_sentinel=False)
+    return blake2b_keys(name.encode() for name in unique)[codes]
+
+
+def blake2b_keys(contents: Iterable[bytes]) -> NDArray[np.uint64]:
+    """Return a 64-bit key for each content."""
+    digests = b"".join(hashlib.blake2b(one, digest_size=8).digest() for one in contents)
+    return np.frombuffer(digests, dtype=">u8").astype(np.uint64)
 
 
 def encode_clusters(cluster: Strings) -> tuple[Integers, NDArray[np.uint64]]:
@@ -37,7 +43,7 @@ def encode_clusters(cluster: Strings) -> tuple[Integers, NDArray[np.uint64]]:
 
 def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:
     """Return a number in (0, 1) for each key, fixed by key, draw and stream."""
-    offset = np.uint64(int.from_bytes(hashlib.blake2b(stream.encode(), digest_size=8).digest()))
+    offset = blake2b_keys([stream.encode()])[0]
     with np.errstate(over="ignore"):
         state = keys + offset + np.uint64(draw + 1) * GOLDEN_GAMMA
         state = (state ^ (state >> np.uint64(30))) * MIX_FIRST

@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from credence.draws import blake2b_keys
 from credence.predictions import Floats, Integers
 from credence.problems import refuse
 
@@ -159,8 +159,8 @@ def singles(points: Any) -> Floats:
 
 def content_keys(points: Floats) -> NDArray[np.uint64]:
     """Return a key for each point that depends on its coordinates alone."""
-    keys = pd.util.hash_pandas_object(pd.DataFrame(points), index=False)
-    return np.asarray(keys, dtype=np.uint64)
+    rows = np.ascontiguousarray(points + 0.0, dtype="<f8")  # without minus zero
+    return blake2b_keys(row.tobytes() for row in rows)
 
 
 def least_positive_distance(points: Floats, most_exact: int = MOST_EXACT) -> float:
