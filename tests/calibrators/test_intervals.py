@@ -30,11 +30,13 @@ def test_without_relatives_the_share_s_interval_is_jeffreys(
     sample_of: Make, n_right: int, n_wrong: int
 ) -> None:
     sample = sample_of([5.0] * n_right, [4.0] * n_wrong)
-    drawn = np.quantile(share_draws(sample, OPTIONS.n_draws), [0.025, 0.5, 0.975])
-    expected = beta.ppf([0.025, 0.5, 0.975], n_right + 0.5, n_wrong + 0.5)
-    # 2,000 draws place these quantiles to some three hundredths of a standard deviation.
-    spread = beta.std(n_right + 0.5, n_wrong + 0.5)
-    np.testing.assert_allclose(drawn, expected, rtol=0, atol=0.15 * spread)
+    levels = np.array([0.025, 0.5, 0.975])
+    drawn = np.quantile(share_draws(sample, OPTIONS.n_draws), levels)
+    truth = beta(n_right + 0.5, n_wrong + 0.5)
+    expected = truth.ppf(levels)
+    # 2,000 draws place a quantile to √(p(1 − p)/n) over the density there; three of those.
+    error = np.sqrt(levels * (1.0 - levels) / OPTIONS.n_draws) / truth.pdf(expected)
+    assert (np.abs(drawn - expected) < 3.0 * error).all()
 
 
 def test_twins_in_one_cluster_tell_no_more_than_one(sample_of: Make) -> None:
