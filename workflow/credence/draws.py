@@ -26,7 +26,7 @@ MANTISSA_BITS = 53
 def keys_of(names: Sequence[str] | Strings) -> NDArray[np.uint64]:
     """Return the BLAKE2b of 8 bytes of each name as a number, the same on every machine."""
     codes, unique = pd.factorize(np.asarray(names, dtype=object), use_na_sentinel=False)
-    return blake2b_keys(name.encode() for name in unique)[codes]
+    return np.asarray(blake2b_keys(name.encode() for name in unique)[codes])
 
 
 def blake2b_keys(contents: Iterable[bytes]) -> NDArray[np.uint64]:
@@ -43,7 +43,7 @@ def encode_clusters(cluster: Strings) -> tuple[Integers, NDArray[np.uint64]]:
 
 def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:
     """Return a number in (0, 1) for each key, fixed by key, draw and stream."""
-    offset = blake2b_keys([stream.encode()])[0]
+    offset: np.uint64 = blake2b_keys([stream.encode()])[0]
     with np.errstate(over="ignore"):
         state = keys + offset + np.uint64(draw + 1) * GOLDEN_GAMMA
         state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
