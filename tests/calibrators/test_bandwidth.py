@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.calibrators.bandwidth import BandwidthScan, candidates, steady_bandwidth, witnesses
+from credence.calibrators.bandwidth import candidates, steady_bandwidth
 from credence.calibrators.binning import masses_of
 from credence.calibrators.kernel import leave_one_out_bandwidth, own_parts
 from credence.calibrators.protocol import ClassSample, Masses
@@ -70,46 +70,6 @@ def test_the_scan_finds_what_direct_sums_find(sample_of: Make, seed: int, allowe
     assert found == pytest.approx(
         slow_bandwidth(right, wrong, allowed, SCALE, 0.0), abs=STEP + 1e-9
     )
-
-
-@pytest.mark.parametrize("allowed", [0, 2, 4])
-@pytest.mark.parametrize("decimals", [2, 9])
-def test_witnesses_skip_no_bandwidth_that_passes_on_the_grid(
-    sample_of: Make, allowed: int, decimals: int
-) -> None:
-    for seed in range(4):
-        right, wrong = (np.round(scores, decimals) for scores in drawn(seed, 150, 70))
-        masses = masses_of(sample_of(right, wrong))
-        tried = candidates(SCALE, 0.01)
-        one_by_one = next(
-            b for b in tried if BandwidthScan(masses, SCALE, allowed).passes(float(b))
-        )
-        assert BandwidthScan(masses, SCALE, allowed).first_passing(tried) == one_by_one
-
-
-def test_what_a_scan_remembers_changes_no_answer(sample_of: Make) -> None:
-    right, wrong = drawn(4, 200, 90)
-    masses = masses_of(sample_of(right, wrong))
-    scan = BandwidthScan(masses, SCALE, 2)
-    refuted = []
-    for bandwidth in candidates(SCALE, 0.01)[:150]:
-        slope = scan.slope_at(float(bandwidth))
-        refuted.append(scan.n_refuted(slope, np.array([bandwidth])) == 1)
-        fresh = BandwidthScan(masses, SCALE, 2).passes(float(bandwidth))
-        assert not (refuted[-1] and fresh), bandwidth
-        assert scan.passes(float(bandwidth)) == fresh, bandwidth
-    assert sum(refuted) > 30
-
-
-def test_witnesses_are_the_clearest_points_of_alternating_sign() -> None:
-    point = np.arange(9.0)
-    difference = np.array([1.0, 5.0, -2.0, 0.0, 3.0, -0.1, 4.0, -6.0, -7.0])
-    sign = np.sign(difference).astype(np.int64)
-    assert witnesses(point, sign, difference, 6).tolist() == [1, 2, 4, 5, 6, 8]
-    # The least clear run, at 5, goes with the less clear of its neighbours.
-    assert witnesses(point, sign, difference, 4).tolist() == [1, 2, 6, 8]
-    # One too many: an end goes, since without an inner run two of one sign would meet.
-    assert witnesses(point, sign, difference, 5).tolist() == [2, 4, 5, 6, 8]
 
 
 def test_no_bandwidth_where_the_slope_always_turns() -> None:

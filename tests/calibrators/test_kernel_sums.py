@@ -43,16 +43,6 @@ def test_more_points_than_a_block_holds() -> None:
     assert_equal(local_sums(point, nodes, 0.2), direct(point, nodes, 0.2))
 
 
-def test_several_bandwidths_at_once_give_what_each_gives_alone() -> None:
-    nodes = uneven_nodes(2, 500)
-    point, bandwidths = np.linspace(0, 10, 23), np.geomspace(0.01, 1.0, 40)
-    found = local_sums(point, nodes, bandwidths)
-    assert found.offset.shape == (23, 40)
-    for column, bandwidth in enumerate(bandwidths):
-        one = LocalSums(found.log_mass[:, column], found.offset[:, column])
-        assert_equal(one, direct(point, nodes, float(bandwidth)))
-
-
 @pytest.mark.parametrize("bandwidth", [0.1, 1.0])
 def test_a_lone_node_is_seen_from_any_distance(bandwidth: float) -> None:
     sums = local_sums(np.array([0.0, 1000.0]), Nodes(np.array([5.0]), np.ones(1)), bandwidth)

@@ -33,45 +33,40 @@ class LocalSums:
     offset: Floats  # Kernel-weighted mean of (node − point), in score units
 
 
-def local_sums(point: Floats, nodes: Nodes, bandwidth: Floats | float) -> LocalSums:
+def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> LocalSums:
     """Return kernel-weighted mass and mean offset around each point."""
     score = nodes.score
-    steepness = -0.5 / np.square(np.atleast_1d(bandwidth))
+    steepness = -0.5 / (bandwidth * bandwidth)
     after = score.searchsorted(point)
     before = np.maximum(after - 1, 0)
     after = np.minimum(after, len(score) - 1)
     nearest = np.minimum(np.abs(point - score[before]), np.abs(point - score[after])) ** 2
-    radius = np.sqrt(nearest - REACH / steepness.max())
-    # Nodes this far off count for nothing, even at the greatest bandwidth.
-    far = max(LEAST_EXPONENT / steepness.min(), -2.0 * REACH / steepness.max())
+    radius = np.sqrt(nearest - REACH / steepness)
+    far = LEAST_EXPONENT / steepness  # nodes this far off count for nothing
     start = score.searchsorted(point - radius, side="left")
     n_held = score.searchsorted(point + radius, side="right") - start
-    total = np.empty((len(point), len(steepness)))
+    total = np.empty(len(point))
     offset = np.empty_like(total)
     begin = 0
     while begin < len(point):
         # Windows of one width are copied row by row; a wider one only holds more nodes.
         width = int(n_held[begin : begin + MOST_POINTS].max())
-        n_points = min(max(BLOCK // (width * len(steepness)), 1), MOST_POINTS)
+        n_points = min(max(BLOCK // width, 1), MOST_POINTS)
         block = slice(begin, begin + n_points)
         first = np.minimum(start[block], len(score) - width)
         gap = windows(score, width)[first]
         gap -= point[block, None]
         mass = windows(nodes.mass, width)[first]
-        excess = gap * gap
-        excess -= nearest[block, None]
-        np.minimum(excess, far, out=excess)
-        kernel = excess[:, None, :] * steepness[:, None]
+        kernel = gap * gap
+        kernel -= nearest[block, None]
+        np.minimum(kernel, far, out=kernel)
+        kernel *= steepness
         np.exp(kernel, out=kernel)
-        np.vecdot(kernel, mass[:, None, :], out=total[block])
+        np.vecdot(kernel, mass, out=total[block])
         gap *= mass
-        np.vecdot(kernel, gap[:, None, :], out=offset[block])
+        np.vecdot(kernel, gap, out=offset[block])
         begin += n_points
-    offset /= total
-    log_mass = np.log(total) + nearest[:, None] * steepness
-    if np.ndim(bandwidth) == 0:
-        return LocalSums(log_mass[:, 0], offset[:, 0])
-    return LocalSums(log_mass, offset)
+    return LocalSums(np.log(total) + nearest * steepness, offset / total)
 
 
 def windows(values: Floats, width: int) -> Floats:
@@ -90,7 +85,6 @@ GREATEST = 2.0  # of the scale: the greatest bandwidth tried
 NO_SIGN = 1e-9  # of the scale: a smaller difference of means has no sign
 POINTS_PER_BANDWIDTH = 8  # twice what is demanded: then Phynteny's nine come out exactly
 NODES_PER_BANDWIDTH = 16  # bins of nodes: error of a kernel sum below (1/16)⁴ / 1440
-FIRST_BATCH, LAST_BATCH = 16, 32  # bandwidths that the witnesses are tried on at once
 COARSEST = 5  # the first look is at 2⁵ + 1 points
 MON = {"mon": 0, "mon2": 2, "mon4": 4}  # sign changes allowed
 
@@ -103,8 +97,8 @@ class SlopeSign:
     wrong: Nodes
     scale: float  # See :class:`credence.predictions.Predictions`
 
-    def difference(self, point: Floats, bandwidth: Floats | float) -> Floats:
-        """Return m_TP − m_FP at each point (rows), for each bandwidth (columns)."""
+    def difference(self, point: Floats, bandwidth: float) -> Floats:
+        """Return m_TP − m_FP at each point."""
         right = local_sums(point, self.right, bandwidth).offset
         wrong = local_sums(point, self.wrong, bandwidth).offset
         return right - wrong
@@ -142,78 +136,6 @@ def grid_points(position: Integers, level: int, scale: float) -> Floats:
     return np.asarray(low + (scale - low) * position / (1 << level))
 
 
-@dataclass(eq=False)
-class BandwidthScan:
-    """One upward scan; it remembers the points that refuted the last bandwidth.
-
-    A bandwidth is refuted as soon as points of the grid's range show too many
-    sign changes. Those points tend to refute the next bandwidths too, so they
-    are tried on many at once; only a bandwidth that they do not refute is looked
-    at on the grid.
-    """
-
-    masses: Masses  # Where the weight lies
-    scale: float  # Of the scores
-    allowed: int  # Most sign changes
-
-    def __post_init__(self) -> None:
-        self._witness = np.zeros(0)
-        self._slope: SlopeSign | None = None
-        self._made_for = 0.0
-
-    def slope_at(self, bandwidth: float) -> SlopeSign:
-        """Return the slope's sign from nodes that are fine for this bandwidth."""
-        if self._slope is None or bandwidth >= 2.0 * self._made_for:
-            width = bandwidth / NODES_PER_BANDWIDTH
-            right, wrong = (nodes_of(self.masses, kind, width) for kind in ("right", "wrong"))
-            self._slope = SlopeSign(right, wrong, self.scale)
-            self._made_for = bandwidth
-        return self._slope
-
-    def first_passing(self, bandwidths: Floats) -> float | None:
-        """Return the first bandwidth that passes, None where none does."""
-        at, batch = 0, FIRST_BATCH
-        while at < len(bandwidths):
-            slope = self.slope_at(float(bandwidths[at]))
-            octave = int(np.searchsorted(bandwidths, 2.0 * self._made_for))
-            tried = bandwidths[at : min(at + batch, octave)]
-            n_refuted = self.n_refuted(slope, tried)
-            at += n_refuted
-            batch = min(2 * batch, LAST_BATCH)
-            if n_refuted < len(tried):
-                if self.passes(float(bandwidths[at])):
-                    return float(bandwidths[at])
-                at, batch = at + 1, FIRST_BATCH
-        return None
-
-    def n_refuted(self, slope: SlopeSign, bandwidths: Floats) -> int:
-        """Return how many of the bandwidths, from the first on, the witnesses refute."""
-        if len(self._witness) == 0:
-            return 0
-        sign = slope.sign(slope.difference(self._witness, bandwidths))
-        # A witness without a sign proves nothing: its bandwidth goes to the grid.
-        changes = (sign[1:] * sign[:-1] < 0).sum(axis=0)
-        is_open = changes <= self.allowed
-        return int(is_open.argmax()) if is_open.any() else len(bandwidths)
-
-    def passes(self, bandwidth: float) -> bool:
-        """Return whether the sign changes at most as often as allowed, on the grid."""
-        slope = self.slope_at(bandwidth)
-        level = grid_level(bandwidth, self.scale)
-        point = grid_points(np.arange((1 << COARSEST) + 1), COARSEST, self.scale)
-        difference = slope.difference(point, bandwidth)
-        for finer in range(COARSEST, level + 1):
-            if finer > COARSEST:
-                new = grid_points(np.arange(1, 1 << finer, 2), finer, self.scale)
-                difference = interleave(difference, slope.difference(new, bandwidth))
-                point = interleave(point, new)
-            sign = slope.sign(difference)
-            if sign_changes(sign) > self.allowed:
-                self._witness = witnesses(point, sign, difference, self.allowed + 2)
-                return False
-        return True
-
-
 def interleave(coarse: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     """Return coarse values with the new ones between them."""
     merged = np.empty(len(coarse) + len(new), dtype=coarse.dtype)
@@ -221,40 +143,36 @@ def interleave(coarse: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     return merged
 
 
-def witnesses(point: Floats, sign: Integers, difference: Floats, n_needed: int) -> Floats:
-    """Return points of alternating sign, those where it is clearest.
+def passes(slope: SlopeSign, bandwidth: float, allowed: int) -> bool:
+    """Return whether the sign changes at most as often as allowed, on the grid.
 
-    Of each run of one sign the clearest point is taken. While there are more
-    than needed, the least clear one goes: at an end alone, elsewhere with the
-    less clear of its neighbours, which then are of one sign.
+    The grid is made finer step by step: the first that shows too many changes ends it.
     """
-    held = np.flatnonzero(sign)
-    point, sign, size = point[held], sign[held], np.abs(difference[held])
-    starts = np.flatnonzero(np.concatenate([[True], sign[1:] != sign[:-1]]))
-    bounds = [*starts[1:].tolist(), len(sign)]
-    best = [
-        start + int(size[start:end].argmax())
-        for start, end in zip(starts.tolist(), bounds, strict=True)
-    ]
-    clear = size[best].tolist()
-    while len(best) > n_needed:
-        last = len(best) - 1
-        least = clear.index(min(clear))
-        if len(best) == n_needed + 1:
-            least = 0 if clear[0] <= clear[last] else last
-        gone = [least]
-        if 0 < least < last:
-            gone.append(least - 1 if clear[least - 1] < clear[least + 1] else least + 1)
-        for place in sorted(gone, reverse=True):
-            del best[place], clear[place]
-    return point[best]
+    level, scale = grid_level(bandwidth, slope.scale), slope.scale
+    point = grid_points(np.arange((1 << COARSEST) + 1), COARSEST, scale)
+    difference = slope.difference(point, bandwidth)
+    for finer in range(COARSEST, level + 1):
+        if finer > COARSEST:
+            new = grid_points(np.arange(1, 1 << finer, 2), finer, scale)
+            difference = interleave(difference, slope.difference(new, bandwidth))
+        if sign_changes(slope.sign(difference)) > allowed:
+            return False
+    return True
 
 
 def steady_bandwidth(
     masses: Masses, scale: float, resolution: float, allowed: int
 ) -> float | None:
     """Return the least bandwidth with at most `allowed` sign changes of the slope."""
-    return BandwidthScan(masses, scale, allowed).first_passing(candidates(scale, resolution))
+    made_for = 0.0
+    for bandwidth in candidates(scale, resolution).tolist():
+        if bandwidth >= 2.0 * made_for:  # nodes are as fine as the least bandwidth needs
+            width = bandwidth / NODES_PER_BANDWIDTH
+            right, wrong = (nodes_of(masses, kind, width) for kind in ("right", "wrong"))
+            slope, made_for = SlopeSign(right, wrong, scale), bandwidth
+        if passes(slope, bandwidth, allowed):
+            return float(bandwidth)
+    return None
 
 
 def candidates(scale: float, resolution: float) -> Floats:
