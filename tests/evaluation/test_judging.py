@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -236,7 +238,7 @@ def test_the_noise_floor_is_the_mean_error_of_outcomes_drawn_from_the_confidence
     for name in ("ece", "ece2_count", "mce", "ece_debiased", "ece_smooth", "ece_kernel"):
         for draw in range(7):
             right = chance[:, draw] < confidence
-            expected = BY_NAME[name].compute(judged.with_outcome(right))
+            expected = BY_NAME[name].compute(replace(judged, is_correct=right))
             assert found[name][-1, draw] == pytest.approx(expected, abs=SEARCH)
 
 
@@ -287,6 +289,6 @@ def test_a_perfect_method_scores_its_noise_floor() -> None:
     inside = 0
     for seed in range(200):
         right = np.random.default_rng(seed).random(N) < confidence
-        inside += low <= BY_NAME["ece"].compute(own.with_outcome(right)) <= high
+        inside += low <= BY_NAME["ece"].compute(replace(own, is_correct=right)) <= high
     # 95 % of 200 is 190; three standard errors, of the quantiles too, are 11.
     assert 179 <= inside <= 200

@@ -73,18 +73,6 @@ def bins_record(
     )
 
 
-def part_of(estimates: Estimates, start: int, length: int) -> Estimates:
-    """Return a run of estimates."""
-    span = slice(start, start + length)
-    return Estimates(
-        estimates.value[span],
-        estimates.lower[span],
-        estimates.upper[span],
-        estimates.n[span],
-        estimates.n_clusters[span],
-    )
-
-
 N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
 CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
@@ -245,7 +233,7 @@ def reliability_of(
     chance = chances(keys, options.n_floor)[codes] if options.n_floor > 0 else None
     found = []
     for number, ((method, sample), entry) in enumerate(stated.items()):
-        part = part_of(estimates, number * N_BINS, N_BINS)
+        part = estimates.part(number * N_BINS, N_BINS)
         confidence = entry.confidence
         lower, upper = _band(confidence, weight, bin_of(confidence, edges), chance, options.level)
         known = ~np.isnan(confidence)

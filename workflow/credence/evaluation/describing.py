@@ -10,7 +10,7 @@ import numpy as np
 
 from credence.calibrators.protocol import Calibration
 from credence.draws import encode_clusters, uniform
-from credence.evaluation.curves import bin_of, bin_ratios, bins_record, part_of
+from credence.evaluation.curves import bin_of, bin_ratios, bins_record
 from credence.evaluation.judging import EvaluationOptions
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import ClassCount, Counting, FittedParameter, Halves, ScoreHistogram
@@ -194,7 +194,7 @@ def _describe_class(
     )
     if score is None:
         return count, None
-    part = part_of(estimates, 1, len(edges) - 1)
+    part = estimates.part(1, len(edges) - 1)
     shares = bins_record(score, edges, is_correct, weight, part)
     finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
     return count, ScoreHistogram(
@@ -207,9 +207,7 @@ def _describe_class(
 
 
 def _counts(score: Floats, edges: Floats) -> tuple[int, ...]:
-    inside = np.searchsorted(edges, score, side="left") - 1
-    position = np.clip(inside, 0, len(edges) - 2)
-    return tuple(np.bincount(position, minlength=len(edges) - 1).tolist())
+    return tuple(np.bincount(bin_of(score, edges), minlength=len(edges) - 1).tolist())
 
 
 # Names in the records of calibrations, by what a reader may want to know of a class.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -77,34 +78,16 @@ def evaluate(
 def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
     """Return the columns of the table `metrics`, in their order (DESIGN section 4)."""
     n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in results.metrics}
-    rows = [
-        (
-            row.method,
-            row.class_name,
-            row.sample,
-            row.metric,
-            row.value,
-            row.lower,
-            row.upper,
-            row.n,
-        )
-        for row in results.metrics
-    ]
+    names = ("method", "class_name", "sample", "metric", "value", "lower", "upper", "n")
+    rows = [attrgetter(*names)(row) for row in results.metrics]
     for row in results.floors:
         key = (row.method, row.class_name, row.sample, row.metric)
         name = row.metric + (FLOOR_ALIKE if row.relatives_alike else FLOOR)
         rows.append((*key[:3], name, row.value, row.lower, row.upper, n_of[key]))
-    method, class_name, sample, metric, value, lower, upper, n = map(list, zip(*rows, strict=True))
-    return {
-        "method": method,
-        "class": ["all" if name is None else name for name in class_name],
-        "sample": sample,
-        "metric": metric,
-        "value": value,
-        "lower": lower,
-        "upper": upper,
-        "n": n,
-    }
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    class_names = columns.pop("class_name")
+    every = {"class": ["all" if name is None else name for name in class_names]}
+    return {"method": columns.pop("method"), **every, **columns}
 
 
 def _results(

@@ -17,6 +17,7 @@ from scipy import sparse
 from credence.calibrators.intervals import expanded_quantiles, guard_draws
 from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights, encode_clusters
+from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Strings
 
 MIN_CLUSTERS = 5  # fewer cannot tell how much a mean varies: no interval is given
@@ -45,6 +46,10 @@ class Estimates:
     n: Integers  # Proteins and clusters that each is over
     n_clusters: Integers
 
+    def part(self, start: int, length: int) -> Estimates:
+        """Return a run of them."""
+        return Estimates(*(values[start : start + length] for values in vars(self).values()))
+
 
 def mean_of(losses: Floats, weight: Floats, chosen: Booleans, *, is_share: bool = False) -> Ratio:
     """Return the ratio that is the weighted mean of losses over chosen rows."""
@@ -59,7 +64,7 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
     denominator = _cluster_sums(codes, len(keys), ratios, [ratio.denominator for ratio in ratios])
     total = np.asarray(denominator.sum(axis=1)).ravel()
     n_clusters = np.diff(denominator.indptr).astype(np.int64)
-    value = _divide(np.asarray(numerator.sum(axis=1)).ravel(), total)
+    value = divide(np.asarray(numerator.sum(axis=1)).ravel(), total)
     n = np.array([len(ratio.rows) for ratio in ratios], dtype=np.int64)
     lower = np.full(len(ratios), np.nan)
     upper = lower.copy()
@@ -68,9 +73,9 @@ def estimate(cluster: Strings, ratios: Sequence[Ratio], level: float, n_draws: i
     if n_draws > 0 and known.any():
         squares = np.asarray(denominator.multiply(denominator).sum(axis=1)).ravel()
         # What one pseudo-cluster weighs; means other than shares have no guard.
-        unit = np.where(is_share, _divide(squares, total), 0.0)[known]
+        unit = np.where(is_share, divide(squares, total), 0.0)[known]
         drawn = _draw(numerator[known], denominator[known], unit, keys, n_draws)
-        n_near = _divide(total**2, squares)[known]
+        n_near = divide(total**2, squares)[known]
         low, high = expanded_quantiles(drawn, n_near, FitOptions(level=level))
         lower[known] = np.minimum(low, value[known])
         upper[known] = np.maximum(high, value[known])
@@ -106,10 +111,3 @@ def _draw(
         both = denominator @ weight + np.outer(unit, guard_right[draws] + guard_wrong[draws])
         drawn[:, draws] = right / both
     return drawn
-
-
-def _divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Return the quotients, NaN where the denominator is 0."""
-    quotient = np.full(len(numerator), np.nan)
-    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
-    return quotient

@@ -140,7 +140,7 @@ class Sample:
 
 @dataclass
 class NovelSet:
-    """What is told of a use-set while its pieces are read."""
+    """What is found of a use-set while its pieces are read."""
 
     name: str  # The use-set
     reference: Reference  # What is known
@@ -172,31 +172,21 @@ class NovelSet:
         for row, chosen in enumerate((flagged, placed & ~flagged)):
             known = confidence[chosen & np.isfinite(confidence)]
             self._sums[row] += (known.sum(), len(known))
-        self._rows += [
-            self._protein(row, ids, look, predicted_class, confidence)
-            for row in np.flatnonzero(flagged).tolist()
-        ]
+        for row in np.flatnonzero(flagged).tolist():
+            nearest = int(look.nearest[row])
+            self._rows.append(
+                NovelProtein(
+                    str(ids[row]),
+                    str(predicted_class[row]),
+                    float(confidence[row]),
+                    float(look.novelty[row]),
+                    float(look.distance[row]),
+                    str(self.reference.ids[nearest]),
+                    str(self.reference.class_name[nearest]),
+                    float(look.training_distance[row]),
+                )
+            )
         self._rows = sorted(self._rows, key=lambda found: (-found.distance, found.id))[:MOST_ROWS]
-
-    def _protein(
-        self,
-        row: int,
-        ids: Strings,
-        look: Look,
-        predicted_class: Strings,
-        confidence: Floats,
-    ) -> NovelProtein:
-        nearest = int(look.nearest[row])
-        return NovelProtein(
-            str(ids[row]),
-            str(predicted_class[row]),
-            float(confidence[row]),
-            float(look.novelty[row]),
-            float(look.distance[row]),
-            str(self.reference.ids[nearest]),
-            str(self.reference.class_name[nearest]),
-            float(look.training_distance[row]),
-        )
 
     def finding(self) -> NoveltyFinding:
         """Return what was found of all proteins added."""
@@ -206,7 +196,10 @@ class NovelSet:
         calibration.add(reference.ids[known], _flat(reference.points[known]))
         use = np.concatenate([np.empty(0), *self._distances])
         own = reference.sorted_distances
-        edges = _edges(np.concatenate([use, own]))
+        distances = np.concatenate([use, own])
+        end = float(np.quantile(distances, FARTHEST)) if len(distances) else 1.0
+        n_bins = N_NOVELTY_BINS if len(distances) else 1
+        edges = np.linspace(0.0, end if end > 0 else 1.0, n_bins + 1)
         sums, counts = self._sums.T
         with np.errstate(invalid="ignore"):
             means = sums / counts
@@ -240,13 +233,6 @@ def _flat(points: Floats) -> Floats:
     if points.shape[1] >= 2:
         return points[:, :2]
     return np.column_stack([points[:, 0], np.zeros(len(points))])
-
-
-def _edges(distances: Floats) -> Floats:
-    if len(distances) == 0:
-        return np.array([0.0, 1.0])
-    end = float(np.quantile(distances, FARTHEST))
-    return np.linspace(0.0, end if end > 0 else 1.0, N_NOVELTY_BINS + 1)
 
 
 def _counts(distances: Floats, edges: Floats) -> tuple[int, ...]:

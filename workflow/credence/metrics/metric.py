@@ -8,7 +8,7 @@ the weighted mean of a loss per protein, or a function of sums in cells.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +49,6 @@ class Judged:
             None if self.probabilities is None else self.probabilities[rows],
             None if self.true_class is None else self.true_class[rows],
         )
-
-    def with_outcome(self, is_correct: Booleans) -> Judged:
-        """Return the same proteins, had other predictions been right."""
-        return replace(self, is_correct=is_correct)
 
 
 @dataclass(frozen=True, eq=False)
