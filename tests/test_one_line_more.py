@@ -6,10 +6,8 @@ judged, and stand on the page, with nothing else touched.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +25,6 @@ from credence.calibrators.protocol import (
     FitOptions,
     Method,
     Need,
-    Record,
 )
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.findings import Findings, MethodFinding, Provenance
@@ -48,9 +45,6 @@ class HalfWay:
     def note(self, score: Floats) -> Integers:
         return np.zeros(len(score), dtype=np.int64)
 
-    def to_record(self) -> Record:
-        return {"share": self.share}
-
 
 @dataclass(frozen=True)
 class HalfWaySettings:
@@ -63,10 +57,6 @@ class HalfWaySettings:
         return Band(np.zeros(1), np.zeros(1), np.ones(1))
 
 
-def read_curve(record: Mapping[str, Any]) -> HalfWay:
-    return HalfWay(record["share"])
-
-
 METHOD = Method(
     name="half_way",
     summary="Half way between the share and a number.",
@@ -74,7 +64,7 @@ METHOD = Method(
     settings=HalfWaySettings,
     needs=Need.CLASS,
     build=build_classwise("half_way"),
-    read=reader_of("half_way", read_curve),
+    read=reader_of(HalfWay),
 )
 
 

@@ -15,6 +15,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Labelled
+from credence.records import to_record
 
 Make = Callable[..., ClassSample]
 
@@ -122,15 +123,15 @@ def test_counts_say_what_a_class_rests_on(sample_of: Make) -> None:
 
 
 def test_sums_that_an_older_file_keeps_are_ignored(world: Labelled) -> None:
-    record = read_calibration(fit_record(world)).to_record()
+    record = to_record(read_calibration(fit_record(world)))
     older = fit_record(world)
     for entry in older["classes"].values():
         entry["masses"] = {"score": [1.0], "right": {"shift": 52, "units": [1]}}
-    assert read_calibration(older).to_record() == record
+    assert to_record(read_calibration(older)) == record
 
 
 def fit_record(world: Labelled) -> dict[str, Any]:
     """Return the record of a histogram fitted without draws, as a file gives it back."""
     fitted = parse_method("histogram", "test").build(FitOptions(n_draws=0)).fit(world)
-    record: dict[str, Any] = json.loads(json.dumps(fitted.to_record()))
+    record: dict[str, Any] = json.loads(json.dumps(to_record(fitted)))
     return record

@@ -20,6 +20,7 @@ from credence.calibrators.cumulative import (
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled, from_scores
+from credence.records import from_record, to_record
 
 Make = Callable[..., ClassSample]
 FORMS = [Cumulative(), CumulativePlus(), CumulativeOptimal()]
@@ -128,7 +129,7 @@ def test_above_the_greatest_score_the_last_value_is_kept_with_a_note(sample_of: 
 def test_a_cutoff_survives_its_record(sample_of: Make) -> None:
     for form in FORMS:
         curve = form.fit_curve(drawn(sample_of, 1))
-        again = CumulativeCurve.from_record(curve.to_record())
+        again = from_record(CumulativeCurve, to_record(curve))
         point = np.linspace(0, 10, 101)
         np.testing.assert_array_equal(again.value(point), curve.value(point))
 

@@ -22,6 +22,8 @@ from credence.calibrators.isotonic import (
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats
+from credence.problems import InputError
+from credence.records import from_record, to_record
 
 OPTIONS = FitOptions()
 
@@ -200,7 +202,7 @@ def test_the_interval_does_not_depend_on_what_a_row_weighs_as_a_whole() -> None:
 def test_a_record_gives_the_curve_back(worlds: SimpleNamespace) -> None:
     sample = next(one for one in class_samples(worlds.draw(1)) if one is not None)
     curve = Isotonic().fit_curve(sample)
-    again = Polyline.from_record(curve.to_record())
+    again = from_record(Polyline, to_record(curve))
     np.testing.assert_array_equal(again.score, curve.score)
     np.testing.assert_array_equal(again.confidence, curve.confidence)
 
@@ -224,5 +226,5 @@ def test_quantiles_between_those_drawn_are_joined_and_the_95_percent_one_is_know
     ],
 )
 def test_what_is_no_curve_is_refused(record: dict[str, list[float]]) -> None:
-    with pytest.raises(ValueError, match="curve"):
-        Polyline.from_record(record)
+    with pytest.raises(InputError, match="curve"):
+        from_record(Polyline, record)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from credence.calibrators.joint import JointCalibrator, joint_reader_of
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Note
 from credence.predictions import Booleans, Floats, Labelled, Predictions, from_scores, label
+from credence.records import to_record
 
 
 @dataclass(frozen=True)
@@ -27,18 +26,11 @@ class Tenth:
         value = np.full(predictions.n_samples, 0.1)
         return value, value + 0.2, value - 0.1  # ends that miss the value
 
-    def to_record(self) -> dict[str, Any]:
-        return {"n_rows": self.n_rows, "is_active": list(self.is_active)}
-
 
 @dataclass(frozen=True)
 class TenthMethod:
     def fit_model(self, labelled: Labelled, is_active: Booleans, options: FitOptions) -> Tenth:
         return Tenth(labelled.n_samples, tuple(bool(one) for one in is_active))
-
-
-def read_tenth(record: Mapping[str, Any]) -> Tenth:
-    return Tenth(int(record["n_rows"]), tuple(record["is_active"]))
 
 
 def classes_of_four_kinds() -> Labelled:
@@ -89,9 +81,9 @@ def test_an_interval_is_stretched_until_it_holds_the_value() -> None:
 def test_a_record_gives_the_same_calibration_back() -> None:
     labelled = classes_of_four_kinds()
     calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
-    again = joint_reader_of("tenth", read_tenth)(calibration.to_record())
+    again = joint_reader_of(Tenth)(to_record(calibration))
     assert again.model == calibration.model
-    assert again.to_record() == calibration.to_record()
+    assert to_record(again) == to_record(calibration)
 
 
 def test_where_all_classes_are_scarce_there_is_no_model_and_no_vector() -> None:

@@ -14,6 +14,7 @@ from credence.calibrators.kernel import METHOD, Kernel, KernelCurve
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled
+from credence.records import from_record, to_record
 
 NODES = 1e-11  # what replacing many scores in a bin by two nodes can change
 STORED = 1e-6  # issue 3: the stored curve against the direct sum
@@ -180,7 +181,7 @@ def test_without_a_bandwidth_the_share_is_given_with_a_note(sample_of: Make) -> 
     point = np.array([0.0, 5.0, 7.0])
     assert curve.value(point) == pytest.approx(np.full(3, 4 / 6), abs=1e-15)
     assert (curve.note(point) == Note.NO_BANDWIDTH).all()
-    again = KernelCurve.from_record(curve.to_record())
+    again = from_record(KernelCurve, to_record(curve))
     assert (again.note(point) == Note.NO_BANDWIDTH).all()
 
 

@@ -21,6 +21,7 @@ from credence.calibrators.newton import cluster_covariance, fit_logistic, log_lo
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.vector_features import canonical_order, log_scores, rows_of
 from credence.predictions import from_scores, label
+from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
 
@@ -129,6 +130,6 @@ def test_it_sees_what_the_top_score_does_not_say() -> None:
 
 def test_a_record_holds_no_interval_unless_one_was_wanted(worlds) -> None:
     world = worlds.draw(seed=4)
-    record = METHOD.build(Logistic(), QUICK).fit(world).to_record()
+    record = to_record(METHOD.build(Logistic(), QUICK).fit(world))
     json.dumps(record)
     assert all(part["covariance"] is None for part in record["model"]["classes"].values())

@@ -14,6 +14,7 @@ from credence.calibrators.protocol import FitOptions, Need
 from credence.confidence import Note
 from credence.predictions import Labelled
 from credence.problems import InputError
+from credence.records import to_record
 
 OPTIONS = FitOptions(n_draws=0)
 
@@ -44,13 +45,13 @@ def test_fitting_passes_over_proteins_without_a_place(world: Labelled) -> None:
     rows = list(range(40))
     with_holes = METHOD.build(METHOD.settings(), OPTIONS).fit(moved(world, rows, np.nan))
     without = METHOD.build(METHOD.settings(), OPTIONS).fit(world.take(np.arange(40, 400)))
-    assert json.dumps(with_holes.to_record()["model"]) == json.dumps(without.to_record()["model"])
+    assert json.dumps(to_record(with_holes)["model"]) == json.dumps(to_record(without)["model"])
 
 
 def test_where_no_protein_has_a_place_nothing_is_said(world: Labelled) -> None:
     nowhere = moved(world, list(range(400)), np.nan)
     calibration = METHOD.build(METHOD.settings(), OPTIONS).fit(nowhere)
-    again = read_calibration(json.loads(json.dumps(calibration.to_record())))
+    again = read_calibration(json.loads(json.dumps(to_record(calibration))))
     found = again.confidence(nowhere.predictions)
     assert np.isnan(found.value).all() and (found.note == Note.NO_PLACE).all()
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.method_spec import Stage, TwoSteps, parse_method
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
 from credence.problems import InputError
+from credence.records import to_record
 from credence.settings import setting
 
 
@@ -119,10 +118,6 @@ class Stubborn:
         return Band(np.zeros(1), np.zeros(1), np.ones(1))
 
 
-def read_stubborn(record: Mapping[str, Any]) -> ConstantCurve:
-    return ConstantCurve.from_record(record)
-
-
 TOY = Method(
     name="stubborn",
     summary="The same confidence for all.",
@@ -130,7 +125,7 @@ TOY = Method(
     settings=Stubborn,
     needs=Need.CLASS,
     build=build_classwise("stubborn"),
-    read=reader_of("stubborn", read_stubborn),
+    read=reader_of(ConstantCurve),
 )
 
 
@@ -142,7 +137,7 @@ def test_a_toy_needs_its_module_and_one_line_of_the_registry(
     world = worlds.draw(seed=1)
     for text, expected in (("stubborn(always=0.3)", 0.3), ("tswa -> stubborn(always=0.3)", 0.3)):
         calibration = parse_method(text, "").build(FitOptions(n_draws=0)).fit(world)
-        again = all_methods.read_calibration(json.loads(json.dumps(calibration.to_record())))
+        again = all_methods.read_calibration(json.loads(json.dumps(to_record(calibration))))
         np.testing.assert_array_equal(again.confidence(world.predictions).value, expected)
     composed = parse_method("stubborn -> isotonic", "").build(FitOptions(n_draws=0)).fit(world)
     value = composed.confidence(world.predictions).value

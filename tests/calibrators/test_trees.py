@@ -16,6 +16,8 @@ from credence.calibrators.protocol import FitOptions
 from credence.calibrators.trees import LOOSE_TREES, METHOD, Trees, halves, recalibrate
 from credence.calibrators.vector_features import tree_features
 from credence.predictions import label
+from credence.problems import InputError
+from credence.records import from_record, to_record
 
 QUICK = FitOptions(n_draws=0)
 
@@ -86,9 +88,9 @@ def test_the_interval_holds_what_the_forest_grown_on_says(worlds) -> None:
 def test_a_forest_comes_back_from_json_bit_for_bit() -> None:
     features, is_correct, weight = drawn(missing=0.1)
     forest = grow(features, is_correct, weight, np.zeros(4, dtype=np.int64), Growth(n_trees=5))
-    again = Forest.from_record(json.loads(json.dumps(forest.to_record())))
+    again = from_record(Forest, json.loads(json.dumps(to_record(forest))))
     np.testing.assert_array_equal(again.log_odds(features), forest.log_odds(features))
-    assert again.to_record() == forest.to_record()
+    assert to_record(again) == to_record(forest)
 
 
 def test_a_rising_feature_never_lowers_the_log_odds() -> None:
@@ -184,7 +186,7 @@ def test_trees_that_lead_nowhere_are_refused_before_a_row_goes_there(
 ) -> None:
     features = np.arange(40.0)[:, None]
     grown = grow(features, features[:, 0] > 20, np.ones(40), np.zeros(1, dtype=int), Growth(2))
-    record = grown.to_record()
-    Forest.from_record(record)
-    with pytest.raises(ValueError, match=r"its|out of|not a number"):
-        Forest.from_record(record | {name: change(record[name])})
+    record = to_record(grown)
+    from_record(Forest, record)
+    with pytest.raises(InputError, match=r"its|out of|not a number"):
+        from_record(Forest, record | {name: change(record[name])})

@@ -13,6 +13,7 @@ from credence.calibrators.logit_curve import merged
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.calibrators.venn_abers import Bracket, VennAbers, package_bounds, weighted_bounds
 from credence.predictions import Floats
+from credence.records import from_record, to_record
 
 
 def drawn(seed: int, n_samples: int = 60, weight: Floats | None = None) -> ClassSample:
@@ -107,6 +108,6 @@ def test_numpys_warnings_are_as_they_were_after_the_package_was_used() -> None:
 
 def test_a_record_gives_the_steps_back() -> None:
     curve = VennAbers().fit_curve(drawn(6))
-    again = Bracket.from_record(curve.to_record())
+    again = from_record(Bracket, to_record(curve))
     asked = np.linspace(0, 11, 50)
     np.testing.assert_array_equal(again.value(asked), curve.value(asked))

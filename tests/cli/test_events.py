@@ -15,7 +15,7 @@ from credence.app import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
 from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import read_confidences
-from credence.tables.stage_files import read_novelty
+from credence.tables.stage_files import NOVELTY
 
 SMALL = WorldSettings(
     n_calibration=400, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
@@ -265,7 +265,7 @@ def features_of(path: str) -> dict[str, str]:
 
 def of_the_slow_twin() -> dict[str, float]:
     """Return each calibration protein's distance to the nearest one of another family."""
-    known = read_novelty(Path("novelty.json")).reference
+    known = NOVELTY.read(Path("novelty.json")).reference
     with Path("clusters.tsv").open() as handle:
         family = {row["id"]: row["cluster"] for row in csv.DictReader(handle, delimiter="\t")}
     found = {}

@@ -13,7 +13,7 @@ import pytest
 from credence import __version__
 from credence.app import run_command_line
 from credence.stages.reading import read_proteins
-from credence.tables.stage_files import read_novelty
+from credence.tables.stage_files import NOVELTY
 
 END = "Fix this and run the command again.\n"
 LABELLED = ["--format", "phanns-labelled"]
@@ -78,7 +78,7 @@ def test_known_proteins_are_written_and_use_sets_compared_with_them(
     words = ["--proteins", "world/proteins.fasta", "--training", "world/training.fasta"]
     assert call(*words, "--components", "8", "--out", "novelty.json") == 0
     assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 8 axes.\n"
-    known = read_novelty(Path("novelty.json"))
+    known = NOVELTY.read(Path("novelty.json"))
     assert sorted(known.reference.ids) == sorted(ids_of("world/calibration.csv"))
     assert known.reference.training is not None and len(known.reference.training) == 23
     assert call(*words, "--components", "8", "--out", "again.json") == 0
@@ -103,7 +103,7 @@ def test_a_trove_that_added_nothing_is_no_file_without_proteins(
     own = ("--proteins", "world/proteins.fasta")
     assert call(*own, "--out", "without.json") == 0
     assert call(*own, "--proteins", "added.fasta", "--out", "with.json") == 0
-    with_it, without = read_novelty(Path("with.json")), read_novelty(Path("without.json"))
+    with_it, without = NOVELTY.read(Path("with.json")), NOVELTY.read(Path("without.json"))
     assert list(with_it.reference.ids) == list(without.reference.ids)
     words = ("novelty", "world/calibration.csv", *LABELLED, "--proteins", "added.fasta")
     assert refused(capsys, *words, "--out", "n.json") == (
@@ -117,7 +117,7 @@ def test_vectors_tell_proteins_as_sequences_do(world: Path, capsys: Stated) -> N
     words = ["--vectors", "vectors.npz", "--components", "4"]
     assert call(*words, "--out", "novelty.json") == 0
     assert capsys.readouterr().err == "Wrote novelty.json: 90 proteins along 4 axes.\n"
-    space = read_novelty(Path("novelty.json")).reference.space
+    space = NOVELTY.read(Path("novelty.json")).reference.space
     assert (space.kind, space.n_features) == ("vectors", N_NUMBERS)
     assert run_command_line(annotate("--vectors", "vectors.npz")) == 0
     assert pd.read_csv("out.tsv", sep="\t")["novelty"].notna().all()

@@ -8,6 +8,7 @@ import pytest
 from credence.events.event import Event, as_question, events_of, membership, outcomes
 from credence.predictions import Predictions, from_scores, label
 from credence.problems import InputError
+from credence.records import from_record, to_record
 from drawn_events import CLASS_NAMES, TAIL, drawn
 
 
@@ -38,7 +39,7 @@ def test_the_events_asked_for_come_in_their_order() -> None:
         ["two_best", "each_class"], {"tail": TAIL}, {"mine": "'score' > 0.1"}, CLASS_NAMES, "c"
     )
     assert [event.name for event in found] == ["two_best", *CLASS_NAMES, "tail", "mine"]
-    assert [Event.from_record(event.to_record()) for event in found] == list(found)
+    assert [from_record(Event, to_record(event)) for event in found] == list(found)
     assert found[0].words == "the true class is among the 2 best"
     assert found[6].words == "the true class is one of Tail fiber, HTJ"
     assert found[7].words == "the true class fulfils: 'score' > 0.1"

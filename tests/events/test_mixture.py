@@ -19,6 +19,7 @@ from credence.events.features import EventEvidence
 from credence.events.model import EventModel, Mix, Mixture, for_another_mix, mixture_of
 from credence.events.training import EventOptions
 from credence.predictions import Floats, Labelled
+from credence.records import from_record, to_record
 from drawn_events import CLASS_NAMES, TAIL, drawn
 
 SEEDS = st.integers(0, 2**16)
@@ -161,7 +162,7 @@ def test_corrected_events_contradict_neither_each_other_nor_the_confidence() -> 
 def test_a_mixture_comes_back_from_json_though_a_class_is_not_known() -> None:
     labelled = drawn(3)
     known = mixture_of(labelled.take(np.flatnonzero(labelled.true_class != 2)))
-    again = Mixture.from_record(json.loads(json.dumps(known.to_record(), allow_nan=False)))
+    again = from_record(Mixture, json.loads(json.dumps(to_record(known), allow_nan=False)))
     of = labelled.predictions
     assert (again.shares(of, None) == known.shares(of, None)).all()
     assert (known.shares(of, None)[:, 2] == 0.0).all()

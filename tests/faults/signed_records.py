@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +17,19 @@ from credence.events.features import EventEvidence, Seen, table_of
 from credence.events.forecasters import FORECASTERS, Examples
 from credence.events.learning import fit_one
 from credence.events.model import EventModel, FittedEvent, Mix, mixture_of
+from credence.findings.use_sets import EventsFinding, ShiftClass, ShiftFinding
 from credence.novelty.reference import build
 from credence.novelty.space import fit_composition
 from credence.predictions import Labelled
 from credence.tables.stage_files import (
+    EVENTS,
+    NOVELTY,
+    SHIFT,
     EventsFile,
     NoveltyFile,
     ShiftFile,
-    read_events,
-    read_novelty,
-    read_shift,
     require_same,
     require_same_events,
-    write_events,
-    write_novelty,
-    write_shift,
 )
 
 FEATURES = ("top_score", "event_score", "predicted_class")
@@ -46,22 +45,32 @@ def signed_records(
     shape = (known.predictions.n_classes, N_SCORE_BINS)
     calibration = parse_method("kernel", "fuzz").build(FitOptions(n_draws=5)).fit(known)
     adjusted = AdjustedCalibration(calibration, 10.0, np.full(shape, 0.1), np.full(shape, 0.2))
-    classes = [
-        {"name": name, "applied": 0.3, "calibration_share": 0.2}
-        for name in known.predictions.class_names
-    ]
     head = ("kernel", known.predictions.class_names, 10.0)
-    write_shift(folder / "shift.json", ShiftFile(*head, {"classes": classes}, adjusted))
+    SHIFT.write(folder / "shift.json", ShiftFile(*head, _shift_finding(known), adjusted))
     yield "shift.json", _use_shift
-    write_events(folder / "events.json", EventsFile(*head, {"events": []}, _events(known)))
+    EVENTS.write(folder / "events.json", EventsFile(*head, EVENTS_FOUND, _events(known)))
     yield "events.json", _use_events
     ids = known.predictions.ids[: len(SEQUENCES)]
     space = fit_composition(SEQUENCES, 2)
     reference = build(
         space, ids, ids, space.of_sequences(SEQUENCES), ids, np.ones(len(ids), bool), None, 0.99
     )
-    write_novelty(folder / "novelty.json", NoveltyFile(reference, {"p.fasta": "0" * 64}))
+    NOVELTY.write(
+        folder / "novelty.json", NoveltyFile(inputs={"p.fasta": "0" * 64}, reference=reference)
+    )
     yield "novelty.json", _use_novelty
+
+
+def _shift_finding(known: Labelled) -> ShiftFinding:
+    classes = tuple(
+        ShiftClass(name, *[0.3] * 6, 9, *[0.3] * (len(fields(ShiftClass)) - 8))
+        for name in known.predictions.class_names
+    )
+    texts, numbers = ("use", "em_matched", "kernel"), (0.95, 9, 9, *[0.5] * 9)
+    return ShiftFinding(*texts, *numbers, classes=classes, sentences=(), curves=())
+
+
+EVENTS_FOUND = EventsFinding("knn", (), 5, 0.95, False, "", (), (), 0, 0.5, 0.5)
 
 
 def _events(known: Labelled) -> EventModel:
@@ -86,14 +95,14 @@ def _events(known: Labelled) -> EventModel:
 
 
 def _use_shift(path: Path, known: Labelled) -> None:
-    file = read_shift(path)
+    file = SHIFT.read(path)
     require_same(file, "kernel", known.predictions, str(path))
     found = file.adjusted.confidence(known.predictions)
     assert found.value.shape == (known.n_samples,)
 
 
 def _use_events(path: Path, known: Labelled) -> None:
-    file = read_events(path)
+    file = EVENTS.read(path)
     require_same_events(file, "kernel", known.predictions, str(path))
     weight = np.arange(1.0, known.predictions.n_classes + 1.0)
     mix = Mix(weight, np.full(known.n_samples, 0.5))
@@ -102,5 +111,5 @@ def _use_events(path: Path, known: Labelled) -> None:
 
 
 def _use_novelty(path: Path, known: Labelled) -> None:
-    reference = read_novelty(path).reference
+    reference = NOVELTY.read(path).reference
     reference.look(reference.space.of_sequences(SEQUENCES))

@@ -11,6 +11,7 @@ from Bio.SeqUtils.ProtParam import ProteinAnalysis
 from credence.novelty import space
 from credence.novelty.space import CHEMISTRY, KINDS, RESIDUES, SIDE_CHAINS, chemistry, composition
 from credence.predictions import Strings
+from credence.records import from_record, to_record
 
 
 def drawn(seed: int, n: int = 40, letters: str = RESIDUES) -> Strings:
@@ -91,11 +92,11 @@ def test_a_place_depends_neither_on_the_other_proteins_nor_on_their_order() -> N
     sequences = drawn(4)
     first = space.fit_composition(sequences, 6)
     again = space.fit_composition(sequences[::-1], 6)
-    assert json.dumps(first.to_record()) == json.dumps(again.to_record())
+    assert json.dumps(to_record(first)) == json.dumps(to_record(again))
     together = first.of_sequences(sequences)
     alone = np.concatenate([first.of_sequences(sequences[row : row + 1]) for row in range(5)])
     np.testing.assert_allclose(alone, together[:5], atol=1e-6)
-    read = space.read(json.loads(json.dumps(first.to_record())))
+    read = from_record(space.Space, json.loads(json.dumps(to_record(first))))
     np.testing.assert_array_equal(read.of_sequences(sequences), together)
 
 

@@ -18,6 +18,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights
 from credence.findings.releases import ReleaseState, ReleaseStep
 from credence.predictions import Labelled
+from credence.records import to_record
 from credence.releases.compare import Comparison, ReleaseData, compare
 from credence.releases.reweighting import class_weights, three_sets
 
@@ -35,7 +36,7 @@ several_worlds = settings(max_examples=4, deadline=None)
 
 def side(labelled: Labelled, name: str, method: str, options: FitOptions) -> ReleaseData:
     calibration = parse_method(method, "test").build(options).fit(labelled)
-    classes = calibration.to_record().get("classes", {})
+    classes = to_record(calibration).get("classes", {})
     state = ReleaseState(
         name, 0, None, "", labelled.n_samples, int(labelled.is_correct.sum()),
         len(set(labelled.cluster)),

@@ -15,7 +15,7 @@ from credence.predictions import Labelled, Predictions
 from credence.sets.conformal import SetOptions, fit_sets
 from credence.tables.calibration_file import checksum_of, read_calibration
 from credence.tables.contract import read_confidences, set_columns, set_texts
-from credence.tables.stage_files import read_shift
+from credence.tables.stage_files import SHIFT
 from set_worlds import NAMES, world
 
 USE = {"Portal": 0.8, "Collar": 0.15, "HTJ": 0.05}
@@ -153,7 +153,7 @@ def shifted(kind: str) -> dict[str, list[str]]:
 
 def test_sets_over_all_have_columns_for_another_composition(folder: Path) -> None:
     found = shifted("overall")
-    share = read_shift(Path("s.json")).applied_share
+    share = SHIFT.read(Path("s.json")).applied_share
     assert share == pytest.approx(list(USE.values()), abs=1e-9)
     sets = fit_sets(known(), SetOptions(0.8, "overall"))
     adjusted, plain = sets.contains(new(), share), sets.contains(new())

@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import adjust, read_adjusted, shifted
+from credence.calibrators.protocol import Calibration, FitOptions
+from credence.composition.adjusted import AdjustedCalibration, adjust, shifted
 from credence.composition.both_samples import calibration_sample, together, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
@@ -20,6 +21,7 @@ from credence.composition.estimate import (
 )
 from credence.composition.estimators import BY_NAME
 from credence.predictions import Labelled, label
+from credence.records import from_record, to_record
 from credence.simulate import WorldSettings, draw_labelled
 
 OPTIONS = FitOptions(n_draws=40)
@@ -206,5 +208,7 @@ def test_corrected_intervals_carry_the_composition_and_come_back_from_their_reco
     np.testing.assert_allclose(wide.value[inside], narrow.value[inside])
     gain = (wide.upper - wide.lower)[inside] - (narrow.upper - narrow.lower)[inside]
     assert gain.min() >= -1e-12 and gain.mean() > 0.01
-    again = read_adjusted(adjusted.to_record(), adjusted.calibration).confidence(predictions)
+    again = from_record(
+        AdjustedCalibration, to_record(adjusted), kinds={Calibration: read_calibration}
+    ).confidence(predictions)
     np.testing.assert_array_equal(again.upper, wide.upper)

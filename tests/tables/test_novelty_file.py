@@ -11,7 +11,7 @@ from credence.novelty.reference import build
 from credence.novelty.space import Space
 from credence.problems import InputError
 from credence.tables.npz import read_vectors
-from credence.tables.stage_files import NoveltyFile, read_novelty, write_novelty
+from credence.tables.stage_files import NOVELTY, NoveltyFile
 
 
 @pytest.fixture
@@ -22,13 +22,13 @@ def written(tmp_path: Path) -> Path:
         line, ids, ids, np.array([[0.0], [1.0]]), ids, np.array([True, True]), None, 0.99
     )
     path = tmp_path / "novelty.json"
-    write_novelty(path, NoveltyFile(reference, {"a.fasta": "0" * 64}))
+    NOVELTY.write(path, NoveltyFile(reference=reference, inputs={"a.fasta": "0" * 64}))
     return path
 
 
 def test_a_file_comes_back_to_the_byte(written: Path, tmp_path: Path) -> None:
-    file = read_novelty(written)
-    write_novelty(tmp_path / "again.json", file)
+    file = NOVELTY.read(written)
+    NOVELTY.write(tmp_path / "again.json", file)
     assert (tmp_path / "again.json").read_bytes() == written.read_bytes()
     assert file.reference.look([[3.0]]).distance[0] == 2.0
 
@@ -37,7 +37,7 @@ def changed(path: Path, **values: object) -> str:
     record = json.loads(path.read_text()) | values
     path.write_text(json.dumps(record))
     with pytest.raises(InputError) as refused:
-        read_novelty(path)
+        NOVELTY.read(path)
     return str(refused.value).replace(str(path), "novelty.json")
 
 
@@ -58,7 +58,7 @@ def test_what_is_no_novelty_file_of_this_version_is_refused_by_name(written: Pat
 def test_half_a_file_is_refused(written: Path) -> None:
     written.write_bytes(written.read_bytes()[:50])
     with pytest.raises(InputError, match="this is not JSON, or not the whole of it"):
-        read_novelty(written)
+        NOVELTY.read(written)
 
 
 def refusal(path: Path) -> str:

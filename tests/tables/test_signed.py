@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +13,42 @@ import pytest
 
 from credence import __version__
 from credence.problems import InputError
-from credence.tables.stage_files import digest_of, read_signed, write_signed
+from credence.tables.stage_files import Signed, digest_of
 
 AGAIN = "Make it again: credence example."
 
 
-def number_of(body: Mapping[str, Any]) -> float:
-    return float(body["number"])
+@dataclass(frozen=True)
+class Example:
+    number: float
+    none: float = 0.0
+
+
+def refuse_half(example: Example) -> None:
+    if example.number == 0.5:
+        raise ValueError("a half")
+
+
+EXAMPLES = Signed("credence/example/2", Example, AGAIN, refuse_half)
 
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     path = tmp_path / "record.json"
-    write_signed(path, "credence/example/2", {"number": 0.1, "none": float("nan")})
+    EXAMPLES.write(path, Example(0.1, float("nan")))
     return path
 
 
 def refusal(path: Path) -> str:
     with pytest.raises(InputError) as refused:
-        read_signed(path, "credence/example/2", AGAIN, number_of)
+        EXAMPLES.read(path)
     return str(refused.value).replace(str(path), "record.json")
 
 
 def test_a_record_comes_back(written: Path) -> None:
-    assert read_signed(written, "credence/example/2", AGAIN, dict) == {"number": 0.1, "none": None}
+    back = EXAMPLES.read(written)
+    assert back.number == 0.1
+    assert math.isnan(back.none)
 
 
 def test_the_digest_is_that_of_the_content_and_not_of_the_order() -> None:
@@ -80,12 +94,23 @@ def test_what_is_no_record_is_refused(written: Path, content: bytes, message: st
 
 def test_a_folder_and_a_file_that_is_not_there_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=f"this is a folder. {AGAIN}"):
-        read_signed(tmp_path, "credence/example/2", AGAIN, number_of)
+        EXAMPLES.read(tmp_path)
     with pytest.raises(InputError, match=f"there is no such file. {AGAIN}"):
-        read_signed(tmp_path / "gone.json", "credence/example/2", AGAIN, number_of)
+        EXAMPLES.read(tmp_path / "gone.json")
 
 
-def test_a_record_of_the_wrong_shape_is_told_as_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"nothing": 1}, ", column 'number': it is missing."),
+        ({"number": "ten"}, ", column 'number': \"ten\" is no value for it."),
+        ({"number": 0.5}, ": it is damaged (ValueError: a half)."),
+    ],
+)
+def test_a_record_of_the_wrong_shape_is_refused_by_its_field(
+    tmp_path: Path, body: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "record.json"
-    write_signed(path, "credence/example/2", {"nothing": 1})
-    assert refusal(path) == f"record.json: it is damaged (KeyError: 'number'). {AGAIN}"
+    head = {"schema": EXAMPLES.schema, "sha256": digest_of(body)}
+    path.write_text(json.dumps(head | body))
+    assert refusal(path) == f"record.json{message} {AGAIN}"

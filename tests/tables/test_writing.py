@@ -19,8 +19,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from credence.predictions import Floats
 from credence.problems import InputError
-from credence.tables.calibration_file import nulls_to_nan
+from credence.records import from_record
 from credence.tables.writing import (
     ROWS_AT_ONCE,
     TableWriter,
@@ -226,7 +227,7 @@ def test_the_same_text_gives_the_same_bytes_at_any_time(tmp_path: Path, ending: 
 def test_floats_come_back_from_json_bit_for_bit(tmp_path: Path, values: list[float]) -> None:
     path = tmp_path / "a.json"
     write_json(path, {"values": np.array(values)})
-    back = np.array(nulls_to_nan(json.loads(path.read_text()))["values"], dtype=float)
+    back = from_record(dict[str, Floats], json.loads(path.read_text()))["values"]
     np.testing.assert_array_equal(back.view(np.int64), canonical(values).view(np.int64))
 
 

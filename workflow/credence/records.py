@@ -51,10 +51,12 @@ class Stored:
     null: float = math.nan  # The number that null stands for
     packed: str = ""  # Of `PACKED_KINDS`: the array is its bytes, in base64
     is_inline: bool = False  # Whether its own fields stand among those around it
-    is_left_out: bool = False  # Whether nothing is written where it is None
+    is_left_out: bool = False  # Whether nothing is written where it is the default
+    tag: str = ""  # Key beside it that says which class it is of, of those in `kinds`
 
 
 PLAIN = Stored()
+PackedFloats = Annotated[NDArray[np.float64], Stored(packed="float32")]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class _Entry:
     key: str  # In the record
     kind: Any  # The type
     stored: Stored
-    has_default: bool
+    default: Any  # MISSING where the field has none
     constant: Any  # What it has to be; MISSING where it may be anything
 
 
@@ -75,11 +77,16 @@ def _entries(kind: Any) -> tuple[_Entry, ...]:
         hint, stored = hints[entry.name], PLAIN
         if get_origin(hint) is Annotated:
             hint, stored = get_args(hint)[:2]
-        has_default = entry.default is not MISSING or entry.default_factory is not MISSING
+        default = entry.default if entry.default_factory is MISSING else entry.default_factory
         constant = MISSING if entry.init else entry.default
         key = stored.name or entry.name
-        found.append(_Entry(entry.name, key, hint, stored, has_default, constant))
+        found.append(_Entry(entry.name, key, hint, stored, default, constant))
     return tuple(found)
+
+
+def keys_of(kind: type[Any]) -> tuple[str, ...]:
+    """Return the keys of a class's record, in their order."""
+    return tuple(entry.key for entry in _entries(kind))  # type: ignore[arg-type]
 
 
 def to_record(value: Any) -> Any:
@@ -116,7 +123,7 @@ def _record_of_fields(value: Any) -> dict[str, Any]:
         part, stored = getattr(value, entry.name), entry.stored
         if stored.is_inline:
             record |= _record_of_fields(part)
-        elif part is None and stored.is_left_out:
+        elif stored.is_left_out and part is entry.default:
             continue
         elif part is not None and stored.packed:
             record[entry.key] = packed(part, stored.packed)
@@ -210,7 +217,7 @@ def _read_plain(
         return stored.null
     elif kind is float:
         _require(isinstance(record, int | float) and not isinstance(record, bool), record, path)
-        return float(record)
+        return _asked(float, record, path)
     elif kind is not Any:
         _require(type(record) is kind, record, path)
     return record
@@ -223,10 +230,8 @@ def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) ->
             inline[entry.name] = _read_object(entry.kind, record, path, kinds)
         elif entry.constant is not MISSING:
             _require_constant(entry, record, path)
-        elif entry.key in record or not (entry.has_default or entry.stored.is_left_out):
+        elif entry.key in record or entry.default is MISSING:
             parts[entry.name] = (entry.key, entry.kind, entry.stored)
-        elif not entry.has_default:
-            inline[entry.name] = None
     value = kind(**inline, **_read_parts(parts, record, path, kinds))
     if hasattr(value, "refuse_damage"):
         _asked(lambda _: value.refuse_damage(), record, path)
@@ -244,12 +249,21 @@ def _read_parts(
         try:
             if key not in record:
                 raise _DamageError((own, "it is missing."))
+            if stored.tag:
+                kind = _tagged(kinds[kind], record.get(stored.tag), own)
             values[name] = _read(kind, record[key], own, kinds, stored)
         except _DamageError as error:
             damage += error.found
     if damage:
         raise _DamageError(*damage)
     return values
+
+
+def _tagged(known: Mapping[str, Any], tag: Any, path: str) -> Any:
+    """Return the class that a tag names."""
+    if not isinstance(tag, str) or tag not in known:
+        raise _DamageError((path, f"{tag!r} is nothing that this version of credence knows."))
+    return known[tag]
 
 
 def _require_constant(entry: _Entry, record: Mapping[str, Any], path: str) -> None:
@@ -279,7 +293,7 @@ def _read_array(dtype: np.dtype[Any], record: Any, path: str, stored: Stored) ->
     try:
         held = str(np.array(record).dtype.kind)
         array = np.array(record, dtype=dtype)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         held, array = "", np.zeros(1, dtype)
     _require(array.size == 0 or held in LISTED_KINDS[dtype.kind], record, path)
     if dtype.kind == "f" and not math.isnan(stored.null):

@@ -29,6 +29,7 @@ from credence.calibrators import (
     venn_abers,
 )
 from credence.calibrators.protocol import Calibration, Method, Need
+from credence.records import from_record
 
 SINGLE: tuple[Method, ...] = (
     uncalibrated.METHOD,
@@ -61,7 +62,8 @@ BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 def read_calibration(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration of a record that some method wrote."""
     if record["method"] == two_steps.NAME:
-        return two_steps.read(record, read_calibration)
+        kinds = {Calibration: read_calibration}
+        return from_record(two_steps.ComposedCalibration, record, kinds=kinds)
     return BY_NAME[record["method"]].read(record)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
-from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need, Record
+from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.confidence import Confidence, Note, unknown
 from credence.predictions import Booleans, Floats, Labelled, Predictions, Strings
+from credence.records import from_record
 from credence.settings import setting
 
 # Whose interval stands in for a choice's own, by whether the choice sees the vector:
@@ -45,19 +47,6 @@ class Choice:
     n: int  # Proteins and clusters that judged
     n_clusters: int
     trials: tuple[Trial, ...]  # All candidates, from simple to complex
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Choice:
-        """Return the choice of a record."""
-        return cls(
-            record["class_name"],
-            tuple(record["chosen"]),
-            tuple(record["rivals"]),
-            tuple(record["interval"]),
-            int(record["n"]),
-            int(record["n_clusters"]),
-            tuple(Trial(**trial) for trial in record["trials"]),
-        )
 
 
 def loss(confidence: Confidence, labelled: Labelled) -> Floats:
@@ -140,6 +129,7 @@ SHORT_LIST = ("class_only", "isotonic", "beta", "kernel", "tswa", "logistic")
 class AutoCalibration:
     """Calibrations of the methods chosen, and why they were."""
 
+    method: str = field(default="auto", init=False)  # Tells the registry what reads its record
     class_names: tuple[str, ...]  # Classes in order
     choices: tuple[Choice, ...]  # One per class
     skipped: Mapping[str, str]  # Candidates that the data do not allow, with the reason
@@ -164,16 +154,6 @@ class AutoCalibration:
                 answer.lower[rows] = np.minimum(lower, answer.value[rows])
                 answer.upper[rows] = np.maximum(upper, answer.value[rows])
         return answer
-
-    def to_record(self) -> Record:
-        """Return the calibration as JSON data."""
-        return {
-            "method": "auto",
-            "class_names": list(self.class_names),
-            "choices": [asdict(choice) for choice in self.choices],
-            "skipped": dict(self.skipped),
-            "members": {name: member.to_record() for name, member in self.members.items()},
-        }
 
 
 @dataclass(frozen=True)
@@ -271,13 +251,8 @@ def method_over(methods: tuple[Method, ...]) -> Method:
     def build(settings: Auto, options: FitOptions) -> Calibrator:
         return AutoCalibrator(settings, options, methods)
 
-    def read(record: Mapping[str, Any]) -> Calibration:
-        return AutoCalibration(
-            tuple(record["class_names"]),
-            tuple(Choice.from_record(choice) for choice in record["choices"]),
-            dict(record["skipped"]),
-            {name: by_name[name].read(member) for name, member in record["members"].items()},
-        )
+    def member(record: Mapping[str, Any]) -> Calibration:
+        return by_name[record["method"]].read(record)
 
     return Method(
         name="auto",
@@ -286,5 +261,5 @@ def method_over(methods: tuple[Method, ...]) -> Method:
         settings=Auto,
         needs=Need.CLASS,
         build=build,
-        read=read,
+        read=partial(from_record, AutoCalibration, kinds={Calibration: member}),
     )

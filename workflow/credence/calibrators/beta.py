@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +23,6 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.predictions import Floats
@@ -45,15 +42,6 @@ class BetaColumns:
         """Return the columns at each score."""
         log_share, log_rest = log_parts(score, self.scale, self.low, self.high)
         return np.stack([np.ones(len(score)), log_share, -log_rest], axis=1)
-
-    def to_record(self) -> Record:
-        """Return the basis as JSON data."""
-        return {"scale": self.scale, "low": self.low, "high": self.high}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> BetaColumns:
-        """Return the basis of a record."""
-        return cls(float(record["scale"]), float(record["low"]), float(record["high"]))
 
 
 @dataclass(frozen=True)
@@ -104,6 +92,6 @@ METHOD = Method(
     settings=Beta,
     needs=Need.TOP_SCORE,
     build=build_classwise("beta"),
-    read=reader_of("beta", logit_reader(BetaColumns.from_record)),
+    read=reader_of(logit_reader(BetaColumns)),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )

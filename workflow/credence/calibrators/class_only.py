@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.predictions import Floats, Integers
+from credence.records import Stored
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class ConstantCurve:
     """A confidence that does not depend on the score."""
 
     share: float  # The confidence
-    code: int = 0  # A note that holds everywhere
+    code: Annotated[int, Stored("note")] = 0  # A note that holds everywhere
 
     def value(self, score: Floats) -> Floats:
         """Return the share for every score."""
@@ -38,15 +37,6 @@ class ConstantCurve:
     def note(self, score: Floats) -> Integers:
         """Return the curve's one note for every score."""
         return np.full(len(score), self.code, dtype=np.int64)
-
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {"share": self.share, "note": self.code}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ConstantCurve:
-        """Return the curve of a record."""
-        return cls(float(record["share"]), int(record["note"]))
 
 
 @dataclass(frozen=True)
@@ -80,7 +70,7 @@ METHOD = Method(
     settings=ClassOnly,
     needs=Need.CLASS,
     build=build_classwise("class_only"),
-    read=reader_of("class_only", ConstantCurve.from_record),
+    read=reader_of(ConstantCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )

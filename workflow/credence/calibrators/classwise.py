@@ -6,14 +6,15 @@ and that some were never predicted. Methods see one class's positives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.masses import ClassMasses, class_masses
+from credence.calibrators.masses import ClassMasses, Support, class_masses
 from credence.calibrators.protocol import (
     Band,
     Calibrator,
@@ -21,11 +22,13 @@ from credence.calibrators.protocol import (
     Curve,
     CurveMethod,
     FitOptions,
-    Record,
 )
 from credence.confidence import Confidence, Note
 from credence.draws import encode_clusters
 from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.records import Stored, from_record
+
+LEFT_OUT = Stored(is_left_out=True)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Fallback:
     """The class's share with Jeffreys' prior, where data are scarce."""
 
     share: float  # (Σw TP + ½) / (Σw + 1)
-    code: int  # The note that says why
+    code: Annotated[int, Stored("note")]  # The note that says why
 
     def value(self, score: Floats) -> Floats:
         """Return the share for every score."""
@@ -43,19 +46,23 @@ class Fallback:
         """Return the reason for every score."""
         return np.full(len(score), self.code, dtype=np.int64)
 
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {"share": self.share, "note": self.code}
-
 
 @dataclass(frozen=True, eq=False)
 class ClassCurve:
     """All that is known of one predicted class."""
 
-    curve: Curve | None  # None where the class was never predicted in calibration
-    band: Band | None  # Its pointwise interval; None where none was asked for
-    support: tuple[Floats, Floats] | None  # Knots of the effective number of proteins near a score
-    counts: Record  # What the class's positives amount to
+    counts: dict[str, Any]  # What the class's positives amount to
+    # What answers where the class is scarce; neither this nor a curve where a class was never
+    # predicted in calibration, or where a model of all classes answers.
+    fallback: Annotated[Fallback | None, LEFT_OUT] = None
+    learnt: Annotated[Curve | None, Stored("curve", is_left_out=True)] = None
+    band: Annotated[Band | None, LEFT_OUT] = None  # Its pointwise interval, if one was asked for
+    support: Annotated[Support | None, LEFT_OUT] = None
+
+    @property
+    def curve(self) -> Curve | None:
+        """What answers for the class."""
+        return self.learnt if self.fallback is None else self.fallback
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +70,17 @@ class ClasswiseCalibration:
     """Fitted curves of all classes."""
 
     method: str  # Name of the method in the registry
-    class_names: tuple[str, ...]  # Classes in order
-    entries: tuple[ClassCurve, ...]  # One per class
+    classes: dict[str, ClassCurve]  # By name, in order
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Classes in order."""
+        return tuple(self.classes)
+
+    @property
+    def entries(self) -> tuple[ClassCurve, ...]:
+        """One per class."""
+        return tuple(self.classes.values())
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction."""
@@ -88,18 +104,8 @@ class ClasswiseCalibration:
                 lower[rows] = np.minimum(np.interp(score, band.score, band.lower), value[rows])
                 upper[rows] = np.maximum(np.interp(score, band.score, band.upper), value[rows])
             if entry.support is not None:
-                support[rows] = np.interp(score, *entry.support)
+                support[rows] = np.interp(score, entry.support.score, entry.support.n)
         return Confidence(value, lower, upper, support, note)
-
-    def to_record(self) -> Record:
-        """Return the calibration as JSON data."""
-        return {
-            "method": self.method,
-            "classes": {
-                name: entry_record(entry)
-                for name, entry in zip(self.class_names, self.entries, strict=True)
-            },
-        }
 
 
 @dataclass(frozen=True)
@@ -112,23 +118,22 @@ class ClasswiseCalibrator:
 
     def fit(self, labelled: Labelled) -> ClasswiseCalibration:
         """Return one curve per class."""
-        entries = tuple(
+        entries = [
             self._fit_class(sample) if sample is not None else never_predicted()
             for sample in class_samples(labelled)
-        )
-        return ClasswiseCalibration(self.method, labelled.predictions.class_names, entries)
+        ]
+        classes = dict(zip(labelled.predictions.class_names, entries, strict=True))
+        return ClasswiseCalibration(self.method, classes)
 
     def _fit_class(self, sample: ClassSample) -> ClassCurve:
         masses = class_masses(sample)
-        curve = scarce_fallback(masses, self.options) or self.settings.fit_curve(sample)
-        band = None
+        fallback = scarce_fallback(masses, self.options)
+        if fallback is not None:
+            return scarce_class(sample, masses, fallback, self.options)
+        curve, band = self.settings.fit_curve(sample), None
         if self.options.n_draws > 0:
-            if isinstance(curve, Fallback):
-                lower, upper = share_interval(sample, self.options)
-                band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
-            else:
-                band = self.settings.fit_band(sample, curve, self.options)
-        return ClassCurve(curve, band, masses.support, count(sample, masses))
+            band = self.settings.fit_band(sample, curve, self.options)
+        return ClassCurve(count(sample, masses), None, curve, band, masses.support)
 
 
 def class_samples(labelled: Labelled) -> list[ClassSample | None]:
@@ -186,7 +191,7 @@ def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None
     return Fallback((masses.weight_right + 0.5) / (masses.weight + 1.0), int(code))
 
 
-def count(sample: ClassSample, masses: ClassMasses) -> Record:
+def count(sample: ClassSample, masses: ClassMasses) -> dict[str, Any]:
     """Return how many proteins and clusters a class's positives are."""
     return {
         "n": len(sample.score),
@@ -202,61 +207,23 @@ def count(sample: ClassSample, masses: ClassMasses) -> Record:
 
 def never_predicted() -> ClassCurve:
     """Return the entry of a class that has no positives."""
-    return ClassCurve(None, None, None, {"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
+    return ClassCurve({"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
 
 
-def entry_record(entry: ClassCurve) -> Record:
-    """Return one class's entry as JSON data."""
-    record: Record = {"counts": entry.counts}
-    if entry.curve is not None:
-        kind = "fallback" if isinstance(entry.curve, Fallback) else "curve"
-        record[kind] = entry.curve.to_record()
-    if entry.band is not None:
-        record["band"] = {
-            "score": entry.band.score.tolist(),
-            "lower": entry.band.lower.tolist(),
-            "upper": entry.band.upper.tolist(),
-        }
-    if entry.support is not None:
-        record["support"] = {
-            "score": entry.support[0].tolist(),
-            "n": entry.support[1].tolist(),
-        }
-    return record
-
-
-def read_entry(
-    record: Mapping[str, Any], read_curve: Callable[[Mapping[str, Any]], Curve]
+def scarce_class(
+    sample: ClassSample, masses: ClassMasses, fallback: Fallback, options: FitOptions
 ) -> ClassCurve:
-    """Return one class's entry from JSON data."""
-    curve: Curve | None = None
-    if "fallback" in record:
-        curve = Fallback(float(record["fallback"]["share"]), int(record["fallback"]["note"]))
-    elif "curve" in record:
-        curve = read_curve(record["curve"])
-    band = record.get("band")
-    support = record.get("support")
-    return ClassCurve(
-        curve,
-        None
-        if band is None
-        else Band(np.array(band["score"]), np.array(band["lower"]), np.array(band["upper"])),
-        None if support is None else (np.array(support["score"]), np.array(support["n"])),
-        dict(record["counts"]),
-    )
+    """Return the entry of a class that is too scarce to learn from."""
+    band = None
+    if options.n_draws > 0:
+        lower, upper = share_interval(sample, options)
+        band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
+    return ClassCurve(count(sample, masses), fallback, None, band, masses.support)
 
 
-def reader_of(
-    method: str, read_curve: Callable[[Mapping[str, Any]], Curve]
-) -> Callable[[Mapping[str, Any]], ClasswiseCalibration]:
-    """Return the function that reads a class-wise method's record."""
-
-    def read(record: Mapping[str, Any]) -> ClasswiseCalibration:
-        classes = record["classes"]
-        entries = tuple(read_entry(entry, read_curve) for entry in classes.values())
-        return ClasswiseCalibration(method, tuple(classes), entries)
-
-    return read
+def reader_of(curve: Any) -> Callable[[Any], ClasswiseCalibration]:
+    """Return what reads calibrations whose curves are of a class, or read by a function."""
+    return partial(from_record, ClasswiseCalibration, kinds={Curve: curve})
 
 
 def build_classwise(method: str) -> Callable[[Any, FitOptions], Calibrator]:

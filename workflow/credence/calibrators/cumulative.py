@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from scipy.special import xlogy
@@ -22,10 +21,10 @@ from credence.calibrators.protocol import (
     Masses,
     Method,
     Need,
-    Record,
 )
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
+from credence.records import Stored
 
 MOST_STEPS = 20_000  # above this many distinct scores, steps are thinned
 THINNING = 1e-5  # most that thinning moves a confidence
@@ -39,7 +38,9 @@ class CumulativeCurve:
 
     score: Floats  # Distinct scores of the positives from the cutoff up, ascending
     share: Floats  # Share of right predictions at each of them or better
-    cutoff: float  # Scores below it take `share_below`; minus infinity for none
+    cutoff: Annotated[
+        float, Stored(null=-np.inf)
+    ]  # Scores below it take `share_below`; minus infinity for none
     share_below: float  # Share of right predictions below the cutoff
 
     def value(self, score: Floats) -> Floats:
@@ -52,26 +53,6 @@ class CumulativeCurve:
         """Return whether each score is above all that were seen, as a note."""
         is_above = score > self.score[-1]
         return np.where(is_above, int(Note.ABOVE_RANGE), int(Note.NONE)).astype(np.int64)
-
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {
-            "score": self.score.tolist(),
-            "share": self.share.tolist(),
-            "cutoff": None if self.cutoff == -np.inf else self.cutoff,
-            "share_below": self.share_below,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> CumulativeCurve:
-        """Return the curve of a record."""
-        cutoff = record["cutoff"]
-        return cls(
-            np.array(record["score"], dtype=float),
-            np.array(record["share"], dtype=float),
-            -np.inf if cutoff is None else float(cutoff),
-            float(record["share_below"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -268,7 +249,7 @@ PLAIN = Method(
     settings=Cumulative,
     needs=Need.TOP_SCORE,
     build=build_classwise("cumulative"),
-    read=reader_of("cumulative", CumulativeCurve.from_record),
+    read=reader_of(CumulativeCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )
@@ -280,7 +261,7 @@ PLUS = Method(
     settings=CumulativePlus,
     needs=Need.TOP_SCORE,
     build=build_classwise("cumulative_plus"),
-    read=reader_of("cumulative_plus", CumulativeCurve.from_record),
+    read=reader_of(CumulativeCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     additive=True,
 )
@@ -292,7 +273,7 @@ OPTIMAL = Method(
     settings=CumulativeOptimal,
     needs=Need.TOP_SCORE,
     build=build_classwise("cumulative_optimal"),
-    read=reader_of("cumulative_optimal", CumulativeCurve.from_record),
+    read=reader_of(CumulativeCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     additive=True,
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from credence.calibrators.protocol import Record
 from credence.predictions import Booleans, Floats, Integers
+from credence.records import Stored
 
 if TYPE_CHECKING:
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -39,10 +38,12 @@ class Forest:
     root: Integers  # Where each tree begins
     depth: int  # Most splits from a root to a leaf
     feature: Integers  # What a node looks at; 0 in a leaf
-    threshold: Floats  # A row with a value up to this goes left; infinite in a leaf
+    threshold: Annotated[
+        Floats, Stored(null=np.inf)
+    ]  # A row with a value up to this goes left; infinite in a leaf
     left: Integers  # The next node; a leaf is its own
     right: Integers
-    missing_left: Booleans  # Whether a row without a value goes left
+    missing_left: Integers  # 1 where a row without a value goes left, else 0
     value: Floats  # What a leaf adds to the log odds; 0 elsewhere
 
     def each(self, features: Floats) -> Floats:
@@ -56,7 +57,7 @@ class Forest:
                 seen = features[rows, self.feature[node]]
                 goes_left = seen <= self.threshold[node]
                 if may_miss:
-                    goes_left |= np.isnan(seen) & self.missing_left[node]
+                    goes_left |= np.isnan(seen) & (self.missing_left[node] > 0)
                 node = np.where(goes_left, self.left[node], self.right[node])
             added[:, tree] = self.value[node]
         return added
@@ -71,60 +72,22 @@ class Forest:
         steps[:, 1:] = self.each(features)
         return np.asarray(self.base + np.cumsum(steps, axis=1))
 
-    def to_record(self) -> Record:
-        """Return the trees as JSON data; leaves have no threshold."""
-        is_leaf = np.isinf(self.threshold)
-        return {
-            "base": self.base,
-            "root": self.root.tolist(),
-            "depth": self.depth,
-            "feature": self.feature.tolist(),
-            "threshold": [
-                None if leaf else value
-                for leaf, value in zip(is_leaf, self.threshold.tolist(), strict=True)
-            ],
-            "left": self.left.tolist(),
-            "right": self.right.tolist(),
-            "missing_left": self.missing_left.astype(int).tolist(),
-            "value": self.value.tolist(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Forest:
-        """Return the trees of a record."""
-        # Of a leaf it is null in the file, and NaN where nulls were read as numbers.
-        threshold = np.array(record["threshold"], dtype=float)
-        forest = cls(
-            float(record["base"]),
-            np.array(record["root"], dtype=np.int64),
-            int(record["depth"]),
-            np.array(record["feature"], dtype=np.int64),
-            np.where(np.isnan(threshold), np.inf, threshold),
-            np.array(record["left"], dtype=np.int64),
-            np.array(record["right"], dtype=np.int64),
-            np.array(record["missing_left"], dtype=np.bool_),
-            np.array(record["value"], dtype=float),
-        )
-        _require_closed(forest)
-        return forest
-
-
-def _require_closed(forest: Forest) -> None:
-    """Refuse trees whose nodes do not lead to nodes, or hold what is no number."""
-    n_nodes = len(forest.value)
-    nodes = forest.feature, forest.threshold, forest.left, forest.right, forest.missing_left
-    if any(part.shape != (n_nodes,) for part in (*nodes, forest.value)):
-        raise ValueError(
-            "its nodes do not all have a feature, a threshold, two branches and a value"
-        )
-    for name in ("root", "left", "right"):
-        places = getattr(forest, name)
-        if ((places < 0) | (places >= n_nodes)).any():
-            raise ValueError(f"{name} leads out of its {n_nodes} nodes")
-    if not 0 <= forest.depth <= n_nodes or (forest.feature < 0).any():
-        raise ValueError("its depth or a feature is out of range")
-    if not np.isfinite([forest.base, *forest.value]).all():
-        raise ValueError("a value is not a number")
+    def refuse_damage(self) -> None:
+        """Refuse trees whose nodes do not lead to nodes, or hold what is no number."""
+        n_nodes = len(self.value)
+        nodes = self.feature, self.threshold, self.left, self.right, self.missing_left
+        if any(part.shape != (n_nodes,) for part in (*nodes, self.value)):
+            raise ValueError(
+                "its nodes do not all have a feature, a threshold, two branches and a value"
+            )
+        for name in ("root", "left", "right"):
+            places = getattr(self, name)
+            if ((places < 0) | (places >= n_nodes)).any():
+                raise ValueError(f"{name} leads out of its {n_nodes} nodes")
+        if not 0 <= self.depth <= n_nodes or (self.feature < 0).any():
+            raise ValueError("its depth or a feature is out of range")
+        if not np.isfinite([self.base, *self.value]).all():
+            raise ValueError("a value is not a number")
 
 
 def grow(
@@ -210,9 +173,7 @@ def plant(base: float, trees: list[Any]) -> Forest:
     root = np.cumsum(sizes) - sizes
     if not trees:
         none = np.zeros(0, dtype=np.int64)
-        return Forest(
-            base, none, 0, none, np.zeros(0), none, none, np.zeros(0, np.bool_), np.zeros(0)
-        )
+        return Forest(base, none, 0, none, np.zeros(0), none, none, none, np.zeros(0))
     nodes = np.concatenate(trees)
     is_leaf = nodes["is_leaf"].astype(np.bool_)
     own = np.arange(len(nodes))
@@ -225,6 +186,6 @@ def plant(base: float, trees: list[Any]) -> Forest:
         threshold=np.where(is_leaf, np.inf, nodes["num_threshold"]),
         left=np.where(is_leaf, own, nodes["left"] + shift).astype(np.int64),
         right=np.where(is_leaf, own, nodes["right"] + shift).astype(np.int64),
-        missing_left=nodes["missing_go_to_left"].astype(np.bool_),
+        missing_left=nodes["missing_go_to_left"].astype(np.int64),
         value=np.where(is_leaf, nodes["value"], 0.0),
     )

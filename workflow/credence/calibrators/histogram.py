@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,6 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
@@ -49,23 +47,6 @@ class StepCurve:
     def bin_of(self, score: Floats) -> Integers:
         """Return the bin of each score; bins are open on the left."""
         return bin_of(self.upper_edge, score)
-
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {
-            "upper_edge": self.upper_edge.tolist(),
-            "share": self.share.tolist(),
-            "is_empty": self.is_empty.tolist(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> StepCurve:
-        """Return the curve of a record."""
-        return cls(
-            np.array(record["upper_edge"], dtype=float),
-            np.array(record["share"], dtype=float),
-            np.array(record["is_empty"], dtype=np.bool_),
-        )
 
 
 def bin_of(upper_edge: Floats, score: Floats) -> Integers:
@@ -168,7 +149,7 @@ METHOD = Method(
     settings=Histogram,
     needs=Need.TOP_SCORE,
     build=build_classwise("histogram"),
-    read=reader_of("histogram", StepCurve.from_record),
+    read=reader_of(StepCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -20,7 +18,6 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.calibrators.sandwich import critical_value, twins_of
 from credence.draws import effective_clusters
@@ -216,22 +213,18 @@ class Polyline:
         """Return whether each score lies outside the range seen."""
         return range_note(score, float(self.score[0]), float(self.score[-1]))
 
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {"score": self.score.tolist(), "confidence": self.confidence.tolist()}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Polyline:
-        """Return the curve of a record; a ValueError where it is no such curve."""
-        score = np.array(record["score"], dtype=np.float64)
-        confidence = np.array(record["confidence"], dtype=np.float64)
-        if score.ndim != 1 or score.shape != confidence.shape or len(score) == 0:
+    def refuse_damage(self) -> None:
+        """Refuse what is no such curve."""
+        if (
+            self.score.ndim != 1
+            or self.score.shape != self.confidence.shape
+            or len(self.score) == 0
+        ):
             raise ValueError("a curve needs a confidence for every knot")
-        if not np.isfinite(score).all() or (np.diff(score) < 0).any():
+        if not np.isfinite(self.score).all() or (np.diff(self.score) < 0).any():
             raise ValueError("the knots of a curve are not ascending numbers")
-        if not ((confidence >= 0) & (confidence <= 1)).all():
+        if not ((self.confidence >= 0) & (self.confidence <= 1)).all():
             raise ValueError("a curve holds what is no probability")
-        return cls(score, confidence)
 
 
 @dataclass(frozen=True)
@@ -271,6 +264,6 @@ METHOD = Method(
     settings=Isotonic,
     needs=Need.TOP_SCORE,
     build=build_classwise("isotonic"),
-    read=reader_of("isotonic", Polyline.from_record),
+    read=reader_of(Polyline),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
 )

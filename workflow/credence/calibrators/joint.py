@@ -7,8 +7,9 @@ ever meets classes that have enough right and wrong predictions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,17 +18,16 @@ from credence.calibrators.classwise import (
     ClassCurve,
     class_samples,
     count,
-    entry_record,
     never_predicted,
-    read_entry,
+    scarce_class,
     scarce_fallback,
 )
-from credence.calibrators.intervals import share_interval
 from credence.calibrators.masses import class_masses
-from credence.calibrators.protocol import Band, Calibrator, FitOptions, Record, components_asked
+from credence.calibrators.protocol import Calibrator, FitOptions, components_asked
 from credence.confidence import Confidence, Note
 from credence.draws import keys_of
 from credence.predictions import Booleans, Floats, Labelled, Predictions
+from credence.records import from_record
 
 
 class VectorModel(Protocol):
@@ -35,10 +35,6 @@ class VectorModel(Protocol):
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
-        ...
-
-    def to_record(self) -> Record:
-        """Return the model as JSON data."""
         ...
 
 
@@ -62,9 +58,8 @@ class JointCalibration:
     """A fitted vector method, with the classes it could not learn."""
 
     method: str  # Name of the method in the registry
-    class_names: tuple[str, ...]  # Classes in order
-    # Per class the counts and support, and the fallback where scarce.
-    entries: tuple[ClassCurve, ...]
+    # By name, in order: the counts and support, and the fallback where scarce.
+    classes: dict[str, ClassCurve]
     model: VectorModel | None  # What answers for all other classes; None where all are scarce
 
     @property
@@ -82,11 +77,11 @@ class JointCalibration:
         top_score = predictions.top_score
         assert top_score is not None
         is_modelled = np.zeros(n_samples, dtype=np.bool_)
-        for class_, entry in enumerate(self.entries):
+        for class_, entry in enumerate(self.classes.values()):
             rows = np.flatnonzero(predictions.predicted_class == class_)
             if entry.support is None or len(rows) == 0:
                 continue
-            support[rows] = np.interp(top_score[rows], *entry.support)
+            support[rows] = np.interp(top_score[rows], entry.support.score, entry.support.n)
             if entry.curve is None:
                 is_modelled[rows] = True
                 note[rows] = int(Note.NONE)
@@ -119,17 +114,6 @@ class JointCalibration:
             raise AttributeError(f"{self.method} gives no probability for every class")
         return np.asarray(give(predictions))
 
-    def to_record(self) -> Record:
-        """Return the calibration as JSON data."""
-        return {
-            "method": self.method,
-            "classes": {
-                name: entry_record(entry)
-                for name, entry in zip(self.class_names, self.entries, strict=True)
-            },
-            "model": None if self.model is None else self.model.to_record(),
-        }
-
 
 @dataclass(frozen=True)
 class JointCalibrator:
@@ -149,19 +133,17 @@ class JointCalibrator:
                 continue
             masses = class_masses(sample)
             fallback = scarce_fallback(masses, self.options)
-            band = None
-            if fallback is not None and self.options.n_draws > 0:
-                lower, upper = share_interval(sample, self.options)
-                band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
             is_active[class_] = fallback is None
-            entries.append(ClassCurve(fallback, band, masses.support, count(sample, masses)))
+            if fallback is not None:
+                entries.append(scarce_class(sample, masses, fallback, self.options))
+            else:
+                entries.append(ClassCurve(count(sample, masses), support=masses.support))
         model = None
         if is_active.any():
             rows = order_rows(labelled, is_active)
             model = self.settings.fit_model(labelled.take(rows), is_active, self.options)
-        return JointCalibration(
-            self.method, labelled.predictions.class_names, tuple(entries), model
-        )
+        classes = dict(zip(labelled.predictions.class_names, entries, strict=True))
+        return JointCalibration(self.method, classes, model)
 
 
 def order_rows(labelled: Labelled, is_active: Booleans) -> Any:
@@ -183,22 +165,9 @@ def order_rows(labelled: Labelled, is_active: Booleans) -> Any:
     return rows[order]
 
 
-def joint_reader_of(
-    method: str, read_model: Callable[[Mapping[str, Any]], VectorModel]
-) -> Callable[[Mapping[str, Any]], JointCalibration]:
-    """Return the function that reads a vector method's record."""
-
-    def read(record: Mapping[str, Any]) -> JointCalibration:
-        classes = record["classes"]
-
-        def no_curve(_: Mapping[str, Any]) -> Any:
-            raise AssertionError("a vector method stores no curve")
-
-        entries = tuple(read_entry(entry, no_curve) for entry in classes.values())
-        model = None if record["model"] is None else read_model(record["model"])
-        return JointCalibration(method, tuple(classes), entries, model)
-
-    return read
+def joint_reader_of(model: Any) -> Callable[[Any], JointCalibration]:
+    """Return what reads calibrations whose models are of a class, or read by a function."""
+    return partial(from_record, JointCalibration, kinds={VectorModel: model})
 
 
 def build_joint(method: str) -> Callable[[Any, FitOptions], Calibrator]:

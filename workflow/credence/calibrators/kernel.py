@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,7 +39,6 @@ from credence.calibrators.protocol import (
     Masses,
     Method,
     Need,
-    Record,
 )
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
@@ -51,10 +49,10 @@ from credence.settings import setting
 class KernelCurve:
     """A smooth curve on knots, cubic between them, held at its ends."""
 
+    bandwidth: float  # In score units; NaN where none was found
     score: Floats  # Knots, ascending, from the least to the greatest of the positives' scores
     share: Floats  # Confidence at the knots
     slope: Floats  # Its derivative there
-    bandwidth: float  # In score units; NaN where none was found
 
     def value(self, score: Floats) -> Floats:
         """Return the confidence at each score."""
@@ -66,26 +64,6 @@ class KernelCurve:
             return np.full(len(score), int(Note.NO_BANDWIDTH), dtype=np.int64)
         note = np.where(score < self.score[0], int(Note.BELOW_RANGE), int(Note.NONE))
         return np.where(score > self.score[-1], int(Note.ABOVE_RANGE), note).astype(np.int64)
-
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {
-            "bandwidth": self.bandwidth if np.isfinite(self.bandwidth) else None,
-            "score": self.score.tolist(),
-            "share": self.share.tolist(),
-            "slope": self.slope.tolist(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> KernelCurve:
-        """Return the curve of a record."""
-        bandwidth = record["bandwidth"]
-        return cls(
-            np.array(record["score"], dtype=float),
-            np.array(record["share"], dtype=float),
-            np.array(record["slope"], dtype=float),
-            np.nan if bandwidth is None else float(bandwidth),
-        )
 
 
 def hermite(knots: Floats, value: Floats, slope: Floats, point: Floats) -> Floats:
@@ -464,7 +442,7 @@ class Kernel:
             allowed = MON[str(self.bandwidth)]
             bandwidth = steady_bandwidth(masses, sample.scale, sample.resolution, allowed)
         if bandwidth is None:
-            return KernelCurve(masses.score[:1], np.array([masses.share]), np.zeros(1), np.nan)
+            return KernelCurve(np.nan, masses.score[:1], np.array([masses.share]), np.zeros(1))
         return trace(self.ratio(masses, bandwidth, sample.scale), masses)
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
@@ -564,7 +542,7 @@ def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
         slope = np.insert(slope, position, new_slope)
         at = np.searchsorted(knots, middle)
         open_ = np.sort(np.concatenate([at - 1, at]))
-    return KernelCurve(knots, share, slope, ratio.bandwidth)
+    return KernelCurve(ratio.bandwidth, knots, share, slope)
 
 
 METHOD = Method(
@@ -574,7 +552,7 @@ METHOD = Method(
     settings=Kernel,
     needs=Need.TOP_SCORE,
     build=build_classwise("kernel"),
-    read=reader_of("kernel", KernelCurve.from_record),
+    read=reader_of(KernelCurve),
     conditional_laws={
         Law.REPEAT_IS_WEIGHT: Kernel(prior_weight=0.0),
         Law.TROVE: Kernel(bandwidth=LAW_BANDWIDTH, prior_weight=0.0),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -20,7 +19,7 @@ from credence.calibrators.newton import (
     log_odds_interval,
     standard_error,
 )
-from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.protocol import FitOptions, Method, Need
 from credence.calibrators.vector_features import (
     canonical_order,
     log_scores,
@@ -72,32 +71,6 @@ class ClassLogistic:
         linear = np.asarray(design @ self.weak)
         return value, *log_odds_interval(linear, error, level, self.n_clusters)
 
-    def to_record(self) -> Record:
-        """Return the regression as JSON data."""
-        return {
-            "mean": self.mean.tolist(),
-            "spread": self.spread.tolist(),
-            "coefficient": self.coefficient.tolist(),
-            "strength": self.strength,
-            "weak": None if self.weak is None else self.weak.tolist(),
-            "covariance": None if self.covariance is None else self.covariance.tolist(),
-            "n_clusters": self.n_clusters,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ClassLogistic:
-        """Return the regression of a record."""
-        weak, covariance = record["weak"], record["covariance"]
-        return cls(
-            np.array(record["mean"], dtype=float),
-            np.array(record["spread"], dtype=float),
-            np.array(record["coefficient"], dtype=float),
-            float(record["strength"]),
-            None if weak is None else np.array(weak, dtype=float),
-            None if covariance is None else np.array(covariance, dtype=float),
-            int(record["n_clusters"]),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class LogisticModel:
@@ -118,21 +91,6 @@ class LogisticModel:
             if fitted is not None and len(rows) > 0:
                 answer[:, rows] = fitted.evaluate(logs[rows], self.level)
         return answer[0], answer[1], answer[2]
-
-    def to_record(self) -> Record:
-        """Return the model as JSON data."""
-        return {
-            "level": self.level,
-            "classes": {name: fitted.to_record() for name, fitted in self.classes.items()},
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> LogisticModel:
-        """Return the model of a record."""
-        classes = {
-            name: ClassLogistic.from_record(part) for name, part in record["classes"].items()
-        }
-        return cls(float(record["level"]), classes)
 
 
 @dataclass(frozen=True)
@@ -252,5 +210,5 @@ METHOD = Method(
     settings=Logistic,
     needs=Need.VECTOR,
     build=build_joint("logistic"),
-    read=joint_reader_of("logistic", LogisticModel.from_record),
+    read=joint_reader_of(LogisticModel),
 )

@@ -8,18 +8,20 @@ one; the prior is worth about half a protein per coefficient and fades as 1/n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.protocol import Band, ClassSample, FitOptions, Record
+from credence.calibrators.protocol import Band, ClassSample, FitOptions
 from credence.calibrators.sandwich import Terms, covariances, critical_value, inverse, twins_of
 from credence.confidence import Note
 from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers
+from credence.records import from_record
 
 STEP_DONE = 1e-13  # a step of the standardised coefficients below this is the last
 MOST_STEPS = 500
@@ -33,10 +35,6 @@ class Basis(Protocol):
 
     def columns(self, score: Floats) -> Floats:
         """Return the columns at each score, the first of them 1."""
-        ...
-
-    def to_record(self) -> Record:
-        """Return the basis as JSON data."""
         ...
 
 
@@ -58,15 +56,6 @@ class LogitCurve:
         """Return whether each score lies outside the range seen."""
         return range_note(score, self.low, self.high)
 
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {
-            "basis": self.basis.to_record(),
-            "coefficients": self.coefficients.tolist(),
-            "low": self.low,
-            "high": self.high,
-        }
-
 
 def range_note(score: Floats, low: float, high: float) -> Integers:
     """Return the notes of scores below or above a range.
@@ -81,20 +70,9 @@ def range_note(score: Floats, low: float, high: float) -> Integers:
     return np.asarray(below + above, dtype=np.int64)
 
 
-def logit_reader(
-    read_basis: Callable[[Mapping[str, Any]], Basis],
-) -> Callable[[Mapping[str, Any]], LogitCurve]:
-    """Return the function that reads a curve's record."""
-
-    def read(record: Mapping[str, Any]) -> LogitCurve:
-        return LogitCurve(
-            read_basis(record["basis"]),
-            np.array(record["coefficients"], dtype=np.float64),
-            float(record["low"]),
-            float(record["high"]),
-        )
-
-    return read
+def logit_reader(basis: type[Basis]) -> Callable[[Any], LogitCurve]:
+    """Return what reads curves whose basis is of a class."""
+    return partial(from_record, LogitCurve, kinds={Basis: basis})
 
 
 def fit_logit(sample: ClassSample, basis: Basis) -> LogitCurve:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.protocol import FitOptions, Method, Need
 from credence.calibrators.vector_features import log_scores, name_order, predicted_rank
 from credence.confidence import Note
 from credence.novelty import macest
@@ -69,20 +67,6 @@ class MacestModel:
             inside = self.fitted.probabilities(self.points(predictions))
             answer[:, name_order(predictions.class_names)] = inside
         return answer
-
-    def to_record(self) -> Record:
-        """Return the model as JSON data."""
-        return {
-            "fitted": None if self.fitted is None else self.fitted.to_record(),
-            "place_scale": self.place_scale,
-            "score_scale": self.score_scale,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> MacestModel:
-        """Return the model of a record."""
-        fitted = None if record["fitted"] is None else macest.read(record["fitted"])
-        return cls(fitted, float(record["place_scale"]), float(record["score_scale"]))
 
 
 @dataclass(frozen=True)
@@ -149,7 +133,7 @@ METHOD = Method(
     settings=Macest,
     needs=Need.PLACE,
     build=build_joint("macest"),
-    read=joint_reader_of("macest", MacestModel.from_record),
+    read=joint_reader_of(MacestModel),
     gives_interval=False,
     gives_vector=True,
 )

@@ -28,6 +28,14 @@ COARSE = 2.0**-20  # squared masses of families are held in units so much coarse
 
 
 @dataclass(frozen=True, eq=False)
+class Support:
+    """The effective number of proteins near a score, linear between knots."""
+
+    score: Floats  # Knots, ascending
+    n: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class ClassMasses:
     """How much weight one predicted class rests on, and where it lies."""
 
@@ -35,7 +43,7 @@ class ClassMasses:
     weight_right: float  # Weight of the right predictions
     weight: float  # Weight of all predictions
     effective_number: float  # Kish's number (Σw)²/Σw² of predictions
-    support: tuple[Floats, Floats]  # Knots of the effective number of proteins near a score
+    support: Support
 
 
 def class_masses(sample: ClassSample) -> ClassMasses:
@@ -51,7 +59,7 @@ def class_masses(sample: ClassSample) -> ClassMasses:
     )
 
 
-def _support(sample: ClassSample, units: FixedPoint) -> tuple[Floats, Floats]:
+def _support(sample: ClassSample, units: FixedPoint) -> Support:
     """Return knots of the effective number of proteins near a score.
 
     Near is a Gaussian window; relatives are added up before Kish's formula, so
@@ -85,7 +93,7 @@ def _support(sample: ClassSample, units: FixedPoint) -> tuple[Floats, Floats]:
     mass = window @ units.placed(bin_, n_bins).floats()
     number = np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
     # A lone cluster far away is not one protein near: at most what is near of each.
-    return np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence)
+    return Support(np.linspace(0.0, scale, N_SUPPORT_KNOTS), np.minimum(number, presence))
 
 
 @cache

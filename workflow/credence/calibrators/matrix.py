@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.joint import build_joint, joint_reader_of
 from credence.calibrators.newton import log_odds_interval, standard_error
-from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.protocol import FitOptions, Method, Need
 from credence.calibrators.sandwich import jackknifed, shifts
 from credence.calibrators.vector_features import (
     canonical_order,
@@ -158,28 +156,6 @@ class MatrixModel:
         answer = np.empty_like(inside)
         answer[:, name_order(predictions.class_names)] = inside
         return answer
-
-    def to_record(self) -> Record:
-        """Return the model as JSON data."""
-        return {
-            "class_names": list(self.class_names),
-            "matrix": self.matrix.tolist(),
-            "covariance": None if self.covariance is None else self.covariance.tolist(),
-            "level": self.level,
-            "n_clusters": self.n_clusters.tolist(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> MatrixModel:
-        """Return the model of a record."""
-        covariance = record["covariance"]
-        return cls(
-            tuple(record["class_names"]),
-            np.array(record["matrix"], dtype=float),
-            None if covariance is None else np.array(covariance, dtype=float),
-            float(record["level"]),
-            np.array(record["n_clusters"], dtype=float),
-        )
 
 
 @dataclass(frozen=True)
@@ -375,6 +351,6 @@ METHOD = Method(
     settings=Matrix,
     needs=Need.VECTOR,
     build=build_joint("matrix"),
-    read=joint_reader_of("matrix", MatrixModel.from_record),
+    read=joint_reader_of(MatrixModel),
     gives_vector=True,
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +16,6 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.predictions import Floats
@@ -40,25 +37,6 @@ class Line:
             return np.stack([np.ones(len(score)), score / self.scale], axis=1)
         log_share, log_rest = log_parts(score, self.scale, self.low, self.high)
         return np.stack([np.ones(len(score)), log_share - log_rest], axis=1)
-
-    def to_record(self) -> Record:
-        """Return the basis as JSON data."""
-        return {
-            "scale": self.scale,
-            "is_logit": self.is_logit,
-            "low": self.low,
-            "high": self.high,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Line:
-        """Return the basis of a record."""
-        return cls(
-            float(record["scale"]),
-            bool(record["is_logit"]),
-            float(record["low"]),
-            float(record["high"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -99,6 +77,6 @@ METHOD = Method(
     settings=Platt,
     needs=Need.TOP_SCORE,
     build=build_classwise("platt"),
-    read=reader_of("platt", logit_reader(Line.from_record)),
+    read=reader_of(logit_reader(Line)),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )

@@ -107,10 +107,6 @@ class Curve(Protocol):
         """Return a :class:`credence.confidence.Note` at each score."""
         ...
 
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        ...
-
 
 class CurveMethod(Protocol):
     """Settings of a method that learns from one class at a time."""
@@ -138,10 +134,6 @@ class Calibration(Protocol):
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction, in the order given."""
-        ...
-
-    def to_record(self) -> Record:
-        """Return the calibration as JSON data; the registry reads it back."""
         ...
 
 

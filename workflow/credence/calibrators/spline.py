@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +23,6 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.predictions import Floats
 from credence.settings import setting
@@ -56,15 +53,6 @@ class NaturalSpline:
 
     def _cube(self, share: Floats, place: int) -> Floats:
         return np.maximum(share - self.knots[place], 0.0) ** 3
-
-    def to_record(self) -> Record:
-        """Return the basis as JSON data."""
-        return {"scale": self.scale, "knots": list(self.knots)}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> NaturalSpline:
-        """Return the basis of a record."""
-        return cls(float(record["scale"]), tuple(float(knot) for knot in record["knots"]))
 
 
 @dataclass(frozen=True)
@@ -107,6 +95,6 @@ METHOD = Method(
     settings=Spline,
     needs=Need.TOP_SCORE,
     build=build_classwise("spline"),
-    read=reader_of("spline", logit_reader(NaturalSpline.from_record)),
+    read=reader_of(logit_reader(NaturalSpline)),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )

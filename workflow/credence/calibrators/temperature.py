@@ -540,26 +540,6 @@ class TemperatureModel:
             vector[block] = special.softmax(logits / self.temperature[class_][:, None], axis=1)
         return vector
 
-    def to_record(self) -> Record:
-        """Return the model as JSON data."""
-        return {
-            "temperature": self.temperature.tolist(),
-            "award": self.award.tolist(),
-            "resolution": self.resolution,
-            "spread": None if self.spread is None else self.spread.to_record(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> TemperatureModel:
-        """Return the model of a record."""
-        spread = record["spread"]
-        return cls(
-            np.array(record["temperature"], dtype=np.float64),
-            np.array(record["award"], dtype=np.float64),
-            float(record["resolution"]),
-            None if spread is None else Spread.from_record(spread),
-        )
-
 
 def runs_of(rows: ScoreRows) -> list[ScoreRows]:
     """Return the rows of each predicted class on their own."""
@@ -703,7 +683,7 @@ def family_member(name: str, summary: str, reference: str, settings: type[Any]) 
         settings=settings,
         needs=Need.VECTOR,
         build=build_joint(name),
-        read=joint_reader_of(name, TemperatureModel.from_record),
+        read=joint_reader_of(TemperatureModel),
         laws=frozenset({Law.REPEAT_IS_WEIGHT}),
         gives_vector=True,
     )

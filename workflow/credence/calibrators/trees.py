@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from credence.calibrators.newton import (
     log_odds_interval,
     standard_error,
 )
-from credence.calibrators.protocol import FitOptions, Method, Need, Record
+from credence.calibrators.protocol import FitOptions, Method, Need
 from credence.calibrators.vector_features import (
     canonical_order,
     name_order,
@@ -79,30 +78,6 @@ class ClassTrees:
         low, high = log_odds_interval(grown_on, error_loose, level, n_free)
         return value, np.minimum(lower, low), np.maximum(upper, high)
 
-    def to_record(self) -> Record:
-        """Return the trees as JSON data."""
-        return {
-            "forest": self.forest.to_record(),
-            "line": self.line.tolist(),
-            "covariance": None if self.covariance is None else self.covariance.tolist(),
-            "loose": None if self.loose is None else self.loose.to_record(),
-            "bag": [forest.to_record() for forest in self.bag],
-            "n_clusters": self.n_clusters,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ClassTrees:
-        """Return the trees of a record."""
-        covariance, loose = record["covariance"], record["loose"]
-        return cls(
-            Forest.from_record(record["forest"]),
-            np.array(record["line"], dtype=float),
-            None if covariance is None else np.array(covariance, dtype=float),
-            None if loose is None else Forest.from_record(loose),
-            tuple(Forest.from_record(forest) for forest in record["bag"]),
-            int(record["n_clusters"]),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class TreesModel:
@@ -123,20 +98,6 @@ class TreesModel:
             if fitted is not None and len(rows) > 0:
                 answer[:, rows] = fitted.evaluate(features[rows], self.level)
         return answer[0], answer[1], answer[2]
-
-    def to_record(self) -> Record:
-        """Return the model as JSON data."""
-        return {
-            "level": self.level,
-            "uses_networks": self.uses_networks,
-            "classes": {name: fitted.to_record() for name, fitted in self.classes.items()},
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> TreesModel:
-        """Return the model of a record."""
-        classes = {name: ClassTrees.from_record(part) for name, part in record["classes"].items()}
-        return cls(float(record["level"]), bool(record["uses_networks"]), classes)
 
 
 @dataclass(frozen=True)
@@ -277,5 +238,5 @@ METHOD = Method(
     settings=Trees,
     needs=Need.VECTOR,
     build=build_joint("trees"),
-    read=joint_reader_of("trees", TreesModel.from_record),
+    read=joint_reader_of(TreesModel),
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
-from credence.calibrators.protocol import Calibration, Calibrator, Record, components_asked
+from credence.calibrators.protocol import Calibration, Calibrator, components_asked
 from credence.calibrators.vector_features import DECIMALS
 from credence.confidence import Confidence
 from credence.predictions import Floats, Labelled, Predictions
@@ -24,6 +22,7 @@ NOTHING_KNOWN = 0.5
 class ComposedCalibration:
     """A first calibration whose confidence is the second one's score."""
 
+    method: str = field(default=NAME, init=False)  # Tells the registry what reads its record
     text: str  # The specification
     first: Calibration  # The stages
     second: Calibration
@@ -38,15 +37,6 @@ class ComposedCalibration:
         before = self.first.confidence(predictions)
         after = self.second.confidence(as_scores(predictions, before.value))
         return replace(after, note=before.note | after.note)
-
-    def to_record(self) -> Record:
-        """Return the calibration as JSON data, one stage inside the other."""
-        return {
-            "method": NAME,
-            "text": self.text,
-            "first": self.first.to_record(),
-            "second": self.second.to_record(),
-        }
 
 
 @dataclass(frozen=True)
@@ -89,13 +79,4 @@ def as_scores(predictions: Predictions, value: Floats) -> Predictions:
         scale=1.0,
         resolution=0.0,
         is_distribution=False,
-    )
-
-
-def read(
-    record: Mapping[str, Any], read_calibration: Callable[[Mapping[str, Any]], Calibration]
-) -> ComposedCalibration:
-    """Return the composition of a record."""
-    return ComposedCalibration(
-        record["text"], read_calibration(record["first"]), read_calibration(record["second"])
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,6 @@ from credence.calibrators.protocol import (
     Law,
     Method,
     Need,
-    Record,
 )
 from credence.predictions import Floats, Integers
 
@@ -35,15 +32,6 @@ class ScoreShare:
     def note(self, score: Floats) -> Integers:
         """Return no note: the share is defined for every score."""
         return np.zeros(len(score), dtype=np.int64)
-
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {"scale": self.scale}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ScoreShare:
-        """Return the curve of a record."""
-        return cls(float(record["scale"]))
 
 
 @dataclass(frozen=True)
@@ -74,7 +62,7 @@ METHOD = Method(
     settings=Uncalibrated,
     needs=Need.TOP_SCORE,
     build=build_classwise("uncalibrated"),
-    read=reader_of("uncalibrated", ScoreShare.from_record),
+    read=reader_of(ScoreShare),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     gives_interval=False,
 )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -20,7 +18,6 @@ from credence.calibrators.protocol import (
     FitOptions,
     Method,
     Need,
-    Record,
 )
 from credence.predictions import Booleans, Floats, Integers
 
@@ -48,22 +45,6 @@ class Bracket:
     def note(self, score: Floats) -> Integers:
         """Return whether each score lies outside the range seen."""
         return range_note(score, float(self.score[0]), float(self.score[-1]))
-
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {
-            "score": self.score.tolist(),
-            "if_wrong": self.if_wrong.tolist(),
-            "if_right": self.if_right.tolist(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Bracket:
-        """Return the curve of a record."""
-        parts = (
-            np.array(record[name], dtype=np.float64) for name in ("score", "if_wrong", "if_right")
-        )
-        return cls(*parts)
 
 
 @dataclass(frozen=True)
@@ -148,5 +129,5 @@ METHOD = Method(
     settings=VennAbers,
     needs=Need.TOP_SCORE,
     build=build_classwise("venn_abers"),
-    read=reader_of("venn_abers", Bracket.from_record),
+    read=reader_of(Bracket),
 )

@@ -7,15 +7,13 @@ refitted method, widened by what is not known of w.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import special
 
 from credence.calibrators.intervals import tail_levels
-from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Record
+from credence.calibrators.protocol import Calibration, Calibrator, FitOptions
 from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample
 from credence.composition.estimate import Composition, ratio_of
 from credence.confidence import Confidence
@@ -50,25 +48,6 @@ class AdjustedCalibration:
             lower[rows] = widened(found.value[rows], found.lower[rows], -down)
             upper[rows] = widened(found.value[rows], found.upper[rows], up)
         return Confidence(found.value, lower, upper, found.support, found.note)
-
-    def to_record(self) -> Record:
-        """Return the calibration as JSON data."""
-        return {
-            "calibration": self.calibration.to_record(),
-            "scale": self.scale,
-            "down": self.down.tolist(),
-            "up": self.up.tolist(),
-        }
-
-
-def read_adjusted(record: Mapping[str, Any], calibration: Calibration) -> AdjustedCalibration:
-    """Return the adjusted calibration of a record."""
-    return AdjustedCalibration(
-        calibration,
-        float(record["scale"]),
-        np.array(record["down"], dtype=np.float64),
-        np.array(record["up"], dtype=np.float64),
-    )
 
 
 def widened(value: Floats, end: Floats, reach: Floats) -> Floats:

@@ -9,12 +9,14 @@ set is the class's share, which is what EM has to be given.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.score_logs import log_scores
 from credence.predictions import Booleans, Floats, Integers, Predictions
+from credence.records import Stored
 
 LEAST, GREATEST = 0.05, 20.0  # METHODS section 2: bounds of the temperature
 MOST_STEPS = 60
@@ -28,7 +30,9 @@ class BiasCorrected:
     """One inverse temperature and a bias for each class."""
 
     slope: float  # β = 1/T
-    bias: Floats  # b; −inf for a class that calibration does not hold
+    bias: Annotated[
+        Floats, Stored(null=-np.inf)
+    ]  # b; −inf for a class that calibration does not hold
     share: Floats  # Shares of the classes in the calibration set
 
     def even(self, probability: Floats) -> Floats:

@@ -24,6 +24,7 @@ from credence.composition.summary import Corrected, at_scores
 from credence.confidence import Confidence
 from credence.findings.use_sets import ShiftCurve, WhatIf, WhatIfPart
 from credence.predictions import Floats, Labelled, Predictions
+from credence.records import to_record
 
 N_GRID = 101  # a step of 1/100 of the scale
 
@@ -83,7 +84,7 @@ def what_if_of(
     predictions = labelled.predictions
     if predictions.top_score is None:
         return None
-    if needs_of(calibration.to_record()).is_vector:
+    if needs_of(to_record(calibration)).is_vector:
         specification = parse_method("kernel", "what if")
         quick = FitOptions(options.min_positives, options.level, 0)
         calibration = specification.build(quick).fit(labelled)

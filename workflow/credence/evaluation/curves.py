@@ -20,6 +20,7 @@ from credence.findings import Bins, ClassCount, CurveFinding, Reliability, Score
 from credence.metrics.metric import Judged, divide, sum_by
 from credence.metrics.smooth import GRID, N_CELLS, kernel_curve
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.records import to_record
 
 
 def bin_of(values: Floats, edges: Floats) -> Integers:
@@ -100,7 +101,7 @@ def curves_of(
     grid = grid_of(predictions)
     found = []
     for name, calibration in calibrations.items():
-        record = calibration.to_record()
+        record = to_record(calibration)
         for class_, class_name in enumerate(predictions.class_names):
             rows = np.flatnonzero(predictions.predicted_class == class_)
             if len(rows) == 0:

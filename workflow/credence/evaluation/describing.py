@@ -16,6 +16,7 @@ from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import ClassCount, Counting, FittedParameter, Halves, ScoreHistogram
 from credence.metrics.metric import divide, sum_by
 from credence.predictions import Floats, Labelled
+from credence.records import to_record
 
 N_SCORE_BINS = 20
 FINER = 2  # the histogram of right and wrong has this many bins per bin of shares
@@ -222,7 +223,7 @@ def parameters_of(
         FittedParameter(method, class_name, name, value)
         for method, calibration in calibrations.items()
         for number, class_name in enumerate(class_names)
-        for name, value in _found(calibration.to_record(), class_name, number).items()
+        for name, value in _found(to_record(calibration), class_name, number).items()
     )
 
 

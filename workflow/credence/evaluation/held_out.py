@@ -9,6 +9,7 @@ import numpy as np
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.records import to_record
 
 
 def cross_fit(
@@ -39,7 +40,7 @@ def cross_fit(
 
 def vector_of(calibration: Calibration, predictions: Predictions) -> Floats | None:
     """Return a probability for every class, where the method gives them; else None."""
-    name = calibration.to_record().get("method", "")
+    name = to_record(calibration).get("method", "")
     if name == "uncalibrated":
         if predictions.scores is None or not predictions.is_distribution:
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -44,21 +43,6 @@ class Event:
         if len(self.classes) == 1:
             return f"the true class is {self.classes[0]}"
         return f"the true class is one of {', '.join(self.classes)}"
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the event as JSON data."""
-        return {
-            "name": self.name,
-            "n_best": self.n_best,
-            "classes": list(self.classes),
-            "rule": self.rule,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Event:
-        """Return the event of a record."""
-        classes = tuple(record["classes"])
-        return cls(record["name"], int(record["n_best"]), classes, record["rule"])
 
 
 def class_ranks(predictions: Predictions) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -56,10 +56,6 @@ class Forecast(Protocol):
         """Return the probability of the event, in (0, 1), for each row."""
         ...
 
-    def to_record(self) -> Record:
-        """Return it as JSON data."""
-        ...
-
 
 @dataclass(frozen=True)
 class Forecaster:
@@ -75,7 +71,7 @@ class Forecaster:
     # ``path(lesson, features)`` gives the probabilities for every candidate, shape (n_candidates,
     # n_samples): what fitting each in turn would.
     path: Callable[[Examples, Floats], Floats]
-    read: Callable[[Mapping[str, Any]], Forecast]  # The forecast of a record
+    kind: type[Forecast]  # Class of what it learns
 
 
 @dataclass(frozen=True)
@@ -87,15 +83,6 @@ class ConstantForecast:
     def probability(self, features: Floats) -> Floats:
         """Return the probability, for each row."""
         return np.full(len(features), self.value)
-
-    def to_record(self) -> Record:
-        """Return it as JSON data."""
-        return {"value": self.value}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> ConstantForecast:
-        """Return the constant of a record."""
-        return cls(float(record["value"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +97,6 @@ class Scaling:
         varies = self.spread > 0
         scaled = (features - self.mean) / np.where(varies, self.spread, 1.0)
         return np.where(np.isnan(scaled) | ~varies, 0.0, scaled)
-
-    def to_record(self) -> Record:
-        """Return it as JSON data."""
-        return {"mean": self.mean.tolist(), "spread": self.spread.tolist()}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Scaling:
-        """Return the scaling of a record."""
-        return cls(np.array(record["mean"], dtype=float), np.array(record["spread"], dtype=float))
 
 
 FLAT = 1e-9  # a column that varies less than this tells nothing
@@ -172,16 +150,6 @@ class IsotonicForecast:
         found = self.curve.value(np.where(np.isnan(value), 0.0, value))
         return np.where(np.isnan(value), self.unknown, found)
 
-    def to_record(self) -> Record:
-        """Return the curve as JSON data."""
-        return {"column": self.column, "curve": self.curve.to_record(), "unknown": self.unknown}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> IsotonicForecast:
-        """Return the curve of a record."""
-        curve = Polyline.from_record(record["curve"])
-        return cls(int(record["column"]), curve, float(record["unknown"]))
-
 
 def never_falling(value: Floats, outcome: Floats, weight: Floats) -> Polyline:
     """Return the never-falling curve of greatest likelihood, its blocks with a prior.
@@ -227,7 +195,7 @@ ISOTONIC = Forecaster(
     tuned="",
     fit=fit_isotonic,
     path=fit_each(fit_isotonic, ISOTONIC_CANDIDATES),
-    read=IsotonicForecast.from_record,
+    kind=IsotonicForecast,
 )
 
 
@@ -268,27 +236,6 @@ class Neighbours:
             right = np.cumsum(weight * self.outcome[nearest], axis=1)[:, last]
             answer[:, part] = share_with_prior(right, total).T
         return answer
-
-    def to_record(self) -> Record:
-        """Return the neighbours as JSON data."""
-        return {
-            "scaling": self.scaling.to_record(),
-            "points": self.points.tolist(),
-            "outcome": self.outcome.tolist(),
-            "weight": self.weight.tolist(),
-            "k": self.k,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Neighbours:
-        """Return the neighbours of a record."""
-        return cls(
-            Scaling.from_record(record["scaling"]),
-            np.array(record["points"], dtype=float),
-            np.array(record["outcome"], dtype=float),
-            np.array(record["weight"], dtype=float),
-            int(record["k"]),
-        )
 
 
 def nearest_rows(asked: Floats, points: Floats, k: int) -> Integers:
@@ -333,7 +280,7 @@ KNN = Forecaster(
     tuned="number of neighbours",
     fit=neighbours_of,
     path=knn_path,
-    read=Neighbours.from_record,
+    kind=Neighbours,
 )
 
 
@@ -351,16 +298,6 @@ class LogisticForecast:
         """Return the probability of the event for each row."""
         linear = design_of(self.scaling, features) @ self.coefficient
         return np.asarray(special.expit(np.clip(linear, -MOST_LINEAR, MOST_LINEAR)))
-
-    def to_record(self) -> Record:
-        """Return the regression as JSON data."""
-        return {"scaling": self.scaling.to_record(), "coefficient": self.coefficient.tolist()}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> LogisticForecast:
-        """Return the regression of a record."""
-        scaling = Scaling.from_record(record["scaling"])
-        return cls(scaling, np.array(record["coefficient"], dtype=float))
 
 
 def design_of(scaling: Scaling, features: Floats) -> Floats:
@@ -397,7 +334,7 @@ LOGISTIC = Forecaster(
     tuned="strength of the ridge",
     fit=fit_logistic,
     path=logistic_path,
-    read=LogisticForecast.from_record,
+    kind=LogisticForecast,
 )
 
 
@@ -415,15 +352,6 @@ class TreeForecast:
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event for each row."""
         return np.asarray(special.expit(self.forest.log_odds(features)))
-
-    def to_record(self) -> Record:
-        """Return the trees as JSON data."""
-        return {"forest": self.forest.to_record()}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> TreeForecast:
-        """Return the trees of a record."""
-        return cls(Forest.from_record(record["forest"]))
 
 
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
@@ -461,7 +389,7 @@ TREE = Forecaster(
     tuned="least number of proteins in a leaf",
     fit=fit_tree,
     path=fit_each(fit_tree, TREE_CANDIDATES),
-    read=TreeForecast.from_record,
+    kind=TreeForecast,
 )
 
 
@@ -493,7 +421,7 @@ BOOSTING = Forecaster(
     tuned="number of trees",
     fit=fit_boosting,
     path=boosting_path,
-    read=TreeForecast.from_record,
+    kind=TreeForecast,
 )
 
 

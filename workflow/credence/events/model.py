@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import ConstantForecast, Forecast
 from credence.predictions import Booleans, Floats, Labelled, Predictions
 from credence.problems import refuse
+from credence.records import Stored
 
 PRIOR_MASS = 1.0  # proteins of the overall mix, added to those of each predicted class
 
@@ -44,30 +45,6 @@ class Mixture:
         share *= np.divide(1.0 - own, rest, out=np.zeros_like(rest), where=rest > 0)[:, None]
         share[rows, best] = own
         return share
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the mixture as JSON data."""
-        known = self.by_scores
-        scores = None
-        if known is not None:
-            # JSON has no −∞: a class that calibration does not hold has no bias.
-            bias = [value if np.isfinite(value) else None for value in known.bias.tolist()]
-            scores = {"slope": known.slope, "bias": bias, "share": known.share.tolist()}
-        return {"confused": self.confused.tolist(), "by_scores": scores}
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Mixture:
-        """Return the mixture of a record."""
-        found = record["by_scores"]
-        by_scores = None
-        if isinstance(found, Mapping):
-            bias = np.array(found["bias"], dtype=float)
-            by_scores = BiasCorrected(
-                float(found["slope"]),
-                np.where(np.isnan(bias), -np.inf, bias),
-                np.array(found["share"], dtype=float),
-            )
-        return cls(np.array(record["confused"], dtype=float), by_scores)
 
 
 def mixture_of(labelled: Labelled) -> Mixture:
@@ -129,6 +106,10 @@ def _mean_weight(held: Booleans, share: Floats, weight: Floats) -> Floats:
 
 
 CONSTANT = "constant"
+# Of the forecasts in a record.
+FORECASTS: dict[Any, Any] = {
+    Forecast: {CONSTANT: ConstantForecast, **{name: one.kind for name, one in FORECASTERS.items()}}
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,25 +118,8 @@ class FittedEvent:
 
     event: Event  # What is asked
     forecaster: str  # Name in the registry, or `CONSTANT`
-    forecast: Forecast  # What it learnt
+    forecast: Annotated[Forecast, Stored(tag="forecaster")]  # What it learnt
     note: str = ""  # Why this is no forecast; empty where it is
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the event as JSON data."""
-        return {
-            "event": self.event.to_record(),
-            "forecaster": self.forecaster,
-            "forecast": self.forecast.to_record(),
-            "note": self.note,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> FittedEvent:
-        """Return the event of a record."""
-        name = record["forecaster"]
-        read = ConstantForecast.from_record if name == CONSTANT else FORECASTERS[name].read
-        event = Event.from_record(record["event"])
-        return cls(event, name, read(record["forecast"]), record["note"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,33 +186,6 @@ class EventModel:
         moved = for_another_mix(memberships(events, predictions), stated, share, mix.weight)
         fixed = mix.confidence if self.agrees else None
         return plain, agreeing(events, predictions, moved, fixed)
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the events as JSON data."""
-        return {
-            "class_names": list(self.class_names),
-            "features": list(self.features),
-            "frequency": self.frequency.tolist(),
-            "types": [entry.to_record() for entry in self.types],
-            "admissible": self.admissible,
-            "agrees": self.agrees,
-            "events": [entry.to_record() for entry in self.events],
-            "mixture": self.mixture.to_record(),
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> EventModel:
-        """Return the events of a record."""
-        return cls(
-            tuple(record["class_names"]),
-            tuple(record["features"]),
-            np.array(record["frequency"], dtype=float),
-            tuple(Event.from_record(entry) for entry in record["types"]),
-            record["admissible"],
-            bool(record["agrees"]),
-            tuple(FittedEvent.from_record(entry) for entry in record["events"]),
-            Mixture.from_record(record["mixture"]),
-        )
 
 
 def agreeing(

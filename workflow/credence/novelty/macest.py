@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import special
@@ -21,7 +21,7 @@ from credence.novelty.neighbours import (
     singles,
 )
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.records import packed, unpacked
+from credence.records import PackedFloats, Stored
 from credence.settings import setting
 
 N_BINS = 15  # of equal count, in which confidence and outcome are compared
@@ -72,15 +72,6 @@ class Tuning:
         """Return −τ σ/mean σ of each query and class that is looked at."""
         error, spread = evidence.terms(self.neighbours)
         return -self.sharpness * relative(self.alpha * error + self.beta * spread)
-
-    def to_record(self) -> dict[str, Any]:
-        """Return what was learnt as JSON data."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Tuning:
-        """Return what a record holds."""
-        return cls(**record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,12 +256,16 @@ class MacestSettings:
 class NeighbourGraph:
     """The points of each class among which neighbours are sought."""
 
-    points: Floats  # In single precision, in a canonical order
-    true_class: Integers  # The class of each
-    is_wrong: Booleans  # Whether the classifier was wrong about it
+    points: PackedFloats  # In single precision, in a canonical order
+    true_class: Annotated[Integers, Stored(packed="int32")]  # The class of each
+    is_wrong: Annotated[
+        Booleans, Stored(packed="bool")
+    ]  # Whether the classifier was wrong about it
     n_classes: int  # Number of classes
     least: int  # A class with fewer points is not looked at
-    most_exact: int = MOST_EXACT  # Points of a class that are searched exactly; more, by a graph
+    most_exact: Annotated[int, Stored(is_left_out=True)] = (
+        MOST_EXACT  # Points of a class that are searched exactly; more, by a graph
+    )
 
     @cached_property
     def is_seen(self) -> Booleans:
@@ -312,7 +307,9 @@ class NeighbourGraph:
 class FittedMacest:
     """MACEst with its graph and what was learnt."""
 
-    graph: NeighbourGraph  # Among whose points neighbours are sought
+    graph: Annotated[
+        NeighbourGraph, Stored(is_inline=True)
+    ]  # Among whose points neighbours are sought
     tuning: Tuning  # k, α, β and τ
     n_fitting: int  # Number of proteins that they were learnt on
     # The squared error that was minimised, on those proteins; None where there were none.
@@ -348,19 +345,6 @@ class FittedMacest:
         probability = self.probabilities(points)
         own = probability[np.arange(len(predicted_class)), predicted_class]
         return np.asarray(probability.max(axis=1) > own, dtype=np.bool_)
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the fit as JSON data."""
-        return {
-            "points": packed(self.graph.points, "float32"),
-            "true_class": packed(self.graph.true_class, "int32"),
-            "is_wrong": packed(self.graph.is_wrong, "bool"),
-            "n_classes": self.graph.n_classes,
-            "least": self.graph.least,
-            "tuning": self.tuning.to_record(),
-            "n_fitting": self.n_fitting,
-            "calibration_error": self.calibration_error,
-        }
 
 
 def fit(
@@ -411,19 +395,6 @@ def fit(
         graph.evidence(values[others], tried[-1]), judged, tried, int((~graph.is_seen).sum())
     )
     return FittedMacest(graph, found.tuning, len(others), found.error)
-
-
-def read(record: Mapping[str, Any]) -> FittedMacest:
-    """Return the fit of a record that :meth:`FittedMacest.to_record` wrote."""
-    graph = NeighbourGraph(
-        unpacked(record["points"]).astype(np.float64),
-        unpacked(record["true_class"]).astype(np.int64),
-        unpacked(record["is_wrong"]),
-        record["n_classes"],
-        record["least"],
-    )
-    tuning = Tuning.from_record(record["tuning"])
-    return FittedMacest(graph, tuning, record["n_fitting"], record["calibration_error"])
 
 
 def _blocks(rows: Integers) -> Iterator[Integers]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from credence.draws import encode_clusters
-from credence.novelty import space as spaces
 from credence.novelty.neighbours import Index, index_of, singles
 from credence.novelty.space import Space
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.records import packed, unpacked
+from credence.records import PackedFloats, Stored
 
 FIRST_NEIGHBOURS = 16  # asked for before a protein's own cluster is looked through wholly
 
@@ -37,16 +35,18 @@ class Look:
 class Reference:
     """The proteins that are known, in a space."""
 
+    flag: float  # Novelty above which a protein is flagged
     space: Space  # In which all points lie
     ids: Strings  # The proteins that have a place, and their true classes
     class_name: Strings
-    points: Floats  # Their places
-    is_calibration: Booleans  # Whether each calibrates; the others only have a place
+    # Whether each calibrates; the others only have a place.
+    is_calibration: Annotated[Booleans, Stored(packed="bool")]
+    points: PackedFloats  # Their places
     # Of those that calibrate, the distance to the nearest one of another cluster; NaN where there
     # is no other.
-    own_distance: Floats
-    training: Floats | None  # Places of what the classifier was trained on
-    flag: float  # Novelty above which a protein is flagged
+    own_distance: PackedFloats
+    # Places of what the classifier was trained on.
+    training: Annotated[Floats | None, Stored(packed="float32")]
 
     @cached_property
     def calibration_rows(self) -> Integers:
@@ -127,34 +127,6 @@ class Reference:
         is_flagged = np.nan_to_num(novelty, nan=0.0) > self.flag
         return Look(novelty, distance, nearest, training, is_flagged, distance == 0.0)
 
-    def to_record(self) -> dict[str, Any]:
-        """Return the reference as JSON data."""
-        return {
-            "flag": self.flag,
-            "space": self.space.to_record(),
-            "ids": self.ids.tolist(),
-            "class_name": self.class_name.tolist(),
-            "is_calibration": packed(self.is_calibration, "bool"),
-            "points": packed(self.points, "float32"),
-            "own_distance": packed(self.own_distance, "float32"),
-            "training": None if self.training is None else packed(self.training, "float32"),
-        }
-
-
-def read(record: Mapping[str, Any]) -> Reference:
-    """Return the reference of a record that :meth:`Reference.to_record` wrote."""
-    training = record["training"]
-    return Reference(
-        spaces.read(record["space"]),
-        np.array(record["ids"], dtype=object),
-        np.array(record["class_name"], dtype=object),
-        unpacked(record["points"]).astype(np.float64),
-        unpacked(record["is_calibration"]),
-        unpacked(record["own_distance"]).astype(np.float64),
-        None if training is None else unpacked(training).astype(np.float64),
-        float(record["flag"]),
-    )
-
 
 def distance_to_nearest(reference: Reference, points: Any) -> Floats:
     """Return the distance of points to the nearest calibration protein.
@@ -207,12 +179,12 @@ def build(
         training = singles(training[np.isfinite(training).all(axis=1)])
         training = training[np.lexsort(training.T[::-1])]
     return Reference(
+        flag,
         space,
         ids[kept],
         class_name[kept],
-        placed,
         calibrates,
+        placed,
         singles(own[:, None])[:, 0],
         training,
-        flag,
     )

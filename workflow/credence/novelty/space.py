@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,7 +15,7 @@ from scipy import sparse
 
 from credence.novelty.neighbours import singles
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.records import packed, unpacked
+from credence.records import PackedFloats
 
 CHEMISTRY = (
     *("log length", "mean residue weight", "aromaticity", "isoelectric point"),
@@ -253,10 +252,10 @@ class Space:
     """Axes along which proteins differ most, and where their origin is."""
 
     kind: str  # ``composition``, or ``vectors`` that a user brings
-    scale: Floats  # What each feature is multiplied by
-    axes: Floats  # Of scaled features
-    origin: Floats  # Where the proteins that were fitted are on average
-    explained: Floats  # Share of the variance along each axis
+    scale: PackedFloats  # What each feature is multiplied by
+    axes: PackedFloats  # Of scaled features
+    origin: PackedFloats  # Where the proteins that were fitted are on average
+    explained: PackedFloats  # Share of the variance along each axis
 
     @property
     def n_components(self) -> int:
@@ -280,22 +279,6 @@ class Space:
             features_of(found)[np.flatnonzero(found.has_features)]
         )
         return points
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the space as JSON data."""
-        return {
-            "kind": self.kind,
-            "scale": packed(self.scale, "float32"),
-            "axes": packed(self.axes, "float32"),
-            "origin": packed(self.origin, "float32"),
-            "explained": packed(self.explained, "float32"),
-        }
-
-
-def read(record: Mapping[str, Any]) -> Space:
-    """Return the space of a record that :meth:`Space.to_record` wrote."""
-    names = ("scale", "axes", "origin", "explained")
-    return Space(record["kind"], *(unpacked(record[name]).astype(np.float64) for name in names))
 
 
 def features_of(found: SequenceComposition) -> sparse.csr_array:

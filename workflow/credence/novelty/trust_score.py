@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from credence.novelty.neighbours import (
     singles,
 )
 from credence.predictions import Booleans, Floats, Integers
-from credence.records import packed, unpacked
+from credence.records import PackedFloats, Stored
 from credence.settings import setting
 
 
@@ -34,10 +33,12 @@ class TrustSettings:
 class TrustScore:
     """The points of each class that were kept."""
 
-    points: Floats  # In single precision, in a canonical order
-    class_: Integers  # Class of each
+    points: PackedFloats  # In single precision, in a canonical order
+    class_: Annotated[Integers, Stored("class", packed="int32")]  # Class of each
     n_classes: int  # Number of classes
-    most_exact: int = MOST_EXACT  # See :func:`credence.novelty.neighbours.index_of`
+    most_exact: Annotated[int, Stored(is_left_out=True)] = (
+        MOST_EXACT  # See :func:`credence.novelty.neighbours.index_of`
+    )
 
     @cached_property
     def least_distance(self) -> float:
@@ -79,14 +80,6 @@ class TrustScore:
         answer[known[both]] = other[both] / own[both]
         return answer
 
-    def to_record(self) -> dict[str, Any]:
-        """Return the points as JSON data."""
-        return {
-            "points": packed(self.points, "float32"),
-            "class": packed(self.class_, "int32"),
-            "n_classes": self.n_classes,
-        }
-
 
 def fit(points: Any, true_class: Integers, n_classes: int, settings: TrustSettings) -> TrustScore:
     """Return the trust score of points whose class is known.
@@ -110,15 +103,6 @@ def fit(points: Any, true_class: Integers, n_classes: int, settings: TrustSettin
         own = np.flatnonzero(class_ == member)
         kept[own[_is_dense(values[own], settings)]] = True
     return TrustScore(values[kept], class_[kept].astype(np.int64), n_classes)
-
-
-def read(record: Mapping[str, Any]) -> TrustScore:
-    """Return the trust score of a record that :meth:`TrustScore.to_record` wrote."""
-    return TrustScore(
-        unpacked(record["points"]).astype(np.float64),
-        unpacked(record["class"]).astype(np.int64),
-        record["n_classes"],
-    )
 
 
 def _is_dense(points: Floats, settings: TrustSettings) -> Booleans:

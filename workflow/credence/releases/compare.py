@@ -26,6 +26,7 @@ from credence.findings.releases import (
 )
 from credence.metrics.pointwise import BRIER, NLL
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.records import to_record
 from credence.releases.drift import OldSet, drawn_means, drift_of
 from credence.releases.reweighting import ThreeSets, change_of, draws_at, share_change, three_sets
 
@@ -310,7 +311,7 @@ def _is_moved(class_: int, entry: ClassChange, older: ReleaseData, newer: Releas
 
 
 def _is_curve(calibration: Calibration, name: str) -> bool:
-    return depends_on_score_alone(calibration.to_record(), name)
+    return depends_on_score_alone(to_record(calibration), name)
 
 
 def _blank(how: Comparison) -> Predictions:

@@ -83,7 +83,7 @@ def value_draws(
     None for methods that are too slow to be fitted in every draw.
     """
     settings, masses = calibrator.settings, class_masses(sample)
-    n_near = float(np.interp(score, *masses.support))
+    n_near = float(np.interp(score, masses.support.score, masses.support.n))
     if isinstance(scarce_fallback(masses, options), Fallback):
         return share_draws(sample, options.n_draws), masses.effective_number
     if isinstance(settings, DrawingMethod):

@@ -8,8 +8,8 @@ each one counts once in a class, its members sharing that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from credence.calibrators.fixed_point import fixed
 from credence.calibrators.score_logs import share_bounds
 from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Labelled, Predictions
+from credence.records import Stored, from_record, to_record
 
 
 def strangeness(predictions: Predictions) -> Floats:
@@ -67,11 +68,11 @@ class SetOptions:
 class Ladder:
     """How strange the calibration proteins of one class are."""
 
+    n: int  # Proteins and families of the class
+    n_clusters: int
     strangeness: Floats  # Ascending, each value once
     # How many families are at least so strange, a member of a family of m counting 1/m.
     families: Floats
-    n: int  # Proteins and families of the class
-    n_clusters: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,19 +130,8 @@ class PredictionSets:
 
     def to_record(self) -> dict[str, Any]:
         """Return the sets as JSON data; :func:`read_sets` reads it back."""
-        return {
-            "level": self.options.level,
-            "kind": self.options.kind,
-            "classes": [
-                {
-                    "n": ladder.n,
-                    "n_clusters": ladder.n_clusters,
-                    "strangeness": ladder.strangeness.tolist(),
-                    "families": ladder.families.tolist(),
-                }
-                for ladder in (self.ladders if self.options.kind == "overall" else self._steps())
-            ],
-        }
+        ladders = self.ladders if self.options.kind == "overall" else self._steps()
+        return {**to_record(self.options), "classes": ladders}
 
     def _steps(self) -> tuple[Ladder, ...]:
         """Return of each ladder the step at the limit: all that sets class by class need."""
@@ -149,8 +139,10 @@ class PredictionSets:
         for ladder, limit in zip(self.ladders, self.limits(), strict=True):
             step = ladder.strangeness == limit
             found.append(
-                Ladder(
-                    ladder.strangeness[step], ladder.families[step], ladder.n, ladder.n_clusters
+                replace(
+                    ladder,
+                    strangeness=ladder.strangeness[step],
+                    families=ladder.families[step],
                 )
             )
         return tuple(found)
@@ -196,7 +188,7 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
 def _ladder(strange: Floats, mass: Floats, n_clusters: int) -> Ladder:
     values, place = np.unique(strange, return_inverse=True)
     masses = fixed(mass).placed(place, len(values)).floats()
-    return Ladder(values, _from_the_top(masses), len(strange), n_clusters)
+    return Ladder(len(strange), n_clusters, values, _from_the_top(masses))
 
 
 def _from_the_top(masses: Floats) -> Floats:
@@ -214,7 +206,7 @@ def _pooled(ladders: tuple[Ladder, ...], unit: Floats) -> Ladder:
         np.concatenate([ladder.strangeness for ladder in ladders]), return_inverse=True
     )
     masses = fixed(np.concatenate(own)).placed(place, len(values)).floats()
-    return Ladder(values, _from_the_top(masses), 0, 0)
+    return Ladder(0, 0, values, _from_the_top(masses))
 
 
 def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:
@@ -228,16 +220,13 @@ def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:
 
 def read_sets(record: Mapping[str, Any], class_names: tuple[str, ...]) -> PredictionSets:
     """Return the sets of a record."""
-    ladders = tuple(
-        Ladder(
-            np.array(entry["strangeness"], dtype=np.float64),
-            np.array(entry["families"], dtype=np.float64),
-            int(entry["n"]),
-            int(entry["n_clusters"]),
-        )
-        for entry in record["classes"]
-    )
-    kind = record["kind"]
-    if kind not in KINDS or len(ladders) != len(class_names):
-        raise ValueError("the sets are not of these classes or of a kind that is not known")
-    return PredictionSets(class_names, SetOptions(float(record["level"]), kind), ladders)
+    parts = from_record(_Parts, record)
+    if len(parts.classes) != len(class_names):
+        raise ValueError("the sets are not of these classes")
+    return PredictionSets(class_names, parts.options, parts.classes)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    options: Annotated[SetOptions, Stored(is_inline=True)]
+    classes: tuple[Ladder, ...]

@@ -18,7 +18,6 @@ from credence.events.model import Mix
 from credence.predictions import Predictions
 from credence.problems import refuse
 from credence.progress import Progress
-from credence.records import to_record
 from credence.stages.check import read_summary
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
@@ -53,11 +52,11 @@ from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange, rows_of_part
 from credence.tables.stage_files import (
+    EVENTS,
+    NOVELTY,
+    SHIFT,
     EventsFile,
     ShiftFile,
-    read_events,
-    read_novelty,
-    read_shift,
     require_same,
     require_same_events,
 )
@@ -93,7 +92,7 @@ def annotate_tables(
         require_other(written, [*tables, calibration, *read_too])
     rows = None if part is None else _row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
-    shift_file = None if shift is None else read_shift(Path(shift))
+    shift_file = None if shift is None else SHIFT.read(Path(shift))
     newcomers = _newcomers(novelty, proteins, vectors, match, name)
     events_file, known = _events(events, evidence, novelty)
     annotation = Annotation(file, shift_file, newcomers, events_file, known)
@@ -192,7 +191,7 @@ class Newcomers:
     def __init__(
         self, novelty: str, proteins: str | None, vectors: str | None, match: str, name: str
     ) -> None:
-        self.reference = read_novelty(Path(novelty)).reference
+        self.reference = NOVELTY.read(Path(novelty)).reference
         self.features = Features(() if proteins is None else (proteins,), vectors, match)
         self.features.require_space(self.reference.space, novelty)
         self._set = NovelSet(name, self.reference)
@@ -224,7 +223,7 @@ class Newcomers:
 
     def record(self) -> Any:
         """Return what was found, for the page, as JSON data."""
-        return to_record(self._set.finding())
+        return self._set.finding()
 
 
 def _newcomers(
@@ -248,7 +247,7 @@ def _events(
         if evidence is not None:
             raise refuse("--evidence", "no events ask for it.", "Give --events too.")
         return None, None
-    file = read_events(Path(events))
+    file = EVENTS.read(Path(events))
     known = None if evidence is None else read_evidence(Path(evidence), file.class_names)
     if file.novelty and novelty is None:
         raise refuse(

@@ -20,7 +20,6 @@ from credence.events.rules import parse_rule
 from credence.events.training import EventOptions
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
-from credence.records import to_record
 from credence.stages.reading import (
     calibration_set,
     in_order_of_ids,
@@ -33,7 +32,7 @@ from credence.stages.settings import EventsSettings, Settings
 from credence.tables.calibration_file import need_problems, read_calibration, require_match
 from credence.tables.contract import read_evidence
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import EventsFile, read_novelty, write_events
+from credence.tables.stage_files import EVENTS, NOVELTY, EventsFile
 
 
 def learn_events(
@@ -67,8 +66,8 @@ def learn_events(
     known, near = _with_evidence(known, evidence, novelty, tables[0], is_near_asked)
     model, finding = study_events(labelled, known, events, options, calibrators)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
-    file = EventsFile(method, names, scale, to_record(finding), model, near)
-    write_events(Path(out), file)
+    file = EventsFile(method, names, scale, finding, model, near)
+    EVENTS.write(Path(out), file)
     count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
     click.echo(
         f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.", err=True
@@ -165,7 +164,7 @@ def _with_evidence(
     # A distance in the user's table counts, and is asked for again by annotate.
     is_given = given is not None and "distance" in given.columns
     if novelty is not None and is_near_asked and not is_given:
-        distance = read_novelty(Path(novelty)).reference.known_distance(known.predictions.ids)
+        distance = NOVELTY.read(Path(novelty)).reference.known_distance(known.predictions.ids)
         if not np.isfinite(distance).any():
             raise refuse(
                 novelty,

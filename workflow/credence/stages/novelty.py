@@ -21,7 +21,7 @@ from credence.stages.reading import (
 )
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import NoveltyFile, write_novelty
+from credence.tables.stage_files import NOVELTY, NoveltyFile
 
 
 def learn_novelty(
@@ -73,8 +73,10 @@ def learn_novelty(
         trained,
         settings.novelty.flag,
     )
-    file = NoveltyFile(reference, {Path(path).name: sha256_of(Path(path)) for path in files})
-    write_novelty(Path(out), file)
+    file = NoveltyFile(
+        reference=reference, inputs={Path(path).name: sha256_of(Path(path)) for path in files}
+    )
+    NOVELTY.write(Path(out), file)
     n_placed = len(reference.calibration_rows)
     n_short = int(is_calibration.sum()) - n_placed
     click.echo(

@@ -23,7 +23,7 @@ from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, read_samples
-from credence.tables.stage_files import read_novelty
+from credence.tables.stage_files import NOVELTY
 from credence.tables.table_spec import TableSpec
 
 # What a calibration file says of its counts, and so whoever uses it.
@@ -365,7 +365,7 @@ def with_places(samples: Samples, novelty: str | None) -> Samples:
     """Return samples that know where the proteins of a novelty file lie."""
     if novelty is None:
         return samples
-    reference: Reference = read_novelty(Path(novelty)).reference
+    reference: Reference = NOVELTY.read(Path(novelty)).reference
     predictions = samples.predictions
     places = reference.places(predictions.ids)
     return replace(samples, predictions=replace(predictions, places=places))

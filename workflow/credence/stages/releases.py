@@ -17,6 +17,7 @@ from credence.findings import InputFile, Provenance
 from credence.findings.releases import Outcome, ReleaseState, ReleaseStep, SetAside
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
+from credence.records import to_record
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
 from credence.releases.attaching import ADDED, OUTCOMES
 from credence.releases.chain import (
@@ -406,7 +407,7 @@ def options_of(file: CalibrationFile) -> FitOptions:
 
 def release_data(source: Source) -> ReleaseData:
     """Return one side of a comparison, with its proteins where they are at hand."""
-    counts = counts_in(source.file.calibration.to_record())
+    counts = counts_in(to_record(source.file.calibration))
     labelled = test = None
     if source.has_proteins:
         labelled, test = _proteins(source)

@@ -22,7 +22,7 @@ from credence.findings.releases import ReleasesFinding, ReleaseStep
 from credence.findings.run_record import SplitFinding
 from credence.findings.use_sets import EventsFinding, NoveltyFinding
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.records import from_record, json_text, read_record
+from credence.records import json_text, read_record
 from credence.report import citation, readme, render, render_index, report_record
 from credence.report.journal import (
     FORMATS,
@@ -47,7 +47,7 @@ from credence.tables.contract import (
     write_contract,
 )
 from credence.tables.seals import require_sealed
-from credence.tables.stage_files import EVENTS_AGAIN, SHIFT_AGAIN, read_events, read_shift
+from credence.tables.stage_files import EVENTS, SHIFT
 from credence.tables.writing import (
     FORMULA_START,
     open_output,
@@ -154,16 +154,16 @@ def _novelty(path: str) -> NoveltyFinding:
 
 def _shift(path: str, findings: Findings) -> ShiftFinding:
     """Return what a shift file found; refuse one of other classes."""
-    file = read_shift(Path(path))
-    _require_classes(path, file.class_names, findings, SHIFT_AGAIN)
-    return from_record(ShiftFinding, file.finding)
+    file = SHIFT.read(Path(path))
+    _require_classes(path, file.class_names, findings, SHIFT.again)
+    return file.finding
 
 
 def _events(path: str, findings: Findings) -> EventsFinding:
     """Return what was found of events; refuse those of other classes."""
-    file = read_events(Path(path))
-    _require_classes(path, file.class_names, findings, EVENTS_AGAIN)
-    return from_record(EventsFinding, file.finding)
+    file = EVENTS.read(Path(path))
+    _require_classes(path, file.class_names, findings, EVENTS.again)
+    return file.finding
 
 
 def _require_classes(path: str, names: Sequence[str], findings: Findings, again: str) -> None:

@@ -40,7 +40,6 @@ from credence.findings.use_sets import ShiftFinding
 from credence.predictions import Labelled, Predictions
 from credence.problems import InputError, nearest, refuse
 from credence.progress import Progress
-from credence.records import to_record
 from credence.stages.reading import (
     as_calibrated,
     calibration_set,
@@ -55,7 +54,7 @@ from credence.tables.calibration_file import need_problems, read_calibration, re
 from credence.tables.contract import CompositionTable, write_contract
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
-from credence.tables.stage_files import ShiftFile, write_shift
+from credence.tables.stage_files import SHIFT, ShiftFile
 from credence.tables.table_spec import TableSpec
 
 STATED = "stated"
@@ -106,8 +105,8 @@ def shift_tables(
         write_contract(Path(written), _table(found), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
         names, scale = labelled.predictions.class_names, float(labelled.predictions.scale)
-        file = ShiftFile(found.method, names, scale, to_record(found), adjusted)
-        write_shift(Path(record), file)
+        file = ShiftFile(found.method, names, scale, found, adjusted)
+        SHIFT.write(Path(record), file)
     _report(out, found)
     return found
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from credence.calibrators.protocol import Calibration, FitOptions, Need, compone
 from credence.confidence import NOTE_TEXTS, Confidence
 from credence.predictions import Floats, Predictions, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.records import to_record
+from credence.records import Stored, from_record, keys_of, to_record
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json
 
@@ -110,33 +110,22 @@ def _first_line(error: Exception) -> str:
 SCHEMA_NAME = "credence/calibration"
 SCHEMA_VERSION = 1
 SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
-MOST_CHARACTERS = 40  # of a value quoted in a message
 REFIT = "Fit the calibration again with credence fit."
 
-# Key → what its value has to be, in the order in which they are written.
-KEYS: dict[str, tuple[type, ...]] = {
-    "schema": (str,),
-    "credence_version": (str,),
-    "release": (str, type(None)),
-    "method": (str,),
-    "settings": (dict,),
-    "class_names": (list,),
-    "scale": (int, float),
-    "resolution": (int, float),
-    "counts": (dict,),
-    "inputs": (dict,),
-    "calibration": (dict,),
-    "checksum": (str,),
-}
-OPTIONAL_KEYS: dict[str, tuple[type, ...]] = {"sets": (dict,)}
+NOT_ALWAYS = ("sets",)  # keys that a file may do without
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CalibrationFile:
     """A calibration with all that has to be known to use and to trust it."""
 
-    calibration: Calibration  # The fitted method
-    method_spec: str  # The method with its settings, as a user writes it
+    credence_version: str = __version__  # Version that fitted it
+    release: str | None = None  # Name of the release of the calibration set
+    # The method with its settings, as a user writes it.
+    method_spec: Annotated[str, Stored("method")]
+    # Every setting of the method and of the fit with its value, those left at their default too:
+    # see :func:`settings_record`.
+    settings: Mapping[str, Any] = field(default_factory=dict)
     class_names: tuple[str, ...]  # Classes in the classifier's order
     scale: float  # See :class:`credence.predictions.Predictions`
     resolution: float
@@ -144,17 +133,14 @@ class CalibrationFile:
     counts: Mapping[str, Any] = field(default_factory=dict)
     # Name of each input file and its SHA-256.
     inputs: Mapping[str, str] = field(default_factory=dict)
-    # Every setting of the method and of the fit with its value, those left at their default too:
-    # see :func:`settings_record`.
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    release: str | None = None  # Name of the release of the calibration set
-    credence_version: str = __version__  # Version that fitted it
-    sets: PredictionSets | None = None  # Prediction sets fitted to the same proteins
+    calibration: Calibration  # The fitted method
+    # Prediction sets fitted to the same proteins.
+    sets: Annotated[PredictionSets | None, Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
-        return needs_of(self.calibration.to_record())
+        return needs_of(to_record(self.calibration))
 
 
 def settings_record(specification: Specification, options: FitOptions) -> dict[str, Any]:
@@ -183,22 +169,8 @@ def checksum_of(body: Mapping[str, Any]) -> str:
 
 def write_calibration(path: Path, file: CalibrationFile) -> None:
     """Write a calibration as one JSON file."""
-    body = to_record(
-        {
-            "schema": SCHEMA,
-            "credence_version": file.credence_version,
-            "release": file.release,
-            "method": file.method_spec,
-            "settings": file.settings,
-            "class_names": file.class_names,
-            "scale": float(file.scale),
-            "resolution": float(file.resolution),
-            "counts": file.counts,
-            "inputs": file.inputs,
-            "calibration": file.calibration.to_record(),
-            **({} if file.sets is None else {"sets": file.sets.to_record()}),
-        }
-    )
+    file = replace(file, scale=float(file.scale), resolution=float(file.resolution))
+    body = {"schema": SCHEMA, **to_record(file)}
     write_json(path, body | {"checksum": checksum_of(body)})
 
 
@@ -214,44 +186,19 @@ def read_calibration(path: Path) -> CalibrationFile:
             "its checksum does not fit its content: the file was changed after it was written.",
             "Use the file as it was written, or fit again with credence fit.",
         )
-    record = nulls_to_nan(body["calibration"])
-    name = record.get("method")
-    if not isinstance(name, str) or (name not in BY_NAME and name != two_steps.NAME):
-        raise refuse(
-            where,
-            f"{name!r} is not a method of this version of credence ({__version__}).",
-            f"{nearest(str(name), list(BY_NAME))} The file is from credence "
-            f"{body['credence_version']}: use that, or fit again with a known method.",
-            column="calibration.method",
-        )
-    try:
-        calibration = calibration_of(record)
-        names = tuple(body["class_names"])
-        sets = read_sets(body["sets"], names) if "sets" in body else None
-        scale, resolution = float(body["scale"]), float(body["resolution"])
-    except Exception as error:  # whatever a record of the wrong shape leads to
-        raise refuse(
-            where,
-            f"its record cannot be read as {name!r} ({type(error).__name__}: {error}).",
-            REFIT,
-            column="calibration",
-        ) from error
-    defect = defect_of(calibration, names, scale, resolution)
+    _check_method(where, body)
+    names = body["class_names"]
+    kinds = {
+        Calibration: calibration_of,
+        PredictionSets: lambda record: read_sets(record, tuple(names)),
+    }
+    file = from_record(CalibrationFile, body, where, REFIT, kinds)
+    if len(set(names)) < len(names):
+        raise refuse(where, "they are not names that differ.", REFIT, column="class_names")
+    defect = defect_of(file.calibration, file.class_names, file.scale, file.resolution)
     if defect is not None:
         raise refuse(where, f"it cannot be used: {defect}.", REFIT, column="calibration")
-    return CalibrationFile(
-        calibration=calibration,
-        method_spec=body["method"],
-        class_names=names,
-        scale=scale,
-        resolution=resolution,
-        counts=body["counts"],
-        inputs=body["inputs"],
-        settings=body["settings"],
-        release=body["release"],
-        credence_version=body["credence_version"],
-        sets=sets,
-    )
+    return file
 
 
 def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -> Confidence:
@@ -310,33 +257,31 @@ def _check_schema(where: str, body: Mapping[str, Any]) -> None:
 
 
 def _check_keys(where: str, body: Mapping[str, Any]) -> None:
-    problems = []
-    for key, kinds in (KEYS | OPTIONAL_KEYS).items():
-        if key not in body:
-            if key in KEYS:
-                problems.append(Problem(where, "it is missing.", REFIT, column=key))
-        elif not isinstance(body[key], kinds) or isinstance(body[key], bool):
-            problems.append(
-                Problem(where, f"{_short(body[key])} is no value for it.", REFIT, column=key)
-            )
-    names = body.get("class_names")
-    if isinstance(names, list) and (
-        not all(isinstance(name, str) for name in names) or len(set(names)) < len(names)
-    ):
-        problems.append(
-            Problem(where, "they are not names that differ.", REFIT, column="class_names")
-        )
+    known = ["schema", *keys_of(CalibrationFile), "checksum"]
+    problems = [
+        Problem(where, "it is missing.", REFIT, column=key)
+        for key in known
+        if key not in body and key not in NOT_ALWAYS
+    ]
     problems += [
         Problem(where, f"{key!r} is nothing that a calibration has.", REFIT)
         for key in body
-        if key not in KEYS and key not in OPTIONAL_KEYS
+        if key not in known
     ]
     raise_any(problems)
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+def _check_method(where: str, body: Mapping[str, Any]) -> None:
+    record = body["calibration"]
+    name = record.get("method") if isinstance(record, dict) else None
+    if not isinstance(name, str) or (name not in BY_NAME and name != two_steps.NAME):
+        raise refuse(
+            where,
+            f"{name!r} is not a method of this version of credence ({__version__}).",
+            f"{nearest(str(name), list(BY_NAME))} The file is from credence "
+            f"{body['credence_version']}: use that, or fit again with a known method.",
+            column="calibration.method",
+        )
 
 
 def require_match(file: CalibrationFile, predictions: Predictions, where: str) -> None:
@@ -406,28 +351,6 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
 
 def _list(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(repr(name) for name in names)
-
-
-def nulls_to_nan(record: Any) -> Any:
-    """Return a record read from JSON, with NaN for the nulls in lists of numbers.
-
-    A null that stands alone stays None.
-
-    Examples
-    --------
-    >>> nulls_to_nan({"lower": [0.5, None], "model": None})
-    {'lower': [0.5, nan], 'model': None}
-    """
-    if isinstance(record, dict):
-        return {key: nulls_to_nan(entry) for key, entry in record.items()}
-    if isinstance(record, list):
-        if any(entry is None for entry in record) and all(
-            entry is None or (isinstance(entry, int | float) and not isinstance(entry, bool))
-            for entry in record
-        ):
-            return [float("nan") if entry is None else entry for entry in record]
-        return [nulls_to_nan(entry) for entry in record]
-    return record
 
 
 def utf8_text(path: Path, remedy: str) -> str:

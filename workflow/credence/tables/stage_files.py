@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,60 +15,65 @@ import pyarrow.parquet as pq
 
 from credence import __version__
 from credence.calibrators.all_methods import read_calibration as calibration_of
-from credence.composition.adjusted import AdjustedCalibration, read_adjusted
+from credence.calibrators.protocol import Calibration
+from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.estimate import ratio_of
-from credence.events.model import EventModel, Mix
-from credence.novelty import reference as references
+from credence.events.model import FORECASTS, EventModel, Mix
+from credence.findings.use_sets import EventsFinding, ShiftFinding
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import InputError, Problem, raise_any, refuse
-from credence.records import read_json, to_record
-from credence.tables.calibration_file import defect_of, made_up, nulls_to_nan
+from credence.records import from_record, read_json, to_record
+from credence.tables.calibration_file import defect_of, made_up
 from credence.tables.writing import write_json, write_table
 
 HEAD = ("schema", "sha256")
-Read = TypeVar("Read")
+File = TypeVar("File")
 
 
-def write_signed(path: Path, schema: str, body: Mapping[str, Any]) -> None:
-    """Write a record with its schema and the digest of the rest."""
-    written = to_record(body)
-    write_json(path, {"schema": schema, "sha256": digest_of(written), **written})
+@dataclass(frozen=True, eq=False)
+class Signed(Generic[File]):
+    """A kind of files that carry the digest of what they hold."""
 
+    schema: str
+    kind: type[File]  # What a file holds
+    again: str  # The remedy where one is refused
+    check: Callable[[File], None]  # Raises a ValueError where it cannot be used
+    kinds: Mapping[Any, Any] = field(default_factory=dict)  # See :func:`from_record`
 
-def read_signed(
-    path: Path, schema: str, again: str, parse: Callable[[Mapping[str, Any]], Read]
-) -> Read:
-    """Return what a record says, or refuse it by name."""
-    where = str(path)
-    record = read_json(Path(path), again)
-    found = record.get("schema")
-    name, _, version = str(found).rpartition("/")
-    if found != schema:
-        if name == schema.rpartition("/")[0] and version.isdecimal():
-            what = f"{found!r} is not {schema!r}, the only one that credence {__version__} reads."
-            raise refuse(where, what, again, column="schema")
-        raise refuse(where, f"its schema is not {schema!r}.", again)
-    body = {key: value for key, value in record.items() if key not in HEAD}
-    if record.get("sha256") != digest_of(body):
-        raise refuse(where, "its content was changed after it was written.", again)
-    try:
-        return parse(body)
-    except InputError:
-        raise
-    except Exception as error:  # whatever a record of the wrong shape leads to
-        message = f"it is damaged ({type(error).__name__}: {error})."
-        raise refuse(where, message, again) from error
+    def write(self, path: Path, file: File) -> None:
+        """Write a file with its schema and the digest of the rest."""
+        body = to_record(file)
+        write_json(path, {"schema": self.schema, "sha256": digest_of(body), **body})
+
+    def read(self, path: Path) -> File:
+        """Return what a file holds, or refuse it by name."""
+        where, again = str(path), self.again
+        record = read_json(Path(path), again)
+        found = record.get("schema")
+        name, _, version = str(found).rpartition("/")
+        if found != self.schema:
+            if name == self.schema.rpartition("/")[0] and version.isdecimal():
+                only = f"the only one that credence {__version__} reads."
+                what = f"{found!r} is not {self.schema!r}, {only}"
+                raise refuse(where, what, again, column="schema")
+            raise refuse(where, f"its schema is not {self.schema!r}.", again)
+        body = {key: value for key, value in record.items() if key not in HEAD}
+        if record.get("sha256") != digest_of(body):
+            raise refuse(where, "its content was changed after it was written.", again)
+        file = from_record(self.kind, body, where, again, self.kinds)
+        try:
+            self.check(file)
+        except Exception as error:  # whatever values that do not belong together lead to
+            message = f"it is damaged ({type(error).__name__}: {error})."
+            raise refuse(where, message, again) from error
+        return file
 
 
 def digest_of(body: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a record, whatever the order of its keys."""
     text = json.dumps(body, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-EVENTS_SCHEMA = "credence/events/2"
-EVENTS_AGAIN = "Learn the events again: credence events."
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,40 +83,9 @@ class EventsFile:
     method_spec: str  # Method of the confidence that they agree with; empty: none
     class_names: tuple[str, ...]  # Classes in order
     scale: float  # Of the scores
-    finding: Mapping[str, Any]  # Record of a :class:`credence.findings.events.EventsFinding`
+    finding: EventsFinding  # How good they are
     model: EventModel  # The forecasts
     novelty: str = ""  # SHA-256 of the novelty file whose distances they look at; empty: of none
-
-
-def write_events(path: Path, file: EventsFile) -> None:
-    """Write a file of events."""
-    body = {
-        "method_spec": file.method_spec,
-        "class_names": list(file.class_names),
-        "scale": file.scale,
-        "finding": dict(file.finding),
-        "model": file.model.to_record(),
-        "novelty": file.novelty,
-    }
-    write_signed(path, EVENTS_SCHEMA, body)
-
-
-def read_events(path: Path) -> EventsFile:
-    """Return a file of events, checked."""
-    return read_signed(path, EVENTS_SCHEMA, EVENTS_AGAIN, _parsed_events)
-
-
-def _parsed_events(body: Mapping[str, Any]) -> EventsFile:
-    file = EventsFile(
-        body["method_spec"],
-        tuple(body["class_names"]),
-        float(body["scale"]),
-        body["finding"],
-        EventModel.from_record(nulls_to_nan(body["model"])),
-        body.get("novelty", ""),
-    )
-    _try(file)
-    return file
 
 
 def _try(file: EventsFile) -> None:
@@ -132,6 +106,15 @@ def _try(file: EventsFile) -> None:
         raise ValueError("it gives chances that are no probabilities")
 
 
+EVENTS = Signed(
+    "credence/events/2",
+    EventsFile,
+    "Learn the events again: credence events.",
+    _try,
+    FORECASTS,
+)
+
+
 def require_same_events(
     file: EventsFile, method_spec: str, predictions: Predictions, where: str
 ) -> None:
@@ -142,13 +125,9 @@ def require_same_events(
         problems.append(Problem(where, what, "Learn them again with this calibration."))
     if file.class_names != predictions.class_names or file.scale != predictions.scale:
         problems.append(
-            Problem(where, "its classes or its scale are not the table's.", EVENTS_AGAIN)
+            Problem(where, "its classes or its scale are not the table's.", EVENTS.again)
         )
     raise_any(problems)
-
-
-SHIFT_SCHEMA = "credence/shift/2"
-SHIFT_AGAIN = "Estimate the composition again: credence shift."
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,53 +137,36 @@ class ShiftFile:
     method_spec: str  # The method that was corrected
     class_names: tuple[str, ...]  # Classes in order
     scale: float  # Of the scores
-    finding: Mapping[str, Any]  # Record of a :class:`credence.findings.shift.ShiftFinding`
+    finding: ShiftFinding  # What the page shows of it
     adjusted: AdjustedCalibration  # The corrected calibration
 
     @property
     def applied_share(self) -> Floats:
         """Shares of the classes that confidences are corrected for."""
-        return np.array([entry["applied"] or 0.0 for entry in self.finding["classes"]])
+        return np.nan_to_num([entry.applied for entry in self.finding.classes])
 
     @property
     def applied_weight(self) -> Floats:
         """How many times as frequent each class is; 0 of one that calibration lacks."""
-        known = np.array([entry["calibration_share"] or 0.0 for entry in self.finding["classes"]])
+        known = np.nan_to_num([entry.calibration_share for entry in self.finding.classes])
         return np.nan_to_num(ratio_of(self.applied_share, known))
 
 
-def write_shift(path: Path, file: ShiftFile) -> None:
-    """Write a shift file."""
-    body = {
-        "method_spec": file.method_spec,
-        "class_names": list(file.class_names),
-        "scale": file.scale,
-        "finding": dict(file.finding),
-        "adjusted": file.adjusted.to_record(),
-    }
-    write_signed(path, SHIFT_SCHEMA, body)
-
-
-def read_shift(path: Path) -> ShiftFile:
-    """Return a shift file, checked."""
-    return read_signed(path, SHIFT_SCHEMA, SHIFT_AGAIN, _parsed_shift)
-
-
-def _parsed_shift(body: Mapping[str, Any]) -> ShiftFile:
-    record = nulls_to_nan(body["adjusted"])
-    file = ShiftFile(
-        body["method_spec"],
-        tuple(body["class_names"]),
-        float(body["scale"]),
-        body["finding"],
-        read_adjusted(record, calibration_of(record["calibration"])),
-    )
+def _check_shift(file: ShiftFile) -> None:
     defect = defect_of(file.adjusted, file.class_names, file.scale, 0.0)
     if defect is not None:
         raise ValueError(defect)
     if len(file.applied_weight) != len(file.class_names):
         raise ValueError("it has shares of other classes")
-    return file
+
+
+SHIFT = Signed(
+    "credence/shift/2",
+    ShiftFile,
+    "Estimate the composition again: credence shift.",
+    _check_shift,
+    {Calibration: calibration_of},
+)
 
 
 def require_same(file: ShiftFile, method_spec: str, predictions: Predictions, where: str) -> None:
@@ -215,45 +177,22 @@ def require_same(file: ShiftFile, method_spec: str, predictions: Predictions, wh
         problems.append(Problem(where, what, f"Estimate again with --method {method_spec!r}."))
     if file.class_names != predictions.class_names or file.scale != predictions.scale:
         problems.append(
-            Problem(where, "its classes or its scale are not the table's.", SHIFT_AGAIN)
+            Problem(where, "its classes or its scale are not the table's.", SHIFT.again)
         )
     raise_any(problems)
 
 
-NOVELTY_SCHEMA = "credence/novelty/1"
-NOVELTY_AGAIN = "Make it again: credence novelty."
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NoveltyFile:
     """What is known, and where it comes from."""
 
-    reference: Reference  # The proteins in their space
+    credence_version: str = __version__  # Version that made it
     inputs: Mapping[str, str]  # Name of each input file and its SHA-256
+    reference: Reference  # The proteins in their space
 
 
-def write_novelty(path: Path, file: NoveltyFile) -> None:
-    """Write a novelty file."""
-    body = {
-        "credence_version": __version__,
-        "inputs": dict(file.inputs),
-        "reference": file.reference.to_record(),
-    }
-    write_signed(path, NOVELTY_SCHEMA, body)
-
-
-def read_novelty(path: Path) -> NoveltyFile:
-    """Return a novelty file, checked."""
-    return read_signed(path, NOVELTY_SCHEMA, NOVELTY_AGAIN, _parsed_novelty)
-
-
-def _parsed_novelty(body: Mapping[str, Any]) -> NoveltyFile:
-    reference = references.read(body["reference"])
-    _require_shapes(reference)
-    return NoveltyFile(reference, dict(body["inputs"]))
-
-
-def _require_shapes(reference: Reference) -> None:
+def _require_shapes(file: NoveltyFile) -> None:
+    reference = file.reference
     space, n_proteins = reference.space, len(reference.ids)
     wanted = {
         "scale": (space.scale, (space.n_features,)),
@@ -269,6 +208,11 @@ def _require_shapes(reference: Reference) -> None:
     for name, (values, shape) in wanted.items():
         if values.shape != shape:
             raise ValueError(f"{name} has the shape {values.shape}, not {shape}")
+
+
+NOVELTY = Signed(
+    "credence/novelty/1", NoveltyFile, "Make it again: credence novelty.", _require_shapes
+)
 
 
 HELD_OUT_SCHEMA = "credence/held-out/1"
