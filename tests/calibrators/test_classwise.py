@@ -89,13 +89,14 @@ def test_weights_that_vary_make_a_class_scarcer(sample_of: Make) -> None:
 def test_support_counts_a_family_of_alike_once(sample_of: Make) -> None:
     alone = class_masses(sample_of([8.0] * 40, [])).support
     family = class_masses(sample_of([8.0] * 40, [], cluster=["one"] * 40)).support
-    at_8 = int(np.argmin(np.abs(alone[0] - 8.0)))
-    assert alone[1][at_8] == pytest.approx(40)
-    assert family[1][at_8] == pytest.approx(1)
+    at_8 = int(np.argmin(np.abs(alone.score - 8.0)))
+    assert alone.n[at_8] == pytest.approx(40)
+    assert family.n[at_8] == pytest.approx(1)
 
 
 def test_support_fades_away_from_the_scores_seen(sample_of: Make) -> None:
-    knots, support = class_masses(sample_of([8.0] * 40, [])).support
+    near = class_masses(sample_of([8.0] * 40, [])).support
+    knots, support = near.score, near.n
     assert support[np.argmin(np.abs(knots - 5.0))] < 0.5
     assert np.interp(8.0, knots, support) > np.interp(7.5, knots, support)
 
@@ -106,7 +107,8 @@ def test_support_of_many_clusters_is_that_of_the_definition(sample_of: Make) -> 
     score = np.round(rng.uniform(5, 10, 300) * 20) / 20
     names = [f"f{code}" for code in rng.integers(120, size=300)]
     sample = sample_of(score, [], weight=rng.uniform(0.5, 2, 300), cluster=names)
-    knots, support = class_masses(sample).support
+    found = class_masses(sample).support
+    knots, support = found.score, found.n
     for knot in (6.0, 8.0, 9.0):
         near = sample.weight * np.exp(-0.5 * ((knot - sample.score) / 0.5) ** 2)
         mass = np.bincount(sample.cluster, weights=near)
