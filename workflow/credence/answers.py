@@ -497,18 +497,18 @@ class UseComposition(Shown):
     file: ShiftFile
 
     def _columns(self) -> Mapping[str, Any]:
-        found = self.file.finding["classes"]
+        found = self.file.finding.classes
         keys = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
         names = (column.name for column in COMPOSITION_COLUMNS)
         return {
-            name: [entry[key] if key == "class_name" else _float(entry[key]) for entry in found]
+            name: [getattr(entry, key) for entry in found]
             for name, key in zip(names, keys, strict=True)
         }
 
     def _view(self) -> View:
         finding, columns = self.file.finding, self._columns()
-        heading = f"{finding['n_use']} proteins of {finding['name']}, by {finding['estimator']}"
-        sentences = [*finding["remarks"], *finding["sentences"]]
+        heading = f"{finding.n_use} proteins of {finding.name}, by {finding.estimator}"
+        sentences = [*finding.remarks, *finding.sentences]
         shown = ("calibration_share", "use_share", "lower", "upper", "weight")
         rows = [
             [
@@ -534,7 +534,7 @@ class UseComposition(Shown):
         )  # fmt: skip
         axes.errorbar(
             here, place, xerr=np.nan_to_num(reach), fmt="o", color=BLUE, capsize=2,
-            label=self.file.finding["name"],
+            label=self.file.finding.name,
         )  # fmt: skip
         axes.set_yticks(place, columns["class"])
         axes.set_xlim(left=0)
