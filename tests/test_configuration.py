@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -78,10 +79,12 @@ def test_all_that_is_written_is_kept() -> None:
     assert settings.calibration_set.label_table == "scores.csv"
     assert settings.calibration_set.match == "full"
     assert settings.cluster_table == "scores.csv"
-    assert settings.fit_options == [
-        *("--weights", "cluster", "--min-positives", "20"),
-        *("--level", "0.9", "--draws", "0"),
-    ]
+    assert json.loads(settings.stage_json("evaluate"))["calibration"] == {
+        "weights": "cluster",
+        "min_positives": 20,
+        "level": 0.9,
+        "draws": 0,
+    }
 
 
 def test_a_file_saved_by_windows_reads_the_same() -> None:

@@ -1,13 +1,14 @@
-"""Settings of events become words of the command; classes are checked by the tables."""
+"""Settings of events reach their stage; classes are checked by the tables."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration.settings import event_class_problems
+from credence.app.configuration.problems import event_class_problems
 
 CLASSES = ("HTJ", "Portal", "Tail fiber")
 HEAD = "run: x\ncalibration_set: {scores: scores.csv, format: phanns-labelled}\n"
@@ -22,17 +23,23 @@ def test_without_a_word_no_event_is_asked_for() -> None:
     assert not configuration.loads(HEAD).has_events
 
 
-def test_every_setting_becomes_an_option() -> None:
+def test_every_setting_is_handed_to_the_stage() -> None:
     found = configuration.loads(
         HEAD + "events: {ask: [two_best], groups: {tail: [HTJ]}, agree: false, folds: 4, "
         "compare: [knn, tree], without: [length], admissible: \"'rank' < 3\"}\n"
     )
     assert found.has_events
-    assert found.event_options[:19] == [
-        *("--ask", "two_best", "--compare", "knn", "--compare", "tree", "--without", "length"),
-        *("--named", '{"tail": ["HTJ"]}', "--rules", "{}", "--admissible", "'rank' < 3"),
-        *("--forecaster", "logistic", "--folds", "4", "--no-agree"),
-    ]
+    assert json.loads(found.stage_json("events"))["events"] == {
+        "ask": ["two_best"],
+        "groups": {"tail": ["HTJ"]},
+        "rules": {},
+        "admissible": "'rank' < 3",
+        "agree": False,
+        "forecaster": "logistic",
+        "compare": ["knn", "tree"],
+        "without": ["length"],
+        "folds": 4,
+    }
 
 
 def test_classes_and_columns_that_the_tables_do_not_have_are_told_with_their_place() -> None:

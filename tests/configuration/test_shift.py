@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration.settings import ShiftSettings, class_problems
+from credence.app.configuration.problems import class_problems
+from credence.stages.settings import ShiftSettings
 
 HEAD = """\
 run: x

@@ -46,7 +46,7 @@ def command(targets: tuple[str, ...], **given: Any) -> None:
 def check_configuration(path: str) -> None:
     """Check a configuration and every file it names; print all that is wrong at once."""
     from credence.app import configuration
-    from credence.app.configuration.settings import class_problems, event_class_problems
+    from credence.app.configuration.problems import class_problems, event_class_problems
     from credence.problems import gathering, raise_any
     from credence.stages.check import count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, table_spec

@@ -13,8 +13,9 @@ import numpy as np
 from credence.novelty.reference import Reference
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
-from credence.problems import InputError, Problem, refuse
+from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.relatives.pack import kind_of
+from credence.stages.settings import TABLE_KEYS
 from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, read_fasta
@@ -32,16 +33,6 @@ RELATIVES_UNKNOWN = (
     "every protein counts as a family of its own; if relatives are among those it was "
     "fitted on, its intervals are too narrow"
 )
-SPEC_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "format": (str, "the name of a format"),
-    "scale": ((int, float), "a number"),
-    "columns": (dict, 'names like {"id": "name"}'),
-    "synonyms": (dict, 'names like {"spelling": "class"}'),
-    "sum_to_scale": (bool, "true or false"),
-    "pooling": (str, "sum or log_sum"),
-    "genome": (str, "the name of a column"),
-}
-SPEC_NAMES = tuple(SPEC_KINDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,23 +47,25 @@ def table_spec(
     paths: Sequence[str], format_: str | None, settings: Mapping[str, Any]
 ) -> TableSpec:
     """Return how tables are read: as stated, or as the one format that fits."""
-    unknown = [name for name in settings if name not in SPEC_NAMES]
-    if unknown:
-        raise InputError(
-            Problem(
-                "--spec", "unknown setting.", f"Known are: {', '.join(SPEC_NAMES)}.", None, name
+    known = f"Known are: {', '.join(TABLE_KEYS)}."
+    raise_any(
+        [
+            Problem("--spec", "unknown setting.", known, None, name)
+            for name in settings
+            if name not in TABLE_KEYS
+        ]
+    )
+    raise_any(
+        [
+            Problem("--spec", f"{value!r} is no value for it.", f"Give {key.words}.", None, name)
+            for name, value in settings.items()
+            for key in [TABLE_KEYS[name]]
+            if value is not None
+            and not (
+                isinstance(value, key.kinds) and isinstance(value, bool) == (key.kinds is bool)
             )
-            for name in unknown
-        )
-    wrong = [
-        Problem("--spec", f"{value!r} is no value for it.", f"Give {word}.", None, name)
-        for name, value in settings.items()
-        for kinds, word in [SPEC_KINDS[name]]
-        if value is not None
-        and (not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool))
-    ]
-    if wrong:
-        raise InputError(wrong)
+        ]
+    )
     values = dict(settings)
     stated = values.pop("format", None)
     name = format_ or stated or proposed_format(Path(paths[0]))
@@ -133,12 +126,9 @@ def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
     problems: list[Problem] = []
     require_different(paths)
     for path in map(Path, paths):
-        try:
+        with gathering(problems):
             parts.append((path, read_samples(path, spec)))
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     return parts[0][1] if len(parts) == 1 else concatenate(parts)
 
 

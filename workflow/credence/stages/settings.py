@@ -291,6 +291,26 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class TableKey:
+    """One of the settings that say how a table is read."""
+
+    default: Any
+    kinds: type | tuple[type, ...]
+    words: str  # What a value of these kinds is called
+
+
+TABLE_KEYS = {
+    "format": TableKey(None, str, "the name of a format"),
+    "scale": TableKey(None, (int, float), "a number"),
+    "columns": TableKey({}, dict, 'names like {"id": "name"}'),
+    "synonyms": TableKey({}, dict, 'names like {"spelling": "class"}'),
+    "sum_to_scale": TableKey(None, bool, "true or false"),
+    "pooling": TableKey("sum", str, "sum or log_sum"),
+    "genome": TableKey(None, str, "the name of a column"),
+}
+
+
+@dataclass(frozen=True)
 class Trove:
     """One trove, with all that it takes over from the calibration set."""
 

@@ -1,9 +1,8 @@
 """The configuration of a run: read with its lines, checked, typed."""
 
+from credence.app.configuration.problems import DEMO_FILES, DEMO_FOLDER, needs_places
 from credence.app.configuration.reading import Document, read_document
 from credence.app.configuration.settings import (
-    DEMO_FILES,
-    DEMO_FOLDER,
     Configuration,
     TableSet,
     check,
@@ -12,7 +11,6 @@ from credence.app.configuration.settings import (
     load_schema,
     loads,
     named_calibration,
-    needs_places,
     slug,
     trove_of,
     workflow_folder,
@@ -22,7 +20,6 @@ from credence.app.configuration.workflow import (
     RowShare,
     demo_text,
     environment_file,
-    flag,
     for_workflow,
     judged_alone,
     memory,
@@ -44,7 +41,6 @@ __all__ = [
     "check",
     "demo_text",
     "environment_file",
-    "flag",
     "for_workflow",
     "from_mapping",
     "judged_alone",

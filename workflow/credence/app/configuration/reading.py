@@ -229,6 +229,33 @@ def with_defaults(data: Mapping[str, Any], schema: Schema, root: Schema) -> dict
     return filled
 
 
+def well_typed(value: Any, schema: Schema, root: Schema) -> Any:
+    """Return data without what has another type than a schema demands.
+
+    In lists, and in mappings whose keys are the user's, None stands in its place.
+    """
+    if isinstance(value, list):
+        rule = resolve(schema.get("items", {}), root)
+        return [well_typed(v, rule, root) if _has_type(v, rule) else None for v in value]
+    if not isinstance(value, dict):
+        return value
+    known, other = schema.get("properties", {}), schema.get("additionalProperties")
+    found = {}
+    for name, entry in value.items():
+        rule = resolve(known.get(name, other if isinstance(other, dict) else {}), root)
+        if _has_type(entry, rule):
+            found[name] = well_typed(entry, rule, root)
+        elif name not in known:
+            found[name] = None
+    return found
+
+
+def _has_type(value: Any, rule: Schema) -> bool:
+    from jsonschema import Draft202012Validator
+
+    return "type" not in rule or Draft202012Validator({"type": rule["type"]}).is_valid(value)
+
+
 def resolve(rule: Schema, root: Schema) -> Schema:
     """Return a rule with its reference into the same schema followed."""
     if "$ref" not in rule:

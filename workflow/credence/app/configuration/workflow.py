@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from credence.app.configuration.problems import DEMO_FILES, needs_places
 from credence.app.configuration.settings import (
-    DEMO_FILES,
     Configuration,
     TableSet,
     from_mapping,
     load,
-    needs_places,
     workflow_folder,
 )
 from credence.problems import InputError, refuse
@@ -84,17 +83,6 @@ def options(name: str, values: Iterable[Any]) -> list[str]:
         parts = value if isinstance(value, tuple) else (value,)
         words += [name, *(str(part) for part in parts)]
     return words
-
-
-def flag(name: str, is_on: bool) -> list[str]:
-    """Return a flag of a command where it is on.
-
-    Examples
-    --------
-    >>> flag("--test-group", True), flag("--test-group", False)
-    (['--test-group'], [])
-    """
-    return [name] if is_on else []
 
 
 MB = 1e6

@@ -1,0 +1,455 @@
+"""What a schema cannot say of a configuration: names that nothing bears, missing files.
+
+Every function is given the document, which knows the lines, and its data as far as
+they have the right types, with every default filled in (`well_typed`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date as calendar_date
+from pathlib import Path
+from typing import Any
+
+from credence.app.configuration.reading import Document, SettingPath
+from credence.problems import InputError, Problem, nearest
+from credence.tables.writing import device_of
+
+Data = Mapping[str, Any]
+RELEASES = "releases"  # the folder beside those of the use-sets
+BASE = "base"  # what release 0 is called
+COMPOSITION, NONE = "composition", "none"
+STATED = "stated"
+DEMO_FOLDER = "demo"
+# What the command `simulate` writes into it; a test keeps the two lists equal.
+DEMO_FILES = tuple(
+    f"{DEMO_FOLDER}/{name}"
+    for name in (
+        "README.txt",
+        "calibration.csv",
+        "proteins.fasta",
+        "calibration_networks.npz",
+        "training.fasta",
+        "use.csv",
+        "use.fasta",
+        "trove_htj.csv",
+        "trove_htj.fasta",
+        "trove_mixed.csv",
+        "trove_mixed.fasta",
+        "truth/families.tsv",
+        "truth/planted.tsv",
+    )
+)
+
+
+def meaning_problems(document: Document, data: Data) -> list[Problem]:
+    """Return all that a schema cannot say."""
+    found: list[Problem] = []
+    for problems in (
+        _method_problems,
+        _set_problems,
+        _demo_problems,
+        _folder_problems,
+        _file_problems,
+        _sequence_problems,
+        _shift_problems,
+        _event_problems,
+        _trove_problems,
+        _novelty_problems,
+    ):
+        found += problems(document, data)
+    return found
+
+
+def _refused(check: Callable[..., object], *arguments: Any) -> tuple[Problem, ...]:
+    """Return the problems with which a function refuses its arguments; none if it does not."""
+    try:
+        check(*arguments)
+    except InputError as error:
+        return error.problems
+    return ()
+
+
+def _listed(values: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the entries of a list that have the right type, with their places."""
+    return ((at, value) for at, value in enumerate(values) if value is not None)
+
+
+def _methods(data: Data) -> Iterator[tuple[SettingPath, str]]:
+    calibration = data["calibration"]
+    yield ("calibration", "method"), calibration["method"]
+    for position, text in _listed(calibration["compare"]):
+        yield ("calibration", "compare", position), text
+
+
+def _method_problems(document: Document, data: Data) -> Iterator[Problem]:
+    from credence.calibrators.method_spec import parse_method
+
+    for path, text in _methods(data):
+        for problem in _refused(parse_method, text, document.where, document.line(path)):
+            setting = f"{problem.column}: " if problem.column else ""
+            yield document.problem(path, setting + problem.what, problem.remedy)
+
+
+def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
+    """Yield each set: where it stands, what it says, and the setting of its FASTA file."""
+    if "calibration_set" in data:
+        yield ("calibration_set",), data["calibration_set"], "proteins"
+    for name, fasta in (("use_sets", "proteins"), ("troves", "fasta")):
+        for position, entry in _listed(data[name]):
+            yield (name, position), entry, fasta
+
+
+def _set_problems(document: Document, data: Data) -> Iterator[Problem]:
+    from credence.tables.formats import FORMATS
+
+    names = [entry.name for entry in FORMATS]
+    for path, entry, fasta in _sets(data):
+        name = entry.get("format")
+        if name is not None and name not in names:
+            what = f"{name!r} is not a format."
+            yield document.problem((*path, "format"), what, nearest(name, names))
+        if isinstance(labels := entry.get("labels"), dict):
+            has_proteins = entry[fasta] is not None
+            yield from _label_problems(document, (*path, "labels"), labels, has_proteins)
+
+
+def _label_problems(
+    document: Document, path: SettingPath, labels: Data, has_proteins: bool
+) -> Iterator[Problem]:
+    pattern = labels["pattern"]
+    if (labels["table"] is None) == (pattern is None):
+        what = "labels come from a table or from FASTA headers."
+        yield document.problem(path, what, "Give table or pattern, one of the two.")
+    if pattern is None:
+        return
+    path = (*path, "pattern")
+    try:
+        if "label" not in re.compile(pattern).groupindex:
+            what = f"{pattern!r} has no group named label."
+            yield document.problem(path, what, "Write one: (?P<label>…).")
+    except re.error as error:
+        what = f"{pattern!r} is not a regular expression: {error}."
+        yield document.problem(path, what, "Fix it.")
+    if not has_proteins:
+        what = "labels in FASTA headers need a FASTA file."
+        yield document.problem(path, what, "Give proteins of this set.")
+
+
+def _demo_problems(document: Document, data: Data) -> Iterator[Problem]:
+    from credence.simulate.law import world_settings
+
+    if "demo" not in document.data:
+        return
+    for problem in _refused(world_settings, data.get("demo", {}), document.where):
+        yield document.problem(("demo", str(problem.column)), problem.what, problem.remedy)
+    if not data["simulated"]:
+        what = "the inputs are simulated and this does not say so."
+        yield document.problem(("simulated",), what, "Write simulated: true, or remove demo.")
+
+
+def _folder_problems(document: Document, data: Data) -> Iterator[Problem]:
+    """Yield what is wrong with the names that become folders.
+
+    A trove's name is not among them: its folder is ``01-name``.
+    """
+    yield from _device_problems(document, ("run",), data.get("run", ""))
+    taken: dict[str, str] = {}  # two names that differ in case only may be one folder
+    for position, entry in _listed(data["use_sets"]):
+        path, name = ("use_sets", position, "name"), entry.get("name")
+        if name is None:
+            continue
+        yield from _device_problems(document, path, name)
+        if name.lower() in taken:
+            is_same = taken[name.lower()] == name
+            capitals = "" if is_same else "; capitals make no difference"
+            what = f"{name!r} names an earlier use-set{capitals}."
+            yield document.problem(path, what, "Give each its own name.")
+        taken.setdefault(name.lower(), name)
+        if name.lower() == RELEASES:
+            what = f"{name!r} is the folder of the releases."
+            yield document.problem(path, what, "Give the use-set another name.")
+
+
+def _device_problems(document: Document, path: SettingPath, name: str) -> Iterator[Problem]:
+    if device_of(name) is not None:
+        what = f"{name!r} is the name of a device on Windows."
+        yield document.problem(path, what, "Choose another name.")
+
+
+def _file_problems(document: Document, data: Data) -> Iterator[Problem]:
+    will_be_there = DEMO_FILES if "demo" in document.data else ()
+    for path, text in _files(data):
+        if not text or text in will_be_there:
+            continue
+        if (wrong := path_problem(text)) is not None:
+            yield document.problem(path, *wrong)
+        elif Path(text).is_dir():
+            yield document.problem(path, f"{text!r} is a folder.", "Name a file.")
+        elif not Path(text).exists():
+            remedy = "Fix the path; it starts where you run the command."
+            yield document.problem(path, f"there is no file {text!r}.", remedy)
+
+
+def path_problem(text: str) -> tuple[str, str] | None:
+    """Return what is wrong with a path as it is written, and the remedy; None if nothing.
+
+    >>> path_problem("-x.csv")
+    ("'-x.csv' begins with a dash, as an option does.", "Write './-x.csv'.")
+    >>> path_problem("scores.csv") is None
+    True
+    """
+    if text.startswith("-"):
+        return f"{text!r} begins with a dash, as an option does.", f"Write './{text}'."
+    if "{" in text or "}" in text:
+        return (
+            f"{text!r} has a brace, and Snakemake takes what braces hold for a wildcard.",
+            "Rename it without { and }.",
+        )
+    return None
+
+
+def _files(data: Data) -> Iterator[tuple[SettingPath, str]]:
+    for path, entry, fasta in _sets(data):
+        scores, labels = entry.get("scores", []), entry.get("labels")
+        if isinstance(scores, str):
+            yield (*path, "scores"), scores
+        else:
+            for position, text in _listed(scores):
+                yield (*path, "scores", position), text
+        for key in (fasta, "clusters", "labels"):
+            if isinstance(entry.get(key), str):
+                yield (*path, key), entry[key]
+        if isinstance(labels, dict) and labels["table"] is not None:
+            yield (*path, "labels", "table"), labels["table"]
+    for section, key in (
+        ("training", "proteins"),
+        ("clustering", "table"),
+        ("events", "evidence"),
+    ):
+        if data[section][key] is not None:
+            yield (section, key), data[section][key]
+
+
+def _has_sequences(data: Data) -> bool:
+    return data.get("calibration_set", {}).get("proteins") is not None
+
+
+def _sequence_problems(document: Document, data: Data) -> Iterator[Problem]:
+    """Yield what asks for the sequences of a calibration set that has none."""
+    if "calibration_set" not in data or _has_sequences(data):
+        return
+    if data["training"]["proteins"] is not None:
+        yield document.problem(
+            ("training", "proteins"),
+            "relatives of the training proteins cannot be found without sequences.",
+            "Give proteins of the calibration set too.",
+        )
+    if data["split"]["recipe"] == "phanns":
+        yield document.problem(
+            ("split", "recipe"),
+            "PhANNs' recipe clusters sequences, and there are none.",
+            "Give proteins of the calibration set, or write recipe: balanced.",
+        )
+
+
+def _shift_problems(document: Document, data: Data) -> Iterator[Problem]:
+    common = data["shift"]
+    yield from _composition_problems(document, ("shift",), common, {})
+    for position, entry in _listed(data["use_sets"]):
+        path = ("use_sets", position, "shift")
+        yield from _composition_problems(document, path, entry["shift"] or {}, common)
+
+
+def _composition_problems(
+    document: Document, path: SettingPath, block: Data, above: Data
+) -> Iterator[Problem]:
+    from credence.composition.estimators import NAMES, SUM_TOLERANCE
+
+    method, shares = block.get("method"), block.get("composition")
+    where = (*path, "composition")
+    if method is not None and method not in NAMES:
+        what = f"{method!r} is not an estimator of a composition."
+        yield document.problem((*path, "method"), what, nearest(method, NAMES))
+    elif method == STATED and shares is None and above.get("composition") is None:
+        remedy = "Give one, {class: share}, or another method."
+        yield document.problem(where, "no composition is stated.", remedy)
+    elif method not in (None, STATED, "auto") and shares is not None:
+        what = f"a composition is stated, and the method is {method!r}."
+        yield document.problem(where, what, "Write method: stated, or remove the composition.")
+    values = [-1.0 if share is None else share for share in (shares or {}).values()]
+    if shares is None or not all(0 <= share <= 1 for share in values):
+        return  # the schema says which
+    if abs(sum(values) - 1.0) > SUM_TOLERANCE:
+        yield document.problem(
+            where,
+            f"the shares sum to {sum(values):.4g}.",
+            f"Give shares that sum to 1; up to {SUM_TOLERANCE:g} off, they are divided by "
+            "their sum.",
+        )
+
+
+def class_problems(document: Document, class_names: Sequence[str]) -> Iterator[Problem]:
+    """Yield the stated shares of classes that the tables do not have."""
+    blocks: list[tuple[SettingPath, Any]] = [(("shift",), document.data.get("shift"))]
+    for position, entry in enumerate(document.data.get("use_sets") or []):
+        blocks.append((("use_sets", position, "shift"), entry.get("shift")))
+    for path, block in blocks:
+        for name in (block or {}).get("composition") or {}:
+            if name not in class_names:
+                yield document.problem(
+                    (*path, "composition", name),
+                    f"there is no class {name!r}.",
+                    nearest(name, class_names),
+                )
+
+
+def _event_problems(document: Document, data: Data) -> Iterator[Problem]:
+    from credence.events.event import STANDING
+    from credence.events.features import BY_NAME as FEATURES
+    from credence.events.forecasters import BY_NAME as FORECASTERS
+
+    events = data["events"]
+    named: list[tuple[SettingPath, str, str, Sequence[str]]] = [
+        (("forecaster",), events["forecaster"], "forecaster", list(FORECASTERS))
+    ]
+    for key, kind, known in (
+        ("ask", "event", list(STANDING)),
+        ("compare", "forecaster", list(FORECASTERS)),
+        ("without", "feature", list(FEATURES)),
+    ):
+        named += [((key, at), name, kind, known) for at, name in _listed(events[key])]
+    for path, name, kind, known in named:
+        if name not in known:
+            what = f"there is no {kind} {name!r}."
+            yield document.problem(("events", *path), what, nearest(name, known))
+    yield from _rule_problems(document, events, None)
+    for name in events["rules"]:
+        if name in events["groups"]:
+            what = f"a group is called {name!r} too."
+            yield document.problem(("events", "rules", name), what, "Give one another name.")
+
+
+def event_class_problems(document: Document, class_names: Sequence[str]) -> Iterator[Problem]:
+    """Yield the classes and columns of events that the tables do not have."""
+    events = document.data.get("events") or {}
+    for name, classes in (events.get("groups") or {}).items():
+        for position, class_name in enumerate(classes):
+            if class_name not in class_names:
+                what = f"there is no class {class_name!r}."
+                path = ("events", "groups", name, position)
+                yield document.problem(path, what, nearest(class_name, class_names))
+    yield from _rule_problems(document, events, class_names)
+
+
+def _rule_problems(
+    document: Document, events: Data, class_names: Sequence[str] | None
+) -> Iterator[Problem]:
+    """Yield rules that cannot be read; with class names, columns that are not there."""
+    from credence.events.rules import parse_rule
+
+    def check(text: str) -> None:
+        rule = parse_rule(text, document.where)
+        if class_names is not None:
+            rule.require_columns(class_names, document.where, None)
+
+    rules: dict[SettingPath, str | None] = {
+        ("events", "rules", name): text for name, text in (events.get("rules") or {}).items()
+    }
+    rules["events", "admissible"] = events.get("admissible")
+    for path, text in rules.items():
+        for problem in () if text is None else _refused(check, text):
+            yield document.problem(path, problem.what, problem.remedy)
+
+
+def _trove_problems(document: Document, data: Data) -> Iterator[Problem]:
+    names = {BASE: "release 0"}
+    for position, entry in _listed(data["troves"]):
+        path: SettingPath = ("troves", position)
+        name, date = entry.get("name"), entry["date"]
+        # Two names that differ in case only are one folder on some file systems.
+        if name is not None and name.lower() in names:
+            what = f"{name!r} is taken by {names[name.lower()]}; capitals make no difference."
+            yield document.problem((*path, "name"), what, "Give each trove its own name.")
+        if name is not None:
+            names.setdefault(name.lower(), f"trove {name!r}")
+        if date is not None and not _is_date(date):
+            what = f"{date!r} is not a date."
+            yield document.problem((*path, "date"), what, "Write it like 2026-11-21.")
+        yield from _need_problems(document, path, entry, data)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return calendar_date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _need_problems(
+    document: Document, path: SettingPath, trove: Data, data: Data
+) -> Iterator[Problem]:
+    """Yield what a trove has and the calibration set lacks, and the other way round."""
+    has_sequences, has_table = _has_sequences(data), data["clustering"]["table"] is not None
+    if has_sequences and trove["fasta"] is None:
+        yield document.problem(
+            (*path, "fasta"),
+            "repeats and relatives cannot be found without sequences.",
+            "Give the FASTA file of this trove, as the calibration set has one.",
+        )
+    if not has_sequences and trove["fasta"] is not None:
+        yield document.problem(
+            (*path, "fasta"),
+            "there is nothing to compare these sequences with.",
+            "Give proteins of the calibration set too, or leave this out.",
+        )
+    if has_table and trove["clusters"] is None:
+        yield document.problem(
+            (*path, "clusters"),
+            "clusters come from a table (clustering.table), and this trove has none.",
+            "Give a table of id and cluster of its proteins, with the same names of clusters.",
+        )
+    if not has_table and trove["clusters"] is not None:
+        yield document.problem(
+            (*path, "clusters"),
+            "the other clusters do not come from a table.",
+            "Leave this out, or give clustering.table.",
+        )
+
+
+def needs_places(method: str) -> bool:
+    """Return whether a method asks where proteins lie."""
+    from credence.calibrators.method_spec import parse_method
+    from credence.calibrators.protocol import Need
+
+    return parse_method(method, "method").needs is Need.PLACE
+
+
+def _novelty_problems(document: Document, data: Data) -> Iterator[Problem]:
+    features, has_proteins = data["novelty"]["features"], _has_sequences(data)
+    if features not in (COMPOSITION, NONE):
+        where = ("novelty", "features")
+        if (wrong := path_problem(features)) is not None:
+            yield document.problem(where, *wrong)
+        elif not Path(features).is_file():
+            remedy = f"Write {COMPOSITION}, {NONE}, or the path of a file of vectors."
+            yield document.problem(where, f"there is no file {features!r}.", remedy)
+        has_proteins = True
+    for path, text in _methods(data):
+        if _refused(needs_places, text) or not needs_places(text):
+            continue
+        if features == NONE or not has_proteins:
+            yield document.problem(
+                path,
+                f"{text!r} asks where proteins lie, and nothing tells it.",
+                f"Write novelty: {{features: {COMPOSITION}}}."
+                if features == NONE and has_proteins
+                else "Give proteins of the calibration set, or vectors as novelty: {features: …}.",
+            )
+        elif path == ("calibration", "method"):
+            yield document.problem(
+                path,
+                f"{text!r} gives no interval, and cannot be corrected for a composition.",
+                "Put it among compare, and publish another method.",
+            )
