@@ -311,7 +311,7 @@ def _event_problems(document: Document, data: Data) -> Iterator[Problem]:
     from credence.events.forecasters import BY_NAME as FORECASTERS
 
     events = data["events"]
-    named: list[tuple[SettingPath, str, str, Sequence[str]]] = [
+    named: list[tuple[SettingPath, str, str, list[str]]] = [
         (("forecaster",), events["forecaster"], "forecaster", list(FORECASTERS))
     ]
     for key, kind, known in (
