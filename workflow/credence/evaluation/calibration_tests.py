@@ -27,7 +27,7 @@ from credence.metrics.walk import (
 from credence.predictions import Booleans, Floats, Integers, Strings
 
 SIGNS_AT_ONCE = 250  # bounds memory
-N_SIGNS = 999  # p-values down to 0.001; eleven classes can be told from chance after Holm
+N_SIGNS = 999  # p-values down to 0.001; enough for eleven classes after Holm's correction
 SHIFT = 0.05  # five points: what a reader would want to see
 LEVEL = 0.05
 SLACK = 1e-9  # relative: the walk itself, with all signs alike, is one of its draws

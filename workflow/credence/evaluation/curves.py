@@ -144,7 +144,7 @@ def scores_needed(
             continue
         score, lower = np.array(curve.score), np.array(curve.lower)
         low, high = seen[curve.class_name]
-        # The interval at both ends of the range counts too, not the grid alone.
+        # The interval at the least and the greatest score counts too, not the grid alone.
         score_in = np.unique(
             np.concatenate([[low, high], score[(score >= low) & (score <= high)]])
         )

@@ -79,7 +79,7 @@ def confusion_of(
 def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
     """Return two histograms of a class that share no cluster.
 
-    Clusters are dealt by turns in the order of their keys, so that the halves
+    Clusters take turns in the order of their keys, so that the halves
     depend on names alone.
     """
     score = positives.predictions.top_score

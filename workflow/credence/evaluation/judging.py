@@ -38,7 +38,7 @@ NOTHING = (float("nan"), float("nan"))
 def interval_of(
     metric: Metric, measures: Measures, number: int, level: float, floor: float = 0.0
 ) -> tuple[float, float]:
-    """Return the ends of a metric's interval; NaN where draws say nothing.
+    """Return a metric's interval; NaN where draws say nothing.
 
     Notes
     -----
@@ -107,12 +107,12 @@ def difference_interval(
     scatter: Scatter,
     floors: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[float, float]:
-    """Return the ends of the interval of one method's metric minus another's.
+    """Return the interval of one method's metric minus another's.
 
     Notes
     -----
     As :func:`interval_of`, draw by draw, with no change of scale. Of two
-    calibration errors the ends are those of both intervals, the least one less the
+    calibration errors the bounds come from both intervals, the least one less the
     greatest other and the other way round: by how much chance pushed up the one
     and the other is not seen in the draws of their difference.
     """
@@ -146,7 +146,7 @@ def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float] 
 
 
 def _of_share(low: float, high: float, centre: float, stretch: float) -> tuple[float, float]:
-    """Return the ends of a share after stretching, on the scale of logits."""
+    """Return the interval of a share after stretching, on the scale of logits."""
     middle = special.logit(centre)
     first, last = (
         float(special.expit(middle + stretch * (special.logit(end) - middle)))

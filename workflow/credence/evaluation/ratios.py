@@ -31,7 +31,7 @@ class Ratio:
     rows: Integers  # Which proteins of the block it is over
     numerator: Floats  # Per protein of `rows`; denominators are positive
     denominator: Floats
-    # Whether numerators are 0 or the denominator: the interval then has a guard at its ends, so
+    # Whether numerators are 0 or the denominator: the interval then has a guard at 0 and 1, so
     # that 0 and 1 have a width too.
     is_share: bool = False
 

@@ -43,7 +43,7 @@ class Provenance:
     run: str  # Name of the run
     title: str  # What the page is called
     credence_version: str  # Version of the package
-    # Whether the inputs were simulated; said wherever numbers are shown.
+    # Whether the inputs were simulated; stated wherever numbers are shown.
     is_simulated: bool = False
     inputs: tuple[InputFile, ...] = ()  # What was read
     settings: tuple[Setting, ...] = ()  # Every setting that can change a number

@@ -12,7 +12,7 @@ class ShiftClass:
     """One class in a use-set of another composition."""
 
     class_name: str  # The class
-    calibration_share: float  # Its share in calibration; in the use-set, with the interval's ends
+    calibration_share: float  # Its share in calibration; in the use-set, with its interval
     share: float
     lower: float
     upper: float
@@ -43,7 +43,7 @@ class ShiftCurve:
 
     class_name: str  # The predicted class
     score: Numbers  # Where both were evaluated, ascending
-    before: Numbers  # As calibrated, with the interval's ends; NaN where there is none
+    before: Numbers  # As calibrated, with its interval; NaN where there is none
     before_lower: Numbers
     before_upper: Numbers
     after: Numbers  # Corrected for the composition

@@ -138,7 +138,7 @@ class Metric:
     # Whether a method with a smaller value is the better one; None: neither.
     lower_is_better: bool | None = True
     # Whether the losses are 0 or 1, so that the value is a share and its interval needs a guard at
-    # the ends.
+    # 0 and 1.
     is_share: bool = False
     # Whether it is a distance from perfect calibration: never negative, above 0 by chance even for
     # perfect confidences, so that it has a noise floor.

@@ -1,7 +1,7 @@
 """The walk of cumulative differences, and the statistics read from it.
 
 C_j = Σ_{i≤j} w(t − s) / Σ w over proteins sorted by confidence s. It is read at
-the ends of groups of equal confidence only, since the order within a group is
+the last of each group of equal confidences only, since the order within a group is
 nobody's; C_0 = 0 counts. Random signs, one per cluster of relatives, make other
 walks of the same scatter, whatever relatives share.
 """

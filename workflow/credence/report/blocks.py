@@ -71,7 +71,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class FigureRow:
-    """Figures that stand side by side where there is room."""
+    """Figures that stand side by side where the page is wide enough."""
 
     figures: tuple[Figure, ...]  # In reading order
 

@@ -46,7 +46,7 @@ SCRIPTS: tuple[str, ...] = (
 
 TAG = re.compile(r"<[A-Za-z][^<>]*>")
 STYLE_ATTRIBUTE = re.compile(r' style="([^"]*)"')
-# What ends a script or begins a comment, and line ends that only JavaScript knows.
+# What closes a script or begins a comment, and line breaks that only JavaScript knows.
 UNSAFE_IN_SCRIPTS = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -271,8 +271,8 @@ def render_sections(provenance: Provenance, sections: tuple[Section, ...], schem
             provenance=provenance, sections=sections, schema=schema
         )
     )
-    sheets = (pages.get_template(name).render() for name in STYLESHEETS)
-    stylesheet = Markup("".join(sheets)) + rules + "\n"
+    styles = (pages.get_template(name).render() for name in STYLESHEETS)
+    stylesheet = Markup("".join(styles)) + rules + "\n"
     return pages.get_template("page.html").render(
         provenance=provenance,
         policy=Markup(policy(stylesheet, scripts())),

@@ -12,7 +12,7 @@ from credence.report.sections.all_sections import sections_of
 from credence.report.sections.notices import all_notices
 
 SCHEMA = "credence/report/1"
-NOT_SAID = ("plot", "data")  # numbers drawn, which the findings hold
+LEFT_OUT = ("plot", "data")  # numbers drawn, which the findings hold
 
 
 def report_record(findings: Findings) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def block_record(block: Any) -> Any:
         return to_record(block)
     names = [entry.name for entry in fields(block)]
     if isinstance(block, Figure | Widget):
-        names = [name for name in names if name not in NOT_SAID]
+        names = [name for name in names if name not in LEFT_OUT]
     return {
         "kind": kind_of(block),
         **{name: block_record(getattr(block, name)) for name in names},

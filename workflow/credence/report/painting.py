@@ -1,4 +1,4 @@
-"""What plots show, painted into axes: for the page's figures and for sheets alike."""
+"""What plots show, painted into axes: for the figures of the page and for those of journals."""
 
 from __future__ import annotations
 

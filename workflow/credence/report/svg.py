@@ -39,7 +39,7 @@ def to_svg(plot: Plot, name: str) -> str:
 
 
 def _places(figure: Figure) -> str:
-    """Return where the first axes lie in the drawing, and what their ends are.
+    """Return where the first axes lie in the drawing, and from where to where they go.
 
     So that a script finds the number under a pointer, and draws in the same place.
     """

@@ -12,7 +12,7 @@ MOST_SHORT = 24  # characters of a class name inside a figure
 
 
 def share(value: float) -> str:
-    """Return a probability with two decimals, or three near the ends.
+    """Return a probability with two decimals, or three near 0 and 1.
 
     A number that is not 0 or 1 is never written as if it were.
 
@@ -33,7 +33,7 @@ def share(value: float) -> str:
 
 
 def interval(lower: float, upper: float) -> str:
-    """Return the ends of an interval in brackets, or nothing.
+    """Return an interval in brackets, or nothing.
 
     >>> interval(0.9, 0.95), interval(float("nan"), 1.0)
     ('(0.90–0.95)', '')

@@ -30,7 +30,7 @@ from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json
 
 N_STEPS = 12  # top scores tried for each class, from even to certain
-TOLERANCE = 1e-9  # of an interval's ends: a confidence may lie on one but for rounding
+TOLERANCE = 1e-9  # of an interval's bounds: a confidence may lie on one but for rounding
 
 
 def defect_of(

@@ -53,7 +53,7 @@ class Census:
     is_apart: bool = False
 
     def notices(self) -> list[str]:
-        """Return what a user has to be told about tables that were accepted."""
+        """Return what a user has to know of tables that were accepted."""
         found = notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
         return [*found, APART] if self.is_apart else found
 

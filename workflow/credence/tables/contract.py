@@ -48,7 +48,7 @@ class Column:
     may_be_empty: bool = False  # Whether a cell may be empty; a number is NaN then
     unique: bool = False  # Whether no value may stand there twice
     choices: tuple[str, ...] = ()  # Texts allowed; empty: all
-    low: float | None = None  # Range of numbers, ends included
+    low: float | None = None  # Range of numbers, both bounds included
     high: float | None = None
     is_optional: bool = False  # Whether the column may be absent
 

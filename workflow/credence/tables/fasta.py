@@ -24,7 +24,7 @@ NUCLEOTIDES = "ACGTUN"
 # A protein's residues are of ACGTN with a probability near 0.27, so 30 in a row
 # with one in 10^17: a longer record of nothing else is DNA or RNA.
 LEAST_NUCLEOTIDES = 30
-LEAST_RECORDS_OF_ONE_KIND = 3  # to be told in one sentence rather than one by one
+LEAST_RECORDS_OF_ONE_KIND = 3  # to be one problem rather than one each
 
 IS_PROTEIN = re.compile(f"[{RESIDUES}]+")
 IS_NUCLEOTIDE = re.compile(f"[{NUCLEOTIDES}]+", re.IGNORECASE)
@@ -82,7 +82,7 @@ def residue_problems(
 ) -> list[Problem]:
     """Return all that is wrong with the residues of a file.
 
-    Where a defect is that of most records it is told once, with their number.
+    Where a defect is that of most records it is one problem, with their number.
     """
     suspects = [
         row
@@ -161,7 +161,7 @@ MATCH_TEXTS = {"first_word": "first word", "full": "full header"}
 class Fasta(Proteins):
     """The proteins of a FASTA file."""
 
-    headers: Strings  # What stands after the '>', without blanks at its ends
+    headers: Strings  # What stands after the '>', without blanks around it
     lines: Integers  # Line of each header, as an editor shows it
 
 

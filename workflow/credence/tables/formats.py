@@ -75,7 +75,7 @@ class Spelling:
     def known(self) -> dict[str, int]:
         """Return every spelling whose meaning is certain → index of the class.
 
-        Two classes that a format spells alike are told apart by their full
+        Two classes that a format spells alike are known by their full
         names only.
         """
         forms: dict[str, set[int]] = {}

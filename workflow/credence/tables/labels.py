@@ -23,7 +23,7 @@ LABEL_GROUP = "label"
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is said to be true of some proteins, as it is written."""
+    """The true classes of some proteins, as they are written."""
 
     where: str  # The file
     column: str | None  # Column of the labels, where it is a table

@@ -87,7 +87,7 @@ class NpzFile:
 
     @contextmanager
     def _opened(self) -> Iterator[zipfile.ZipFile]:
-        """Open the archive; what is found to be damaged is told as such."""
+        """Open the archive; what is damaged is refused as such."""
         try:
             with zipfile.ZipFile(self.path) as archive:
                 yield archive

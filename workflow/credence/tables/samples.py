@@ -54,20 +54,20 @@ from credence.tables.writing import write_table
 class Samples:
     """What a score table says, checked."""
 
-    predictions: Predictions  # What the classifier said
+    predictions: Predictions  # What the classifier predicted
     # Index into the class names, `UNKNOWN_CLASS` where empty; None where the table has no labels
     # at all.
     true_class: Integers | None
     # Line on which each row begins, as an editor shows it; for Parquet and arrays the number of
     # the row.
     lines: Integers
-    # Proteins of which the tool said nothing, as its format allows (phold without a hit,
+    # Proteins without scores of the tool, as its format allows (phold without a hit,
     # Phynteny's NA). They are in no other field.
     unscored_ids: Strings = field(default_factory=lambda: np.empty(0, dtype=object))
     # Their lines.
     unscored_lines: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    # Genome, contig or sample of each protein, where a column names it; one of which nothing is
-    # said has its own id.
+    # Genome, contig or sample of each protein, where a column names it; one without any
+    # has its own id.
     genome: Strings | None = None
     # Whether a table of networks had to be read whole to have these pieces of it, as the rows of
     # its proteins do not stand together.
@@ -79,7 +79,7 @@ class Samples:
         return self.predictions.n_samples
 
     def notices(self) -> list[str]:
-        """Return what a user has to be told about a table that was accepted."""
+        """Return what a user has to know of a table that was accepted."""
         first = None
         if len(self.unscored_ids):
             first = str(self.unscored_ids[0]), int(self.unscored_lines[0])
@@ -90,7 +90,7 @@ class Samples:
 def notices_of(
     n_samples: int, n_ties: int, n_unscored: int, first_unscored: tuple[str, int] | None
 ) -> list[str]:
-    """Return what a user has to be told about a table that was accepted."""
+    """Return what a user has to know of a table that was accepted."""
     found = []
     if first_unscored is not None:
         name, line = first_unscored

@@ -466,7 +466,7 @@ class RowRange:
 
 
 def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
-    """Return where a part of a table begins and ends; all parts are the table.
+    """Return the first row of a part of a table, and the one after its last.
 
     >>> [rows_of_part(10, number, 3) for number in (1, 2, 3)]
     [(0, 3), (3, 6), (6, 10)]

@@ -240,7 +240,7 @@ def _check_expansion(path: Path, file: Any) -> None:
     check_rows(str(path), n_packed, contents.num_rows)
     groups = [contents.row_group(place) for place in range(contents.num_row_groups)]
     check_bytes(str(path), n_packed, sum(group.total_byte_size for group in groups))
-    # One long text, told once and meant by every row, stands in no list: look at some rows.
+    # One long text, stored once and meant by every row, stands in no list: look at some rows.
     for batch in file.iter_batches(batch_size=ROWS_LOOKED_AT):
         n_rows = max(batch.num_rows, 1)
         check_bytes(str(path), n_packed, batch.nbytes * contents.num_rows // n_rows)

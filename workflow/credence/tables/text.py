@@ -2,7 +2,7 @@
 
 Lines are counted as an editor shows them: comments, blank lines and line
 breaks inside quotation marks count too. Everything that would make a reader
-misread the file (a byte order mark, Windows line ends, bytes that are no
+misread the file (a byte order mark, Windows line breaks, bytes that are no
 UTF-8, a file that is cut short) is refused by name with the command that
 fixes it.
 """
@@ -31,7 +31,7 @@ FREE_BYTES = 16 << 20
 MOST_TIMES = 2_000
 # Ten thousand million rows of a dozen numbers as text.
 MOST_BYTES = 1 << 40
-# Ids differ, so that a row takes room: such a table has 9 rows to a byte at most.
+# Ids differ, so that a row takes bytes: such a table has 9 rows to a byte at most.
 FREE_ROWS = 1_000_000
 MOST_ROWS_PER_BYTE = 50
 
@@ -49,7 +49,7 @@ def check_bytes(where: str, n_packed: int, n_unpacked: int) -> None:
 
 
 def check_rows(where: str, n_packed: int, n_rows: int) -> None:
-    """Refuse a Parquet table of more rows than ids that differ leave room for."""
+    """Refuse a Parquet table of more rows than ids that differ allow."""
     if n_rows > FREE_ROWS and n_rows > MOST_ROWS_PER_BYTE * n_packed:
         raise _bomb(where, f"{n_rows:,} rows, from {n_packed:,} bytes")
 

@@ -1,4 +1,4 @@
-"""Sheets of curves: a panel per class."""
+"""Figures of curves: a panel per class."""
 
 from __future__ import annotations
 

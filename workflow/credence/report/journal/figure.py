@@ -26,7 +26,7 @@ PanelPlot = ConfidencePlot | ReliabilityPlot | LinesPlot | ChangePlot | RankPlot
 
 @dataclass(frozen=True)
 class ClassPanel:
-    """One class of a sheet."""
+    """One class of a figure."""
 
     title: str  # The class
     plot: PanelPlot  # The numbers

@@ -1,4 +1,4 @@
-"""Sheets that are no curves: matrices, losses of methods, what troves changed."""
+"""Figures that are no curves: matrices, losses of methods, what troves changed."""
 
 from __future__ import annotations
 

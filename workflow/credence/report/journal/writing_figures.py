@@ -1,4 +1,4 @@
-"""Sheets as files: their parts, their bytes in each format, their numbers."""
+"""Figures for journals as files: their parts, their bytes in each format, their numbers."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ SIMULATED = "simulated data"
 
 @dataclass(frozen=True)
 class Drawing:
-    """One drawing of a sheet: of one width, at most a page tall."""
+    """One drawing of a figure: of one width, at most a page tall."""
 
-    suffix: str  # What its file's name ends in: ``174mm``, or ``174mm-2`` for a second part
+    suffix: str  # End of its file's name: ``174mm``, or ``174mm-2`` for a second part
     width: int  # In millimetres
     panels: tuple[ClassPanel, ...] = ()  # Those drawn; none for a matrix
 
@@ -144,7 +144,7 @@ class Drawing:
 def parts_of(
     body: PanelGrid | Heat, widths: Iterable[int] = layout.WIDTHS_MM
 ) -> tuple[Drawing, ...]:
-    """Return the drawings of a sheet; a matrix only where it can be read."""
+    """Return the drawings of a figure; a matrix only where it can be read."""
     found: list[Drawing] = []
     with _in_style():
         for width in widths:

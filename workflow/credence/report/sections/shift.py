@@ -120,7 +120,7 @@ LITTLE = 0.05  # p-value below which a difference is called more than chance
 MOST_NAMED = 3  # classes named in the sentence on a use-set
 MOST_FIGURES = 60  # of curves; beyond, the page would be slow
 LOWEST = 0.01  # of the scale: the first score looked at
-FEW = 10.0  # expected numbers below are told with a decimal
+FEW = 10.0  # expected numbers below have a decimal
 BEFORE, AFTER = "as calibrated", "corrected"
 
 
@@ -200,7 +200,7 @@ def lead(found: ShiftFinding) -> str:
 
 
 def _bounds(found: ShiftFinding, entry: ShiftClass) -> tuple[float, float]:
-    """Return the interval's ends; none where the composition was stated."""
+    """Return the interval; none where the composition was stated."""
     if found.estimator in ("none", "stated"):
         return math.nan, math.nan
     return entry.lower, entry.upper

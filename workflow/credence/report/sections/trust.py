@@ -31,7 +31,7 @@ from credence.report.wording import (
     with_interval,
 )
 
-UNIT = 10_000  # confidences are told in whole parts of it
+UNIT = 10_000  # confidences are whole parts of it
 DECIMALS = 6
 
 
@@ -101,7 +101,7 @@ def _rounded(value: float) -> float | None:
     return None if math.isnan(value) else round(value, DECIMALS)
 
 
-WIDE = 0.1  # an interval wider than this is said to be wide
+WIDE = 0.1  # an interval wider than this is called wide
 TEST = "kolmogorov_smirnov"
 
 
