@@ -23,9 +23,8 @@ from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     Features,
     as_calibrated,
-    json_settings,
     require_other,
-    table_spec,
+    stated_spec,
 )
 from credence.tables.calibration_file import (
     CalibrationFile,
@@ -96,7 +95,7 @@ def annotate_tables(
     newcomers = _newcomers(novelty, proteins, vectors, match, name)
     events_file, known = _events(events, evidence, novelty)
     annotation = Annotation(file, shift_file, newcomers, events_file, known)
-    stated = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    stated = stated_spec(tables, format_, spec_json)
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
     with ExitStack() as stack:

@@ -20,7 +20,7 @@ from credence.stages.reading import (
     read_set,
     require_labels,
     require_other,
-    table_spec,
+    stated_spec,
     with_labels,
 )
 from credence.tables.census import Census, census_of, take_census
@@ -51,7 +51,7 @@ def check_tables(
             click.echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}", err=True)
     for written in filter(None, (samples, out)):
         require_other(written, [*tables, proteins])
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    spec = stated_spec(tables, format_, spec_json)
     labels = json_settings(labels_json, "--labels") or None
     if samples is None and labels is None and not labelled:
         census, inputs = count_checked(tables, spec, proteins, match)

@@ -45,10 +45,9 @@ from credence.stages.reading import (
     as_calibrated,
     calibration_set,
     in_order_of_ids,
-    json_settings,
     read_set,
     require_other,
-    table_spec,
+    stated_spec,
     with_places,
 )
 from credence.stages.settings import Settings
@@ -90,7 +89,7 @@ def evaluate_tables(
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
     chosen = _chosen(chosen, files)
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    spec = stated_spec(tables, format_, spec_json)
     used = _judged_set(tables, spec, files, novelty, groups, clusters, settings)
     before = _read_held_out(held_out, files, used.labelled, _facts(settings))
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
@@ -164,7 +163,7 @@ def crossfit_tables(
     check_held_out_ending(Path(out))
     files = _read_calibrations([calibration])
     (name,) = files
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    spec = stated_spec(tables, format_, spec_json)
     labelled = _judged_set(tables, spec, files, None, groups, clusters, settings).labelled
     n_folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)

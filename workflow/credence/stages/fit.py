@@ -20,10 +20,9 @@ from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     CalibrationSet,
     calibration_set,
-    json_settings,
     read_set,
     require_other,
-    table_spec,
+    stated_spec,
     with_labels,
     with_places,
 )
@@ -59,10 +58,7 @@ def fit_tables(
     given = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
     require_other(out, given)
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
-    stated = dict(json_settings(spec_json, "--spec"))
-    if scale is not None:
-        stated["scale"] = scale
-    spec = table_spec(tables, format_, stated)
+    spec = stated_spec(tables, format_, spec_json, scale)
     samples = read_set(tables, spec)
     if labels is not None:
         samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)

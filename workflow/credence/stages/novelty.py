@@ -13,11 +13,10 @@ from credence.problems import refuse
 from credence.stages.reading import (
     Features,
     calibration_set,
-    json_settings,
     read_set,
     require_features,
     require_other,
-    table_spec,
+    stated_spec,
 )
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
@@ -41,7 +40,7 @@ def learn_novelty(
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
     files = [*tables, *proteins, *filter(None, (groups, clusters, vectors, training))]
     require_other(out, files)
-    samples = read_set(tables, table_spec(tables, format_, json_settings(spec_json, "--spec")))
+    samples = read_set(tables, stated_spec(tables, format_, spec_json))
     labelled = calibration_set(samples, tables[0], groups, clusters, "none").labelled
     predictions, true_class = samples.predictions, samples.true_class
     assert true_class is not None

@@ -72,6 +72,20 @@ def table_spec(
     return TableSpec(format=name, **values)
 
 
+def stated_spec(
+    paths: Sequence[str],
+    format_: str | None,
+    spec_json: str,
+    scale: float | None = None,
+    option: str = "--spec",
+) -> TableSpec:
+    """Return how tables are read by the options of a command."""
+    stated = dict(json_settings(spec_json, option))
+    if scale is not None:
+        stated["scale"] = scale
+    return table_spec(paths, format_, stated)
+
+
 def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
     """Return how a table is read that a calibration is to annotate.
 
@@ -88,7 +102,7 @@ def spec_of_calibration(
     paths: Sequence[str], format_: str | None, spec_json: str, option: str, calibration: str | None
 ) -> TableSpec:
     """Return how a labelled table is read: on the scale of a calibration where one is given."""
-    stated = table_spec(paths, format_, json_settings(spec_json, option))
+    stated = stated_spec(paths, format_, spec_json, option=option)
     if calibration is None:
         return stated
     file = read_calibration(Path(calibration))

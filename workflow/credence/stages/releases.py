@@ -41,11 +41,11 @@ from credence.report.sections.releases import sections_of_step
 from credence.stages.check import read_summary
 from credence.stages.reading import (
     as_calibrated,
-    json_settings,
     read_set,
     require_labels,
     require_other,
     rows_of,
+    stated_spec,
     table_spec,
     weighted,
 )
@@ -171,7 +171,7 @@ def compare_releases(
     file, options = second.file, options_of(second.file)
     asked: Predictions | None = None
     if table is not None:
-        spec = table_spec([table], format_, json_settings(spec_json, "--spec"))
+        spec = stated_spec([table], format_, spec_json)
         spec = as_calibrated(spec, file.class_names, file.scale)
         asked = read_set([table], spec).predictions
         require_match(file, asked, table)

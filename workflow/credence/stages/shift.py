@@ -43,11 +43,10 @@ from credence.progress import Progress
 from credence.stages.reading import (
     as_calibrated,
     calibration_set,
-    json_settings,
     read_set,
     require_other,
     spec_of_calibration,
-    table_spec,
+    stated_spec,
 )
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables.calibration_file import need_problems, read_calibration, require_match
@@ -96,7 +95,7 @@ def shift_tables(
         stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
     chosen, plain = _method(method, calibration, labelled, samples, shift_options(settings))
-    spec = table_spec(tables, format_, json_settings(spec_json, "--spec"))
+    spec = stated_spec(tables, format_, spec_json)
     parts = _parts(tables, spec, labelled.predictions)
     found, adjusted = find_shift(
         labelled, parts, chosen, plain, settings, name or Path(tables[0]).stem, tables[0]

@@ -25,13 +25,12 @@ from credence.relatives.strict import (
     split_unaudited,
 )
 from credence.stages.reading import (
-    json_settings,
     read_proteins,
     read_set,
     require_labels,
     require_other,
     rows_of,
-    table_spec,
+    stated_spec,
 )
 from credence.stages.relatives import read_training, thresholds_of
 from credence.stages.settings import Settings, SplitSettings
@@ -71,7 +70,7 @@ def split_tables(
     """
     require_other(out, [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
-    samples = read_set(tables, table_spec(tables, format_, json_settings(spec_json, "--spec")))
+    samples = read_set(tables, stated_spec(tables, format_, spec_json))
     require_labels(samples, tables[0])
     assert samples.true_class is not None
     everyone = _with_sequences(samples.predictions.ids, proteins, match, tables[0])

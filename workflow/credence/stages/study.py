@@ -25,11 +25,10 @@ from credence.report.novelty_study import sections_of_study
 from credence.stages.reading import (
     calibration_set,
     in_order_of_ids,
-    json_settings,
     read_proteins,
     read_set,
     require_other,
-    table_spec,
+    stated_spec,
 )
 from credence.stages.settings import Settings
 from credence.study.comparing import compare
@@ -76,10 +75,7 @@ def study_two_sets(
     """Fit methods on one half and measure them on both, many times; write the medians."""
     require_other(out, [*tables, groups, clusters])
     check_table_ending(Path(out))
-    stated = dict(json_settings(spec_json, "--spec"))
-    if scale is not None:
-        stated["scale"] = scale
-    samples = read_set(tables, table_spec(tables, format_, stated))
+    samples = read_set(tables, stated_spec(tables, format_, spec_json, scale))
     specifications = {
         entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
     }
