@@ -25,7 +25,6 @@ from credence.releases.attaching import (
     KnownSet,
     NewSet,
     SequenceSearch,
-    TrainingSet,
     attach_trove,
 )
 from credence.tables.fasta import Match, read_fasta
@@ -90,7 +89,7 @@ def steps(data: Path = DATA) -> list[Step]:
         fasta = read_fasta(data / FILES[code][0], FILES[code][1])
         new = NewSet(fasta.ids, fasta.sequences, np.full(fasta.n_proteins, code))
         start, used = time.monotonic(), cpu()
-        got = attach_trove(known, TrainingSet(nothing, nothing), new, search, CLASSES)
+        got = attach_trove(known, Proteins(nothing, nothing), new, search, CLASSES)
         found.append(Step(CLASSES[code], known, new, got, time.monotonic() - start, cpu() - used))
         known = _grown(known, new, got)
     return found
