@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -164,6 +165,48 @@ def test_an_interval_comes_with_draws_and_groups_widen_it() -> None:
     related.fit(scores, labels, groups=families)
     narrow, wide = alone.predict_confidence(scores), related.predict_confidence(scores)
     assert 0 < (narrow.upper - narrow.lower)[0] < (wide.upper - wide.lower)[0]
+
+
+def test_intervals_are_there_unless_draws_are_none() -> None:
+    scores, labels = by_hand()
+    found = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    confidence = found.predict_confidence(scores)
+    assert (confidence.lower < confidence.value).all()
+    without = CredenceCalibrator("class_only", scale=10.0, n_draws=0).fit(scores, labels)
+    assert np.isnan(without.predict_confidence(scores).lower).all()
+
+
+@pytest.mark.parametrize("model", [CredenceCalibrator(), TopLabelCalibrator()])
+@pytest.mark.parametrize("ask", ["predict", "predict_confidence", "predict_proba"])
+def test_what_is_not_fitted_answers_nothing(model, ask) -> None:
+    with pytest.raises(NotFittedError):
+        getattr(model, ask)(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("ask", ["predict_confidence", "predict_proba"])
+def test_rows_that_do_not_sum_to_the_scale_are_refused(ask) -> None:
+    scores, labels = by_hand()
+    off = scores.copy()
+    off[1, 2] = 1.55
+    message = (
+        "scores[1]: the scores sum to 10.55, not to 10 (give or take 0.015 for the decimals). "
+        "Correct the scores or remove the row."
+    )
+    with pytest.raises(ValueError) as refusal:
+        CredenceCalibrator("class_only", scale=10.0).fit(off, labels)
+    assert str(refusal.value) == message
+    fitted = CredenceCalibrator("class_only", scale=10.0).fit(scores, labels)
+    with pytest.raises(ValueError) as refusal:
+        getattr(fitted, ask)(off)
+    assert str(refusal.value) == message
+
+
+def test_notes_are_words() -> None:
+    scores, labels = by_hand()
+    found = CredenceCalibrator("class_only", scale=10.0, n_draws=0).fit(scores, labels)
+    answer = found.predict_confidence(np.array([[1.0, 1.0, 8.0], [7.0, 2.0, 1.0]]))
+    unseen = "never predicted in calibration: no confidence can be given"
+    assert answer.notes.tolist() == [unseen, ""]
 
 
 def test_a_class_never_predicted_gives_nan() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credence.confidence import Note, note_text
+from credence.confidence import Note
 from credence.predictions import Predictions, Strings
 from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
@@ -279,7 +279,7 @@ class FittedCalibration(Shown):
             "lower": found.lower,
             "upper": found.upper,
             "support": found.support,
-            "note": [note_text(int(code)) for code in found.note],
+            "note": found.notes,
         }
 
     def plot(self, axes: Any = None) -> Any:

@@ -403,6 +403,7 @@ def _in_python(problem: Problem) -> Problem:
         re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda word: word[1].replace("-", "_"), text)
         for text in (problem.where, problem.what, problem.remedy)
     )
+    remedy = remedy.replace("sum_to_scale: false", "sum_to_scale=False")
     place = PLACES.get(where)
     if place is None:
         return replace(problem, where=where, what=what, remedy=remedy)

@@ -8,7 +8,7 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.predictions import Floats
+from credence.predictions import Floats, Strings
 
 
 class Note(IntFlag):
@@ -86,6 +86,13 @@ class Confidence:
     def n_samples(self) -> int:
         """Number of proteins."""
         return len(self.value)
+
+    @property
+    def notes(self) -> Strings:
+        """What there is to know of each, in words; '' where there is nothing."""
+        codes, places = np.unique(self.note, return_inverse=True)
+        texts = np.array([note_text(int(code)) for code in codes], dtype=object)
+        return np.asarray(texts[places])
 
 
 def unknown(n_samples: int, note: Note) -> Confidence:

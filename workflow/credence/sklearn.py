@@ -2,8 +2,8 @@
 
 :class:`TopLabelCalibrator` wraps any classifier with `predict_proba`;
 :class:`CredenceCalibrator` starts from a matrix of scores. Both calibrate the
-*predicted* class: the probability that the prediction is right. They open no
-file and need nothing of the workflow.
+*predicted* class: the probability that the prediction is right, with its interval
+and, in words, what there is to know of it (:attr:`credence.confidence.Confidence.notes`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.confidence import Confidence
 from credence.predictions import Floats, Integers, Predictions, Strings, from_scores, label
+from credence.problems import InputError
 
 
 class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,8 +43,14 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Labels of the columns, in their order; the sorted labels of `y` unless
         given.
     min_positives, level, n_draws
-        See :class:`credence.calibrators.protocol.FitOptions`; no interval is
-        fitted unless `n_draws` is greater than 0.
+        See :class:`credence.calibrators.protocol.FitOptions`; 0 draws fit no intervals.
+
+    Examples
+    --------
+    >>> scores, labels = [[0.9, 0.1]] * 12 + [[0.2, 0.8]] * 12, ["a"] * 9 + ["b"] * 15
+    >>> found = CredenceCalibrator("class_only").fit(scores, labels).predict_confidence(scores)
+    >>> float(found.value[0]), bool(found.lower[0] < 0.75 < found.upper[0])  # 9 of 12
+    (0.75, True)
     """
 
     def __init__(
@@ -56,7 +63,7 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes: Any = None,
         min_positives: float = 10.0,
         level: float = 0.95,
-        n_draws: int = 0,
+        n_draws: int = 200,
     ) -> None:
         self.method = method
         self.scale = scale
@@ -88,12 +95,12 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y, groups, sample_weight)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         options = FitOptions(self.min_positives, self.level, self.n_draws)
-        labelled = label(
-            self._predictions(X), codes_of(y, self.classes_), weight, names_of(groups, len(X))
-        )
         method = parse_method(self.method, "method")
         if method.needs is Need.PLACE or (method.needs.is_vector and not self.is_distribution):
             raise ValueError(f"{method.text!r} needs the {method.needs.value}.")
+        labelled = label(
+            self._predictions(X), codes_of(y, self.classes_), weight, names_of(groups, len(X))
+        )
         self.calibration_ = method.build(options).fit(labelled)
         return self
 
@@ -116,7 +123,8 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array, shape (n_samples, n_classes)
             Scores.
         """
-        return self.calibration_.confidence(self._predictions(self._checked(X)))
+        predictions = self._predictions(self._checked(X))
+        return self.calibration_.confidence(predictions)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Return a probability for every class; see :func:`spread_rest`.
@@ -136,14 +144,18 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _predictions(self, scores: Floats) -> Predictions:
-        return from_scores(
-            names_of(None, len(scores)),
-            tuple(str(name) for name in self.classes_),
-            scores,
-            self.scale,
-            self.resolution,
-            is_distribution=self.is_distribution,
-        )
+        """Return scores as predictions; refuse rows that do not sum to the scale."""
+        names = tuple(str(name) for name in self.classes_)
+        facts = names_of(None, len(scores)), names, scores, self.scale, self.resolution
+        if self.is_distribution:
+            from credence.api import read
+
+            try:
+                read(scores, classes=names, scale=self.scale)
+            except InputError as error:
+                text = str(error).replace("sum_to_scale", "is_distribution")
+                raise ValueError(text) from error
+        return from_scores(*facts, is_distribution=self.is_distribution)
 
 
 class TopLabelCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -182,7 +194,7 @@ class TopLabelCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         resolution: float = 0.0,
         min_positives: float = 10.0,
         level: float = 0.95,
-        n_draws: int = 0,
+        n_draws: int = 200,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -280,15 +292,6 @@ def spread_rest(scores: Floats, predicted_class: Integers, value: Floats) -> Flo
     evenly where those are all 0. Only the predicted class is calibrated. A row
     of NaN is a class that calibration never saw predicted.
 
-    Parameters
-    ----------
-    scores : array of float, shape (n_samples, n_classes)
-        Scores.
-    predicted_class : array of int, shape (n_samples,)
-        Column of each prediction.
-    value : array of float, shape (n_samples,)
-        Its confidence.
-
     Examples
     --------
     >>> spread_rest(np.array([[0.6, 0.3, 0.1]]), np.array([0]), np.array([0.8])).round(3).tolist()
@@ -316,19 +319,6 @@ def held_out_scores(
     """Return each row's probabilities from a clone that did not see its group.
 
     A class that a clone never saw keeps its column, with probability 0.
-
-    Parameters
-    ----------
-    estimator : classifier
-        Cloned for every fold.
-    samples, labels : array
-        What the estimator takes.
-    clusters : array of str, shape (n_samples,)
-        Groups that stay together.
-    classes : array, shape (n_classes,)
-        Labels of the columns.
-    n_folds : int
-        Number of folds.
     """
     fold = fold_of(clusters, codes_of(labels, classes), n_folds)
     scores = np.zeros((len(labels), len(classes)))
@@ -343,17 +333,7 @@ def held_out_scores(
 
 
 def check_columns(scores: Floats, y: Any, classes: Any) -> None:
-    """Raise where the columns of a score matrix are not those of the classes.
-
-    Parameters
-    ----------
-    scores : array of float, shape (n_samples, n_columns)
-        Scores.
-    y : array, shape (n_samples,)
-        True labels.
-    classes : array
-        Labels of the columns.
-    """
+    """Raise where the columns of a score matrix are not those of the classes."""
     if scores.shape[1] != len(classes):
         raise ValueError(
             f"X has {scores.shape[1]} columns for {len(classes)} classes: give one column of "
@@ -367,13 +347,6 @@ def check_columns(scores: Floats, y: Any, classes: Any) -> None:
 def codes_of(labels: Any, classes: Any) -> Integers:
     """Return the position of each label among the classes.
 
-    Parameters
-    ----------
-    labels : array
-        Labels, all among the classes.
-    classes : array
-        Labels, each once, in any order.
-
     Examples
     --------
     >>> codes_of(np.array(["b", "a"]), np.array(["b", "c", "a"])).tolist()
@@ -384,14 +357,6 @@ def codes_of(labels: Any, classes: Any) -> Integers:
 
 
 def names_of(groups: Any, n_samples: int) -> Strings:
-    """Return the name of each sample's group, a number of its own without groups.
-
-    Parameters
-    ----------
-    groups : array, optional
-        Groups.
-    n_samples : int
-        Number of samples.
-    """
+    """Return the name of each sample's group, a number of its own without groups."""
     names = range(n_samples) if groups is None else groups
     return np.array([str(name) for name in names], dtype=object)

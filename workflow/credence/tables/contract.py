@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from credence.confidence import Confidence, note_text
+from credence.confidence import Confidence
 from credence.events.features import NO_GENE, EventEvidence
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
@@ -623,8 +623,6 @@ def confidence_columns(
     """Return some rows of the table `confidences`, for a TableWriter."""
     n_samples = predictions.n_samples
     names = np.array(predictions.class_names, dtype=object)
-    codes, places = np.unique(confidence.note, return_inverse=True)
-    notes = np.array([note_text(int(code)) for code in codes], dtype=object)
     score = predictions.top_score
     return {
         "id": predictions.ids,
@@ -635,7 +633,7 @@ def confidence_columns(
         "upper": confidence.upper,
         "support": confidence.support,
         "method": np.full(n_samples, method, dtype=object),
-        "note": notes[places],
+        "note": confidence.notes,
     }
 
 
