@@ -13,8 +13,8 @@ from credence.calibrators.protocol import FitOptions
 from credence.events.event import events_of, memberships
 from credence.events.event_judging import pooled_error, study_events
 from credence.events.features import EventEvidence
+from credence.events.learning import EventOptions
 from credence.events.model import FORECASTS, EventModel
-from credence.events.training import EventOptions
 from credence.findings.use_sets import EventsFinding
 from credence.metrics.binned import CALIBRATION, SHARPNESS
 from credence.metrics.metric import Judged

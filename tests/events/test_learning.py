@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.events.forecasters import BY_NAME, Examples
-from credence.events.learning import Learnt, effective, is_scarce, learn, with_settings_of
+from credence.events.learning import Learnt, is_scarce, learn, with_settings_of
 from drawn_events import examples
 
 FOLD = examples().cluster % 4
@@ -116,8 +116,3 @@ def test_one_cluster_alone_leaves_nothing_to_judge() -> None:
     found: Learnt = learn(BY_NAME["knn"], of, np.zeros(of.n_samples, dtype=np.int64), 1.0)
     assert np.isnan(found.held_out).all()
     assert found.value == BY_NAME["knn"].default
-
-
-def test_kish_s_number_of_nothing_is_0() -> None:
-    assert effective(np.zeros(0)) == 0.0
-    assert effective(np.array([1.0, 1.0, 2.0])) == pytest.approx(16 / 6)

@@ -16,8 +16,8 @@ from credence.composition.adjusted import shifted
 from credence.events.event import events_of, memberships, outcomes
 from credence.events.event_judging import study_events
 from credence.events.features import EventEvidence
+from credence.events.learning import EventOptions
 from credence.events.model import EventModel, Mix, Mixture, for_another_mix, mixture_of
-from credence.events.training import EventOptions
 from credence.predictions import Floats, Labelled
 from credence.records import from_record, to_record
 from drawn_events import CLASS_NAMES, TAIL, drawn

@@ -17,19 +17,22 @@ from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import GROUPS, EventEvidence, FeatureTable
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.forecasters import never_falling
-from credence.events.learning import Learnt, constant_of, learn, with_settings_of
-from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
-from credence.events.rules import row_shares
-from credence.events.training import (
+from credence.events.learning import (
     Asked,
     EventData,
     EventOptions,
+    Learnt,
     ask,
+    constant_of,
+    event_data,
     examples_of,
     features_used,
     frequency_of,
-    world_of,
+    learn,
+    with_settings_of,
 )
+from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
+from credence.events.rules import row_shares
 from credence.findings.evaluated import Difference, MetricValue
 from credence.findings.use_sets import (
     Ablation,
@@ -109,24 +112,24 @@ def study_events(
     calibrators: Mapping[str, Calibrator],
 ) -> tuple[EventModel, EventsFinding]:
     """Return the forecasts of all events, and how good they are on clusters left out."""
-    world = world_of(labelled, evidence, options, calibrators)
+    data = event_data(labelled, evidence, options, calibrators)
     names = tuple(name for name in FEATURES if name not in options.without)
-    asked = [ask(world, event, names) for event in events]
-    learnt = [_learn_all(world, one) for one in asked]
+    asked = [ask(data, event, names) for event in events]
+    learnt = [_learn_all(data, one) for one in asked]
     raw = np.stack([parts[options.forecaster].held_out for parts in learnt])
-    predictions = world.labelled.predictions
-    published = agreeing(events, predictions, raw, world.confidence)
-    rivals = _rivals(world, events)
+    predictions = data.labelled.predictions
+    published = agreeing(events, predictions, raw, data.confidence)
+    rivals = _rivals(data, events)
     found = []
     for number, one in enumerate(asked):
         stated = {name: part.held_out for name, part in learnt[number].items()}
         if rivals is not None:
             stated[NAME] = rivals[number]
-        found.append(_finding(world, one, learnt[number], stated, published[number]))
+        found.append(_finding(data, one, learnt[number], stated, published[number]))
     model = EventModel(
         predictions.class_names,
         features_used(asked[0].table),
-        frequency_of(world),
+        frequency_of(data),
         evidence.types,
         evidence.admissible,
         options.agrees and bool(calibrators),
@@ -134,7 +137,7 @@ def study_events(
             _fitted(one, parts, options.forecaster)
             for one, parts in zip(asked, learnt, strict=True)
         ),
-        mixture_of(world.labelled),
+        mixture_of(data.labelled),
     )
     outcome = np.stack([one.came_true for one in asked]).astype(float)
     return model, EventsFinding(
@@ -149,30 +152,30 @@ def study_events(
         n_moved=int((np.abs(raw - published) > MOVED).sum()),
         nll_before=_mean_loss(raw, outcome),
         nll_after=_mean_loss(published, outcome),
-        pooled=pooled_error(published, outcome, world.labelled.weight),
+        pooled=pooled_error(published, outcome, data.labelled.weight),
     )
 
 
-def _learn_all(world: EventData, asked: Asked) -> dict[str, Learnt]:
+def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
     """Return what every forecaster learns of an event."""
-    options = world.options
+    options = data.options
     if asked.note:
         answer = 1.0 if asked.came_true.all() else 0.0
         same = constant_of(asked.examples)
         nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
     return {
-        name: learn(FORECASTERS[name], asked.examples, world.fold, options.min_positives)
+        name: learn(FORECASTERS[name], asked.examples, data.fold, options.min_positives)
         for name in options.every
     }
 
 
-def _rivals(world: EventData, events: Sequence[Event]) -> Floats | None:
+def _rivals(data: EventData, events: Sequence[Event]) -> Floats | None:
     """Return held-out probabilities of one-vs-all calibration, where rows are vectors."""
-    of = world.labelled
+    of = data.labelled
     if of.predictions.scores is None:
         return None
-    share = held_out_shares(of.predictions, of.true_class, of.weight, world.fold)
+    share = held_out_shares(of.predictions, of.true_class, of.weight, data.fold)
     held = memberships(events, of.predictions)
     return np.asarray(np.where(held, share[None], 0.0).sum(axis=2))
 
@@ -188,13 +191,13 @@ def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> Fitt
 
 
 def _finding(
-    world: EventData,
+    data: EventData,
     asked: Asked,
     learnt: Mapping[str, Learnt],
     stated: Mapping[str, Floats],
     published: Floats,
 ) -> EventFinding:
-    options, of = world.options, world.labelled
+    options, of = data.options, data.labelled
     question = as_question(of, asked.came_true)
     entries = {(PUBLISHED, HELD_OUT): Stated(published)}
     entries |= {(name, HELD_OUT): Stated(values) for name, values in stated.items()}
@@ -204,7 +207,7 @@ def _finding(
         name=asked.event.name,
         words=asked.event.words,
         n=of.n_samples,
-        n_clusters=len(world.key),
+        n_clusters=len(data.key),
         n_true=int(asked.came_true.sum()),
         share=float(np.average(asked.came_true, weights=of.weight)),
         note=_fitted(asked, learnt, options.forecaster).note,
@@ -218,10 +221,8 @@ def _finding(
             for name, part in learnt.items()
             if FORECASTERS[name].tuned and not part.is_scarce
         ),
-        ablations=_ablations(world, asked, question, learnt) if is_learnt else (),
-        learning=_learning(world, asked, question, learnt[options.forecaster])
-        if is_learnt
-        else (),
+        ablations=_ablations(data, asked, question, learnt) if is_learnt else (),
+        learning=_learning(data, asked, question, learnt[options.forecaster]) if is_learnt else (),
     )
 
 
@@ -240,10 +241,10 @@ def _differences(judgement: Judgement, names: Sequence[str]) -> list[Difference]
 
 
 def _ablations(
-    world: EventData, asked: Asked, question: Labelled, learnt: Mapping[str, Learnt]
+    data: EventData, asked: Asked, question: Labelled, learnt: Mapping[str, Learnt]
 ) -> tuple[Ablation, ...]:
     """Return what is lost without each group of features, settings as tuned with all."""
-    options = world.options
+    options = data.options
     used = features_used(asked.table)
     groups = [group for group in GROUPS if any(FEATURES[name].group == group for name in used)]
     forecaster = FORECASTERS[options.forecaster]
@@ -252,9 +253,9 @@ def _ablations(
     entries = {("all", HELD_OUT): Stated(learnt[options.forecaster].held_out)}
     for group in groups:
         kept = [name for name in used if FEATURES[name].group != group]
-        examples = examples_of(world, asked.table.only(kept), asked.came_true)
+        examples = examples_of(data, asked.table.only(kept), asked.came_true)
         without = with_settings_of(
-            learnt[options.forecaster], forecaster, examples, world.fold, options.min_positives
+            learnt[options.forecaster], forecaster, examples, data.fold, options.min_positives
         )
         entries[group, HELD_OUT] = Stated(without)
     judgement = judge(question, entries, "all", options.judging)
@@ -271,22 +272,22 @@ def _ablations(
 
 
 def _learning(
-    world: EventData, asked: Asked, question: Labelled, everything: Learnt
+    data: EventData, asked: Asked, question: Labelled, everything: Learnt
 ) -> tuple[LearningPoint, ...]:
     """Return how good forecasts are that learn from part of the clusters, tuned anew."""
-    options = world.options
-    rank = np.argsort(np.argsort(uniform(world.key, 0, "learning curve")))
-    place = (rank[world.cluster] + 1) / len(world.key)
+    options = data.options
+    rank = np.argsort(np.argsort(uniform(data.key, 0, "learning curve")))
+    place = (rank[data.cluster] + 1) / len(data.key)
     entries, learnt_from = {}, []
     for share in SHARES_LEARNT:
         kept = place <= share
         part = everything
         if not kept.all():
             forecaster = FORECASTERS[options.forecaster]
-            part = learn(forecaster, asked.examples, world.fold, options.min_positives, kept)
+            part = learn(forecaster, asked.examples, data.fold, options.min_positives, kept)
         entries[f"{share:g}", HELD_OUT] = Stated(part.held_out)
-        numbers = np.unique(world.fold)
-        outside = [int((kept & (world.fold != number)).sum()) for number in numbers]
+        numbers = np.unique(data.fold)
+        outside = [int((kept & (data.fold != number)).sum()) for number in numbers]
         learnt_from.append(round(float(np.mean(outside))))
     judgement = judge(question, entries, f"{SHARES_LEARNT[-1]:g}", options.judging)
     rows = _metrics(judgement, SHOWN[:4])

@@ -16,8 +16,8 @@ from credence.events.event_judging import study_events
 from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
+from credence.events.learning import EventOptions
 from credence.events.rules import parse_rule
-from credence.events.training import EventOptions
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.stages.reading import (
