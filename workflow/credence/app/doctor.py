@@ -269,7 +269,7 @@ def look_at_memory(n_bytes: int | None) -> Found:
 
 
 def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
-    """Return whether a folder may be written to, and has room."""
+    """Return whether a folder may be written to, and has space."""
     try:
         with tempfile.TemporaryFile(dir=folder) as handle:
             handle.write(b"0")
@@ -311,8 +311,8 @@ class Program:
     title: str  # Its name
     find: Callable[[], str | None]  # Gives its path, or None
     words: tuple[str, ...]  # That make it print its version
-    version: Callable[[str], str]  # Gives the version in what it said
-    is_old: Callable[[str], bool]  # Whether what it said is of a version that will not do
+    version: Callable[[str], str]  # Gives the version in what it printed
+    is_old: Callable[[str], bool]  # Whether what it printed is of a version that will not do
     oldest: str  # The oldest that will do
     remedy: str  # What installs it
 
@@ -337,7 +337,7 @@ def look_at_program(program: Program, is_needed: bool) -> Found:
 
 
 def _stated(path: str, words: tuple[str, ...]) -> str:
-    """Return what a program says of itself, whatever code it ends with."""
+    """Return what a program prints of itself, whatever code it ends with."""
     from credence.relatives.running import run_program, scratch_folder
 
     with scratch_folder() as folder:

@@ -1,4 +1,4 @@
-"""Being told to end: what was started ends too, and nothing half-written is left."""
+"""Ending on a signal: what was started ends too, and nothing half-written is left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARENT = "CREDENCE_PARENT"  # the same of the `credence run` that a Snakemake be
 
 
 class Terminated(BaseException):
-    """The process was told to end by a signal."""
+    """A signal asked the process to end."""
 
     def __init__(self, number: int) -> None:
         self.code = SHELL + number
@@ -80,7 +80,7 @@ def end_with(name: str, end: Callable[[], object]) -> None:
 
 
 def end_me() -> None:
-    """Tell this process to end."""
+    """Ask this process to end."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -96,7 +96,7 @@ def end_group(process: subprocess.Popen[str]) -> None:
     """End a process that leads a group, and everything in the group.
 
     It is interrupted first: to Snakemake SIGTERM means to wait for the jobs at
-    work, on a cluster too, where nobody else tells them to end.
+    work, on a cluster too, where nobody else ends them.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):

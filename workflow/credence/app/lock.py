@@ -130,10 +130,10 @@ def one_run() -> Iterator[Lock]:
     """Give the lock of this folder, whose descriptor Snakemake is to hold too.
 
     Snakemake's own locks outlive a Snakemake that was killed, and it cannot
-    tell. Ours is free as soon as neither `credence run` nor the Snakemake that
+    know. Ours is free as soon as neither `credence run` nor the Snakemake that
     it started lives, since both hold it; if it then still names a holder of
     this machine, that one was killed, and its locks mean nothing. Of another
-    machine one cannot tell, since such locks may not reach over a network.
+    machine one cannot know, since such locks may not reach over a network.
     """
     FOLDER.mkdir(exist_ok=True)
     with OURS.open("a+", encoding="utf-8") as handle:

@@ -128,7 +128,7 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     is_flag=True,
     help="Also write Snakemake's own report: steps, times, software, and the results.",
 )
-@click.option("--verbose", is_flag=True, help="Pass on all that Snakemake says.")
+@click.option("--verbose", is_flag=True, help="Pass on all that Snakemake writes.")
 @click.argument("snakemake", nargs=-1, type=click.UNPROCESSED)
 def command(
     config: str,
@@ -143,7 +143,7 @@ def command(
 
     Only what is missing or out of date is made. It prints the Snakemake
     command that it starts; what follows -- is passed on to Snakemake, and all
-    that Snakemake says is shown then.
+    that Snakemake writes is shown then.
     """
     code = run_workflow(config, cores, Path(directory), snakemake, verbose, profile)
     if code != 0 or not report:
@@ -220,7 +220,7 @@ def snakemake_command(
 def _stream(
     words: Sequence[str], verbose: bool
 ) -> tuple[int, Mapping[tuple[str, str], Scheduled | None]]:
-    """Run a command, tell its steps, and keep rule and log of failed jobs."""
+    """Run a command, show its steps, and keep rule and log of failed jobs."""
     from credence.problems import refuse
 
     steps = StepPrinter(verbose)
@@ -296,7 +296,7 @@ GATHERS = ("all", "credence")  # rules that make nothing themselves
 
 @dataclass(frozen=True)
 class Scheduled:
-    """What a scheduler says of a job that failed."""
+    """What a scheduler reports of a job that failed."""
 
     words: str  # How it ended
     log: str  # Path of its own log
@@ -307,7 +307,7 @@ class StepPrinter:
 
     def __init__(self, verbose: bool) -> None:
         self.lines: list[str] = []
-        # (rule, log), each once, in order; and what a scheduler said of the last attempt.
+        # (rule, log), each once, in order; and what a scheduler reported of the last attempt.
         self.failures: dict[tuple[str, str], Scheduled | None] = {}
         self._failed: dict[str, tuple[str, str]] = {}
         self._verbose = verbose

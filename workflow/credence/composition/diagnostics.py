@@ -14,8 +14,8 @@ from credence.draws import cluster_weights
 from credence.predictions import Floats
 
 NEAR_SINGULAR = 100.0  # condition number: an error in the mix grows by as much
-WIDE = 0.25  # standard deviation of a share that says nothing
-LITTLE = 0.01  # p-value below which a test speaks
+WIDE = 0.25  # standard deviation of a share that is as good as unknown
+LITTLE = 0.01  # p-value below which a test rejects
 LARGE_GAP = 0.02  # gap between distributions that matters
 MOST_PART = 0.9  # part of a shift that is applied, below which it is reported
 HELD = 0.5  # part of a class's weight that is left, below which it is reported

@@ -1,7 +1,7 @@
 """The composition of a use-set with its interval, and what of it is applied.
 
 Calibration clusters and the use-set's rows or genomes are drawn, and in every
-draw the composition is estimated anew. The estimate is shown with its interval;
+draw the composition is estimated again. The estimate is shown with its interval;
 confidences are corrected for a composition that lies between the calibration
 set's and the estimate, by how much of the shift chance cannot explain.
 """

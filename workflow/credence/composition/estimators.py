@@ -32,7 +32,7 @@ class EstimatorInput:
     calibration_true: Integers | None = None  # Their true classes
     calibration_mass: Floats | None = None  # Their weights, summing to 1
     class_number: Floats | None = None  # Effective number of clusters of each true class
-    # In a draw: a composition near the answer, all positive, not to be found anew.
+    # In a draw: a composition near the answer, all positive, which is not to be found again.
     start: Floats | None = None
 
     @property
@@ -127,7 +127,7 @@ def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where:
     return np.asarray(values / values.sum())
 
 
-FLAT = 1e-9  # of the greatest curvature: below it a direction cannot be told from flat
+FLAT = 1e-9  # of the greatest curvature: below it a direction counts as flat
 AS_IF = 1e-8  # the curvature it is given; rounding then moves no share by 1e-7
 TAKEN_PART = 1e-3  # of a class in flat directions, above which its share is not determined
 SLACK = 1e-12  # of a multiplier, as a part of the largest gradient
@@ -191,7 +191,7 @@ def conditioned(curvature: Floats) -> Floats:
 
 
 def undetermined(curvature: Floats) -> Booleans:
-    """Return which shares the curvature says nothing of.
+    """Return which shares the curvature does not determine.
 
     Examples
     --------
@@ -339,7 +339,7 @@ EM = Estimator(
 
 
 EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
-STEADY = 1e-9  # of the noise's mean, where two classes' densities are alike
+STEADY = 1e-9  # of the noise's mean, where two classes have the same densities
 
 
 def matched(evidence: EstimatorInput) -> Estimate:

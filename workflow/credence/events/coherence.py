@@ -36,7 +36,7 @@ class EventProblem:
     base: Floats  # 1 where an event holds that class too, else 0
 
     @property
-    def room(self) -> Floats:
+    def left(self) -> Floats:
         """What is left to be divided, shape (n_samples, 1)."""
         return 1.0 - self.own[:, None]
 
@@ -49,9 +49,9 @@ class EventProblem:
 
         Both are sums, so that neither is 0 where the other is next to 1.
         """
-        own, room = self.own[:, None], self.room
-        inside = own * self.base + room * combined(share, self.columns)
-        return inside, own * (1.0 - self.base) + room * combined(share, 1.0 - self.columns)
+        own, left = self.own[:, None], self.left
+        inside = own * self.base + left * combined(share, self.columns)
+        return inside, own * (1.0 - self.base) + left * combined(share, 1.0 - self.columns)
 
     def value(self, share: Floats, barrier: float) -> Floats:
         """Return the divergence with the barrier, of each protein."""
@@ -65,9 +65,9 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
 
     Notes
     -----
-    With p = own·base + (1 − own)·columns r the least of Σ p log(p/said) +
-    (1 − p) log((1 − p)/(1 − said)) − b Σ log r, for ever smaller b, by Newton's
-    method in steps relative to r. Classes that no event tells apart are one: what
+    With p = own·base + (1 − own)·columns r the least of Σ p log(p/stated) +
+    (1 − p) log((1 − p)/(1 − stated)) − b Σ log r, for ever smaller b, by Newton's
+    method in steps relative to r. Classes that no event distinguishes are one: what
     they share is divided evenly.
 
     Examples
@@ -80,13 +80,13 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
     n_samples, n_kinds = len(stated), kinds.shape[1]
     share = np.full((n_samples, n_kinds), 1.0 / n_kinds)
     is_open = own < 1.0 - LEAST_LEFT
-    tells = kinds.any(axis=1) & ~kinds.all(axis=1)
-    if tells.any() and is_open.any():
+    is_partial = kinds.any(axis=1) & ~kinds.all(axis=1)
+    if is_partial.any() and is_open.any():
         problem = EventProblem(
-            kinds[tells],
-            np.clip(stated[np.ix_(is_open, tells)], LEAST, 1.0 - LEAST),
+            kinds[is_partial],
+            np.clip(stated[np.ix_(is_open, is_partial)], LEAST, 1.0 - LEAST),
             own[is_open],
-            base[tells],
+            base[is_partial],
         )
         found = share[is_open]
         for barrier in BARRIERS:
@@ -115,9 +115,9 @@ def _newton(problem: EventProblem, share: Floats, barrier: float) -> tuple[Float
     columns, n_kinds = problem.columns, share.shape[1]
     p, rest = problem.events(share)
     odds = np.log(p) - np.log(rest) - special.logit(problem.goal)
-    gradient = share * problem.room * combined(odds, columns.T) - barrier
+    gradient = share * problem.left * combined(odds, columns.T) - barrier
     pairs = (columns[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
-    curvature = combined(problem.room**2 * (1.0 / p + 1.0 / rest), pairs.T)
+    curvature = combined(problem.left**2 * (1.0 / p + 1.0 / rest), pairs.T)
     curvature = curvature.reshape(-1, n_kinds, n_kinds) * share[:, :, None] * share[:, None, :]
     largest = np.einsum("nkk->nk", curvature).max(axis=1)
     curvature += (barrier + ROUNDING * largest)[:, None, None] * np.eye(n_kinds)
@@ -162,10 +162,10 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
     Notes
     -----
     Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is)
-    that minimises the divergence Σ p log(p/said) + (1 − p) log((1 − p)/(1 − said)).
+    that minimises the divergence Σ p log(p/stated) + (1 − p) log((1 − p)/(1 − stated)).
     Without a fixed class the sum of the events' log losses is smaller after than
     before, whichever class is the true one [1]_. Nothing becomes impossible that was
-    not said to be: least squares would move a forecast of 0.01 to 0 where others
+    not impossible before: least squares would move a forecast of 0.01 to 0 where others
     sum to more than 1. The sums M q are taken in the same order for every event, so
     that an event that holds another is never below it, not even by rounding.
 
@@ -178,7 +178,7 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
     answer = np.full((n_events, n_samples), np.nan)
     rounded = np.round(stated, DECIMALS)
     pinned = np.full(n_samples, np.nan) if fixed is None else fixed
-    for rows in alike(held, ~np.isnan(stated), ~np.isnan(pinned), first):
+    for rows in rows_of_each_problem(held, ~np.isnan(stated), ~np.isnan(pinned), first):
         inside, which = held[:, rows[0]], first[rows[0]]
         asked = ~np.isnan(stated[:, rows[0]])
         is_fixed = not np.isnan(pinned[rows[0]])
@@ -204,7 +204,9 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
     return answer
 
 
-def alike(held: Booleans, asked: Booleans, is_fixed: Booleans, first: Booleans) -> list[Integers]:
+def rows_of_each_problem(
+    held: Booleans, asked: Booleans, is_fixed: Booleans, first: Booleans
+) -> list[Integers]:
     """Return the rows that pose the same problem, together."""
     n_samples = held.shape[1]
     if n_samples == 0:

@@ -16,7 +16,7 @@ PREDICTED = "predicted_class"
 EACH_CLASS = "each_class"
 BEST = {PREDICTED: 1, "two_best": 2, "three_best": 3}
 STANDING = (*BEST, EACH_CLASS)  # events that need no definition
-LEAST_BY_SCORES = 2  # best classes that only a score vector tells
+LEAST_BY_SCORES = 2  # best classes that only a score vector shows
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Event:
 
     @property
     def words(self) -> str:
-        """What the event says, for a reader."""
+        """What the event means, for a reader."""
         if self.n_best == 1:
             return "the true class is the predicted one"
         if self.n_best:
@@ -72,8 +72,8 @@ def membership(event: Event, predictions: Predictions) -> Booleans:
     --------
     >>> from credence.predictions import from_scores
     >>> scores = np.array([[0.7, 0.2, 0.1]])
-    >>> said = from_scores(np.array(["p"], dtype=object), ("A", "B", "C"), scores, 1.0, 0.0)
-    >>> membership(Event("two_best", n_best=2), said).tolist()
+    >>> found = from_scores(np.array(["p"], dtype=object), ("A", "B", "C"), scores, 1.0, 0.0)
+    >>> membership(Event("two_best", n_best=2), found).tolist()
     [[True, True, False]]
     """
     if event.n_best:

@@ -274,7 +274,7 @@ def _ablations(
 def _learning(
     data: EventData, asked: Asked, question: Labelled, everything: Learnt
 ) -> tuple[LearningPoint, ...]:
-    """Return how good forecasts are that learn from part of the clusters, tuned anew."""
+    """Return how good forecasts are that learn from part of the clusters, tuned again."""
     options = data.options
     rank = np.argsort(np.argsort(uniform(data.key, 0, "learning curve")))
     place = (rank[data.cluster] + 1) / len(data.key)

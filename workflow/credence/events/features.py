@@ -12,7 +12,7 @@ from credence.events.event import Event, class_ranks
 from credence.events.rules import parse_rule, row_shares
 from credence.predictions import Booleans, Floats, Integers, Predictions
 
-NO_GENE = -1  # there is no neighbour on this side
+NO_GENE = -1  # there is no neighbour
 VECTOR = "a score for every class"
 
 Computed = Floats | None
@@ -22,7 +22,7 @@ Computed = Floats | None
 class EventEvidence:
     """What is known of some proteins beside the events."""
 
-    predictions: Predictions  # What the classifier said
+    predictions: Predictions  # What the classifier gave
     # Further numbers of each protein, NaN where not known: ``length``, ``distance``; of a
     # calibration protein the distance to other clusters.
     columns: Mapping[str, Floats] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Seen:
 
     @property
     def predictions(self) -> Predictions:
-        """What the classifier said."""
+        """What the classifier gave."""
         return self.evidence.predictions
 
 
@@ -60,7 +60,7 @@ class Feature:
 
 SCORE_GROUP = "score"
 DECIMALS = 9
-MOST_FLOOR = 0.01  # of a row of logs: above it scores that are told would be hidden
+MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
 
 
 def _shares(seen: Seen) -> Computed:

@@ -19,7 +19,7 @@ from credence.metrics.metric import sum_by
 from credence.predictions import Floats, Integers
 
 Record = dict[str, Any]
-JEFFREYS = 0.5  # of a protein, added on both sides of every share
+JEFFREYS = 0.5  # of a protein, added to both outcomes of every share
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Examples:
     weight: Floats  # Positive weights
     # Code of each protein's cluster, ascending in an order that is no property of it.
     cluster: Integers
-    main: int  # The column that tells most by itself: the event's own score
+    main: int  # The column that is most useful by itself: the event's own score
 
     @property
     def n_samples(self) -> int:
@@ -99,7 +99,7 @@ class Scaling:
         return np.where(np.isnan(scaled) | ~varies, 0.0, scaled)
 
 
-FLAT = 1e-9  # a column that varies less than this tells nothing
+FLAT = 1e-9  # a column that varies less than this is constant
 
 
 def scaling_of(examples: Examples) -> Scaling:
@@ -338,7 +338,7 @@ LOGISTIC = Forecaster(
 )
 
 
-# Least leaves of 5 … 500; in between by ratio, since trees of neighbouring sizes are alike.
+# Least leaves of 5 … 500; in between by ratio, since trees of neighbouring sizes differ little.
 TREE_CANDIDATES = (5.0, 10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0, 500.0)
 ONE_TREE = Growth(n_trees=1, learning_rate=1.0, n_leaves=256, depth=16, ridge=0.0)
 
@@ -370,7 +370,7 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     if len(forest.root) == 0:
         return TreeForecast(forest)
     n_nodes = len(forest.value)
-    # A tree whose leaves say their own numbers tells where each protein ends.
+    # A tree whose leaves answer with their own numbers shows the leaf of each protein.
     numbered = replace(forest, value=np.arange(n_nodes, dtype=float))
     leaf = numbered.each(examples.features)[:, 0].astype(np.int64)
     total = sum_by(leaf, examples.weight, n_nodes)

@@ -25,10 +25,10 @@ PRIOR_MASS = 1.0  # proteins of the overall mix, added to those of each predicte
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """How probable each class is, roughly: it only divides what is said of an event."""
+    """How probable each class is, roughly: it only divides the probability of an event."""
 
     confused: Floats  # By predicted class the shares of the true ones
-    # What tells it from all scores, where the calibration set has them.
+    # What finds it from all scores, where the calibration set has them.
     by_scores: BiasCorrected | None = None
 
     def shares(self, predictions: Predictions, confidence: Floats | None) -> Floats:
@@ -63,11 +63,11 @@ def mixture_of(labelled: Labelled) -> Mixture:
 
 
 def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
-    """Return what would be said of events if classes were w times as frequent.
+    """Return the probabilities of events if classes were w times as frequent.
 
     Notes
     -----
-    Proteins of a class looking alike in both sets, P′(j | x) ∝ w_j P(j | x) [1]_,
+    Proteins of a class having the same scores in both sets, P′(j | x) ∝ w_j P(j | x) [1]_,
     P the calibration set's. Hence, E an event, P′(E | x) = aP/(aP + b(1 − P)) with
     P = P(E | x), a the mean of w over the classes that E holds and b over the
     others, each class counting by its share. Of an event of one class a is w of
@@ -141,7 +141,7 @@ class EventModel:
     admissible: str  # A rule, for the feature of that name
     agrees: bool  # Whether the predicted class has the published confidence
     events: tuple[FittedEvent, ...]  # At least one
-    mixture: Mixture  # How what is said of an event divides among its classes
+    mixture: Mixture  # How the probability of an event divides among its classes
 
     @property
     def names(self) -> tuple[str, ...]:

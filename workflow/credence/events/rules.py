@@ -72,7 +72,7 @@ class Rule:
     """A condition that was read."""
 
     text: str  # As the user wrote it
-    root: Node  # What it says
+    root: Node  # Its meaning
     # The columns that it names, and the character at which each stands.
     columns: tuple[tuple[str, int], ...]
 

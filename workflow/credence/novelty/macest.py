@@ -109,7 +109,7 @@ def search(
     The error is Σ_b (w_b/w) (mean confidence − share right)² over bins of equal
     count. A grid's least error is partly luck: a calibrated forecast has
     Σ_b (w_b/w) p(1−p)/n_b on average, n_b counting clusters. Tunings within that
-    of the least cannot be told apart by it, and the likeliest of them is taken.
+    of the least do not differ by more than chance, and the likeliest of them is taken.
     """
     n_effective = effective_clusters(
         np.unique(judged.cluster.astype(str), return_inverse=True)[1], judged.weight
@@ -212,7 +212,7 @@ def canonical_order(
 
 
 def in_graph(true_class: Integers, cluster: Strings, share: float) -> Booleans:
-    """Return which rows stand in the graph; no cluster stands on both sides.
+    """Return which rows stand in the graph; no cluster is in both parts.
 
     Within each class the clusters are taken in the order of a draw that is keyed
     to their names, and each goes where more proteins are missing. A cluster counts
@@ -365,7 +365,7 @@ def fit(
     softmax(−τ σ/mean over classes of σ) (METHODS section 8, [1]_). β is 1, since
     α/β is all that counts. *Departs from the paper:* τ, decision 1001; d = 0
     counts as the least positive distance of the graph; of the weights whose
-    calibration error is told from the least by nothing but chance, the likeliest
+    calibration error differs from the least by chance alone, the likeliest
     are taken, decision 1002; classes with too few proteins, decision 1003.
 
     References
@@ -378,7 +378,7 @@ def fit(
     own, others = order[is_graph], order[~is_graph]
     is_wrong = np.not_equal(true_class, predicted_class)
     graph = NeighbourGraph(values[own], true_class[own], is_wrong[own], n_classes, settings.least)
-    # A prediction in a class that is not looked at tells nothing of the tuning.
+    # A prediction in a class that is not looked at is no help to the tuning.
     # Their canonical order is as good as random, so the first ones are a fair sample.
     others = others[graph.is_seen[predicted_class[others]]][:MOST_JUDGED]
     tried = [k for k in NEIGHBOURS if k <= min(settings.neighbours, graph.most_neighbours)]

@@ -2,7 +2,7 @@
 
 Rows and queries are points in single precision, as they are stored. Distances
 are always those between the two points themselves, so they depend neither on
-the other queries nor on how many cores work; equal distances are told apart by
+the other queries nor on how many cores work; equal distances are ordered by
 the place of a point in the index, which its maker chooses.
 """
 

@@ -82,7 +82,7 @@ class Reference:
 
         Notes
         -----
-        A relative in its own cluster would tell of a calibration protein what is
+        A relative in its own cluster would show of a calibration protein what is
         not known of a protein of a new family.
         """
         answer = np.full(len(ids), np.nan)

@@ -1,4 +1,4 @@
-"""A space in which proteins that are alike lie near each other."""
+"""A space in which proteins of like composition lie near each other."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class SequenceComposition:
     # has no such word.
     words: tuple[sparse.csr_array, ...]
     chemistry: Floats  # See :mod:`credence.novelty.chemistry`
-    has_features: Booleans  # Whether a protein has residues enough to be told by
+    has_features: Booleans  # Whether a protein has residues enough to be placed
 
 
 def composition(sequences: Strings) -> SequenceComposition:
@@ -264,7 +264,7 @@ class Space:
 
     @property
     def n_features(self) -> int:
-        """Number of features that a protein is told by."""
+        """Number of features of a protein."""
         return len(self.scale)
 
     def place(self, features: Any) -> Floats:
@@ -272,7 +272,7 @@ class Space:
         return singles(features @ (self.axes * self.scale[:, None]) - self.origin)
 
     def of_sequences(self, sequences: Strings) -> Floats:
-        """Return the points of proteins; NaN where one is too short to be told."""
+        """Return the points of proteins; NaN where one is too short."""
         found = composition(sequences)
         points = np.full((len(sequences), self.n_components), np.nan)
         points[found.has_features] = self.place(

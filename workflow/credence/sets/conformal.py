@@ -1,6 +1,6 @@
 """Conformal prediction sets that count families, for each class on its own.
 
-A set holds every class of which a protein is no stranger a member than all but a
+A set holds every class in which a protein is no less usual than all but a
 few of the class's calibration proteins. Families, not proteins, are exchangeable:
 each one counts once in a class, its members sharing that.
 """

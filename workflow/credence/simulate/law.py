@@ -65,7 +65,7 @@ USE_PREVALENCE = (0.09, 0.02, 0.06, 0.05, 0.09, 0.10, 0.10, 0.06, 0.03, 0.05, 0.
 # class is the true one and where it is not, and the shapes of their gamma laws.
 # Chosen so that some classes are over-confident (bold where wrong: Minor
 # capsid, Major tail, HTJ), some under-confident (timid where right: Tail
-# shaft, Other) and no two curves are alike.
+# shaft, Other) and no two curves are the same.
 MARGIN_CORRECT = (6.0, 2.6, 3.6, 6.5, 5.0, 5.5, 4.0, 4.6, 5.0, 7.0, 4.2)
 MARGIN_WRONG = (2.2, 2.2, 1.6, 3.2, 1.5, 1.8, 2.4, 1.3, 2.6, 2.8, 1.9)
 SHAPE_CORRECT = (2.0, 2.0, 2.0, 3.0, 2.0, 2.2, 1.8, 1.6, 2.5, 2.5, 1.8)

@@ -1,4 +1,4 @@
-"""Scores of ten simulated networks: members of one family are scored alike.
+"""Scores of ten simulated networks: members of one family have similar scores.
 
 A family has a class that the networks favour, right or wrong, a rival, and the
 margin between them; members and networks vary a little about that.

@@ -46,7 +46,7 @@ class World:
 
     @property
     def notice(self) -> str:
-        """What has to be said wherever the world is shown."""
+        """What a reader has to know wherever the world is shown."""
         return NOTICE
 
     @property

@@ -1,4 +1,4 @@
-"""Methods side by side on what the classifier knows and on what it cannot know."""
+"""Methods compared on what the classifier knows and on what it cannot know."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Material:
     n_training: int  # Samples that the classifier was trained on
     calibration: Labelled  # What methods learn from, and are judged on
     held_out: Labelled
-    noise: Mapping[str, Predictions]  # What the classifier says of each kind of noise
-    # What it says of those held out at each share of residues mutated.
+    noise: Mapping[str, Predictions]  # What the classifier predicts for each kind of noise
+    # What it predicts for those held out at each share of residues mutated.
     mutated: Mapping[float, Predictions]
     # Where MACEst looks for neighbours: the points of `CALIBRATION`, of `HELD_OUT`, of each kind
     # of noise and of each share mutated. The trust score looks in the first.
@@ -60,7 +60,7 @@ def mutation_kind(part: float) -> str:
 def compare(
     material: Material, methods: Sequence[str], level: float = 0.95, n_draws: int = 200
 ) -> StudySet:
-    """Return what each method says of each kind of input."""
+    """Return the confidences of each method for each kind of input."""
     stated = {name: _by_scores(material, name) for name in methods}
     for space, points in material.spaces.items():
         stated[f"{MACEST}, {space}"] = _by_neighbours(material, points)
@@ -70,8 +70,8 @@ def compare(
     found = []
     for name, confidence in stated.items():
         loss = losses(confidence[HELD_OUT], held_out.is_correct)
-        everyone = np.ones(len(loss), dtype=np.bool_)
-        ratio = mean_of(loss, np.ones(len(loss)), everyone)
+        every = np.ones(len(loss), dtype=np.bool_)
+        ratio = mean_of(loss, np.ones(len(loss)), every)
         nll = estimate(held_out.cluster, [ratio], level, n_draws)
         found.append(
             StudyMethod(
@@ -251,7 +251,7 @@ def random_(sequences: Strings, ids: Strings, shares: dict[str, float]) -> Strin
 
 
 def mutated(sequences: Strings, ids: Strings, shares: dict[str, float], part: float) -> Strings:
-    """Return proteins of which a part of the residues was drawn anew.
+    """Return proteins of which a part of the residues was drawn again.
 
     More parts mutate more of the same places, so that a curve over parts follows
     each protein on one way.

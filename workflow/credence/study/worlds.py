@@ -76,7 +76,7 @@ class ProteinWorldSettings:
     n_classes: int = 12  # Classes, and families in all
     n_families: int = 2_600
     n_folds: int = 3  # Folds of each class
-    # Concentrations: how much alike compositions of folds are, the residues that follow each
+    # Concentrations: how similar compositions of folds are, the residues that follow each
     # residue of a fold, and those of a family and its fold.
     composition: float = 60.0
     order: float = 30.0
@@ -92,11 +92,11 @@ def simulate_proteins(settings: ProteinWorldSettings) -> StudyProteins:
     shares = _about(NATURAL[None].repeat(n_folds, 0), settings.composition, rng)
     follows = _about(shares[:, None, :].repeat(len(RESIDUES), 1), settings.order, rng)
     length = rng.lognormal(np.log(LENGTH), LENGTH_SPREAD, n_folds)
-    home = np.arange(n_folds) % settings.n_classes
-    other = (home + rng.integers(1, settings.n_classes, n_folds)) % settings.n_classes
+    own = np.arange(n_folds) % settings.n_classes
+    other = (own + rng.integers(1, settings.n_classes, n_folds)) % settings.n_classes
     fold = rng.integers(0, n_folds, settings.n_families)
     is_other = rng.random(settings.n_families) < settings.ambiguous
-    class_ = np.where(is_other, other[fold], home[fold])
+    class_ = np.where(is_other, other[fold], own[fold])
     own_length = rng.lognormal(np.log(length[fold]), OWN_LENGTH_SPREAD)
     n_residues = np.clip(own_length, SHORTEST, LONGEST).astype(np.int64)
     ancestors = _chains(_about(follows[fold], settings.family, rng), n_residues, rng)
@@ -277,12 +277,12 @@ def protein_material(
     Notes
     -----
     MACEst looks in three spaces: the axes on which compositions differ most, as
-    the novelty of a run does; the axes that tell the training set's classes
-    apart (linear discriminants of the former); the classifier's hidden units.
+    the novelty of a run does; the axes that separate the training set's
+    classes (linear discriminants of the former); the classifier's hidden units.
     """
     learnt, known, judged = thirds(proteins, left_out)
     unknown = judged.true_class == left_out if left_out is not None else _none(judged)
-    stranger, judged = judged.take(np.flatnonzero(unknown)), judged.take(np.flatnonzero(~unknown))
+    foreign, judged = (judged.take(np.flatnonzero(rows)) for rows in (unknown, ~unknown))
     classes = [c for c in range(len(proteins.class_names)) if c != left_out]
     code = np.full(len(proteins.class_names), -1, dtype=np.int64)
     code[classes] = np.arange(len(classes))
@@ -302,8 +302,8 @@ def protein_material(
         SHUFFLED: shuffled(judged.sequences, judged.ids),
         REVERSED: reversed_(judged.sequences),
     }
-    if len(stranger.ids):
-        sequences[LEFT_OUT] = stranger.sequences
+    if len(foreign.ids):
+        sequences[LEFT_OUT] = foreign.sequences
     noise = [kind for kind in sequences if kind not in (CALIBRATION, HELD_OUT)]
     for part in PARTS_MUTATED:
         sequences[mutation_kind(part)] = mutated(judged.sequences, judged.ids, shares, part)
