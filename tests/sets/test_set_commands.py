@@ -85,8 +85,8 @@ def test_a_table_gets_the_sets_of_its_calibration(folder: Path) -> None:
     read_confidences(Path("a.tsv"))
 
 
-def test_without_being_asked_for_there_are_none(folder: Path) -> None:
-    assert fit() == 0
+def test_none_are_made_where_none_are_wanted(folder: Path) -> None:
+    assert fit("--sets", "none") == 0
     assert "sets" not in json.loads(Path("c.json").read_text())
     assert "prediction_set" not in annotate()
 
@@ -117,9 +117,8 @@ def test_sets_of_another_make_are_refused(
     capsys.readouterr()
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == (
-        "c.json, column 'calibration': its record cannot be read as 'class_only' (ValueError: the "
-        "sets are not of these classes or of a kind that is not known). Fit the calibration again "
-        "with credence fit.\nFix this and run the command again.\n"
+        "c.json, column 'sets': it is damaged (the sets are not of these classes). Fit the "
+        "calibration again with credence fit.\nFix this and run the command again.\n"
     )
     assert not Path("b.tsv").exists()
 
