@@ -201,13 +201,6 @@ def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> Bin
     )
 
 
-def place_losses(
-    metrics: Sequence[Metric], judged: Judged, block: Integers, n_blocks: int
-) -> BinPlaces:
-    """Return the entries of all metrics that are means of losses."""
-    return _placed(loss_cells(tuple(metrics), judged), block, n_blocks)
-
-
 def _placed(cells: BinSums, block: Integers, n_blocks: int) -> BinPlaces:
     position = block[cells.row] * cells.n_cells + cells.cell
     return BinPlaces(cells.row, position, n_blocks, cells.n_cells, cells.values, has_all=False)
@@ -431,7 +424,7 @@ def _measure_losses(
     parts: Sequence[Floats],
 ) -> Measures:
     """Return metrics that are means of losses."""
-    placed = place_losses(LOSSES, judged, block, n_classes)
+    placed = _placed(loss_cells(LOSSES, judged), block, n_classes)
     unit = np.concatenate([divide(of.total, of.n_effective, 0.0) for of in relatives])
     guard = np.zeros((2, 0)) if drawing.n_draws == 0 else np.stack(guard_draws(drawing.n_draws))
     sums = total_sums(placed, judged.weight)

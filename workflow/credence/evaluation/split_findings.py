@@ -45,7 +45,7 @@ def describe_split(
     packing, audited = found.packing, found.audit
     inside = (packing.group != NO_GROUP) & (packing.role != TRAINING)
     names, group = np.unique(packing.group[inside].astype(str), return_inverse=True)
-    present, class_codes = np.unique(class_[inside], return_inverse=True)
+    present, codes = np.unique(class_[inside], return_inverse=True)
     _, cluster = np.unique(found.cluster[inside].astype(str), return_inverse=True)
     ratios = size_ratios(group, settings.n_groups)
     sampled = audited.is_examined & inside & (packing.group != TEST)
@@ -53,6 +53,20 @@ def describe_split(
     n_crossing = int((sampled & audited.is_crossing).sum())
     n_sampled = int(sampled.sum())
     bound = upper_bound(n_crossing, n_sampled, population, found.level) if n_sampled else 1.0
+    examined = by_class(audited, class_)
+    away = deviations(group, codes, settings.n_groups)
+    bounds = lower_bounds(cluster, codes, settings.n_groups)
+    classes = tuple(
+        SplitClass(
+            class_names[code],
+            int((codes == at).sum()),
+            len(np.unique(cluster[codes == at])),
+            float(away[at]),
+            float(bounds[at]),
+            *examined.get(code, (0, 0)),
+        )
+        for at, code in enumerate(present.tolist())
+    )
     return SplitFinding(
         identity=settings.thresholds.identity,
         coverage=settings.thresholds.coverage,
@@ -69,9 +83,7 @@ def describe_split(
         largest_share=float(np.bincount(cluster).max() / len(cluster)) if len(cluster) else 0.0,
         size_low=float(ratios.min()),
         size_high=float(ratios.max()),
-        classes=_classes(
-            present, class_codes, cluster, group, class_names, class_, found, settings
-        ),
+        classes=classes,
         groups=_groups(names, packing.group, audited),
         edges=EDGES,
         worst=_worst(ids, packing.group, audited),
@@ -86,32 +98,6 @@ def describe_split(
         weigh="clusters" if settings.by_cluster else "proteins",
         n_apart=found.n_apart,
         n_least=found.n_least,
-    )
-
-
-def _classes(
-    present: Integers,
-    codes: Integers,
-    cluster: Integers,
-    group: Integers,
-    class_names: Sequence[str],
-    class_: Integers,
-    found: Split,
-    settings: SplitOptions,
-) -> tuple[SplitClass, ...]:
-    examined = by_class(found.audit, class_)
-    away = deviations(group, codes, settings.n_groups)
-    bounds = lower_bounds(cluster, codes, settings.n_groups)
-    return tuple(
-        SplitClass(
-            class_names[int(present[at])],
-            int((codes == at).sum()),
-            len(np.unique(cluster[codes == at])),
-            float(away[at]),
-            float(bounds[at]),
-            *examined.get(int(present[at]), (0, 0)),
-        )
-        for at in range(len(present))
     )
 
 

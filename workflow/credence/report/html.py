@@ -122,28 +122,8 @@ Point = tuple[float, float, str]
 
 def points_of(plot: Plot) -> tuple[Point, ...]:
     """Return place and words of each point, in the units of the axes."""
-    return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in _points(plot))
-
-
-def _points(plot: Plot) -> Sequence[Point]:
-    points: dict[type, Callable[[Any], Sequence[Point]]] = {
-        ConfidencePlot: _on_curve,
-        ReliabilityPlot: _on_reliability,
-        ComparisonPlot: _on_comparison,
-        LinesPlot: _on_lines,
-        ChangePlot: _on_change,
-        NearestPlot: _on_nearest,
-        HistogramPlot: _on_histogram,
-    }
-    return points[type(plot)](plot) if type(plot) in points else ()
-
-
-def _on_reliability(plot: ReliabilityPlot) -> tuple[Point, ...]:
-    return tuple(
-        point
-        for name, bins in zip(plot.names, plot.bins, strict=True)
-        for point in _on_bins(bins, name if len(plot.names) > 1 else "")
-    )
+    found = POINTS[type(plot)](plot) if type(plot) in POINTS else ()
+    return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in found)
 
 
 def _on_curve(plot: ConfidencePlot) -> tuple[Point, ...]:
@@ -189,6 +169,15 @@ def _curve_words(plot: ConfidencePlot, curve: CurveFinding, k: int, bin_: int) -
         near += f", {count(shares.n_correct[bin_])} right"
     stated = with_interval(curve.value[k], curve.lower[k], curve.upper[k])
     return f"Score {score(curve.score[k], plot.scale)}: {stated}. {near}."
+
+
+def _on_reliability(plot: ReliabilityPlot) -> list[Point]:
+    named = plot.names if len(plot.names) > 1 else ("",)
+    return [
+        point
+        for name, bins in zip(named, plot.bins, strict=True)
+        for point in _on_bins(bins, name)
+    ]
 
 
 def _on_bins(bins: Bins, name: str) -> list[Point]:
@@ -254,6 +243,16 @@ def _on_nearest(plot: NearestPlot) -> tuple[Point, ...]:
         if number
     )
 
+
+POINTS: dict[type[Any], Callable[[Any], Sequence[Point]]] = {
+    ConfidencePlot: _on_curve,
+    ReliabilityPlot: _on_reliability,
+    ComparisonPlot: _on_comparison,
+    LinesPlot: _on_lines,
+    ChangePlot: _on_change,
+    NearestPlot: _on_nearest,
+    HistogramPlot: _on_histogram,
+}
 
 STYLESHEETS = ("page.css", "what_if.css")
 

@@ -26,18 +26,13 @@ def report_record(findings: Findings) -> dict[str, Any]:
         "title": findings.provenance.title,
         "is_simulated": findings.provenance.is_simulated,
         "credence_version": findings.provenance.credence_version,
-        "summary": _summary(findings),
+        "summary": {  # what an index of runs shows of this one
+            "chosen": findings.chosen,
+            "n_samples": findings.results.n_samples,
+            "n_classes": len(findings.results.class_names),
+            "n_warnings": sum(notice.is_warning for notice in all_notices(findings)),
+        },
         "sections": [block_record(section) for section in sections_of(findings)],
-    }
-
-
-def _summary(findings: Findings) -> dict[str, Any]:
-    """Return what an index of runs says of this one."""
-    return {
-        "chosen": findings.chosen,
-        "n_samples": findings.results.n_samples,
-        "n_classes": len(findings.results.class_names),
-        "n_warnings": sum(notice.is_warning for notice in all_notices(findings)),
     }
 
 

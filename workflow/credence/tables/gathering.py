@@ -13,6 +13,7 @@ from credence.problems import InputError, refuse
 from credence.tables.writing import ROWS_AT_ONCE, TableWriter, open_output
 
 BLOCK_BYTES = 1 << 20
+ABSENT = ("this part cannot be read.", "Annotate it again.")
 
 
 def gather_tables(parts: Sequence[Path], out: Path) -> int:
@@ -70,7 +71,7 @@ def _names(path: Path) -> list[str]:
     try:
         return list(pq.read_schema(path).names)
     except FileNotFoundError as error:
-        raise _absent(path) from error
+        raise refuse(str(path), *ABSENT) from error
     except (pa.ArrowException, OSError) as error:
         raise _cut_short(path) from error
 
@@ -79,11 +80,7 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise _absent(path) from error
-
-
-def _absent(path: Path) -> InputError:
-    return refuse(str(path), "this part cannot be read.", "Annotate it again.")
+        raise refuse(str(path), *ABSENT) from error
 
 
 def _cut_short(path: Path) -> InputError:

@@ -27,7 +27,7 @@ class Proposal:
     reason: str  # What in the table speaks for it
 
 
-def propose(path: Path, formats: Sequence[Format]) -> list[Proposal]:
+def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Proposal]:
     """Return the formats that a table could be of, the likeliest first."""
     if plain_suffix(path) not in (*PARQUET_ENDINGS, ARRAY_ENDING):
         next(lines_of(path), None)
@@ -96,8 +96,3 @@ def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | N
             return None
         words.append(f"names that carry a class, such as {rows.ids[0]!r}")
     return ", ".join(words) if words else None
-
-
-def propose_formats(path: Path) -> list[Proposal]:
-    """Return the formats that a table could be of, the likeliest first, with reasons."""
-    return propose(Path(path), FORMATS)
