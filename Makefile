@@ -1,5 +1,8 @@
 # make demo    a finished page from a simulated world: reports/demo/index.html
-# make test    every test
+# make quick    under a minute, after each edit: contracts, laws, refusals, settings, API
+# make test    the tests that show that all works: one small workflow, one page, in six minutes
+# make test-long    the rest: more of the same, second runs of the workflow
+# make test-all    make test and make test-long
 # make test-browser    the tests of the page in Chromium, with pictures in build/screenshots
 # make test-slurm    the demo and what can go wrong through a real SLURM of one node; as root
 # make test-faults    kills, full disks, changed files, twenty kills: minutes; as root for the disks
@@ -19,11 +22,16 @@ export PYTHON
 CORES ?= 2
 BIN := .venv/bin
 
+# Contracts and laws of the registries, refusals, settings, records, the API.
+QUICK := tests/test_*.py tests/calibrators/test_contract.py tests/calibrators/test_laws.py \
+	tests/configuration tests/metrics tests/shift/test_laws.py tests/shift/test_estimators.py \
+	tests/sets tests/findings tests/tables tests/report/test_sections.py
+
 # A sum over several threads depends on their number.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo example test test-browser test-slurm test-faults test-fuzz lint bench clean
+.PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz lint bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -45,8 +53,19 @@ example: .venv/.user.stamp
 	$(BIN)/credence run --directory "$$folder" --cores $(CORES); \
 	cp "$$folder"/reports/example/{index.html,report.json} reports/example
 
+# A file stays in one process, so that what its tests share is made once; long files come first.
+PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+
+quick: .venv/.developer.stamp
+	@$(PYTEST) $(QUICK) -k 'not trees and not auto'
+
 test: .venv/.developer.stamp
-	@$(BIN)/python -m pytest -n $(CORES)
+	@$(PYTEST)
+
+test-all: test test-long
+
+test-long: .venv/.developer.stamp
+	@$(PYTEST) -m 'long and not faults and not slurm'
 
 test-browser: .venv/.developer.stamp
 	@CREDENCE_SCREENSHOTS=build/screenshots $(BIN)/python -m pytest tests/browser
@@ -61,7 +80,7 @@ test-slurm: .venv/.developer.stamp .venv-slurm/.stamp
 	@$(BIN)/python -m pytest -m slurm -rs tests/slurm
 
 test-faults: .venv/.developer.stamp
-	@$(BIN)/python -m pytest -n $(CORES) tests/faults tests/cli/test_lock.py tests/workflow/test_troves.py -m 'slow or not slow'
+	@$(BIN)/python -m pytest -n $(CORES) tests/faults tests/cli/test_lock.py tests/workflow/test_troves.py -m 'not slurm'
 
 test-fuzz: .venv/.developer.stamp
 	@cd tests && PYTHONPATH=. ../$(BIN)/python -m faults.fuzzing ../build/fuzz 0 100000 1

@@ -1,4 +1,4 @@
-"""Fixtures that several rooms of the tests share."""
+"""Fixtures that several folders of tests share, and the order of files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ import pytest
 # Findings written by hand, pages of them, and release folders of drawn worlds.
 pytest_plugins = ["small_findings", "shift_findings", "drawn_releases"]
 
+# Folders whose files take long; they begin first, so that no process waits for one at the end.
+LONG_FIRST = (
+    "tests/workflow/",
+    "tests/docs/",
+    "tests/faults/",
+    "tests/browser/",
+    "tests/cli/",
+    "tests/engines/",
+)
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -18,3 +28,13 @@ def real_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the real tables are not beside this checkout: {SHARED_DATA} is absent")
     return SHARED_DATA
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files that take long first; within a file the order stays."""
+
+    def place(item: pytest.Item) -> int:
+        found = [at for at, folder in enumerate(LONG_FIRST) if item.nodeid.startswith(folder)]
+        return found[0] if found else len(LONG_FIRST)
+
+    items.sort(key=place)

@@ -37,6 +37,7 @@ calibration_set:
   format: phanns-labelled
   proteins: demo/proteins.fasta
 training: {proteins: demo/training.fasta}
+clustering: {engine: exact}
 use_sets:
   - {name: use, scores: demo/use.csv, format: phanns}
 """

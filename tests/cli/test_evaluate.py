@@ -116,6 +116,7 @@ def test_a_table_that_names_no_kind_is_refused_before_anything_is_judged(folder:
 SOME = ("some.csv", "--format", "credence")
 
 
+@pytest.mark.long
 def test_methods_fitted_apart_are_judged_to_the_same_bytes(folder: Path) -> None:
     clusters = ("--clusters", "clusters.tsv", "--weights", "cluster")
     table = (*SOME, "--scale", "1")

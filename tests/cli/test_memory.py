@@ -139,6 +139,7 @@ def test_checking_holds_a_chunk() -> None:
     assert bytes_a_row(check) < MOST_BYTES
 
 
+@pytest.mark.long
 def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -> None:
     def shift(size: int) -> None:
         words = [*KNOWN, "--method", "class_only", "--draws", "20"]
@@ -179,6 +180,7 @@ def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
     assert bytes_a_protein(check) < MOST_BYTES
 
 
+@pytest.mark.long
 def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
     def shift(size: int) -> None:
         words = [f"networks-{size}.npz", *KNOWN, "--method", "class_only", "--draws", "20"]

@@ -49,6 +49,7 @@ def write_records(path: Path, chosen: list[tuple[str, str]]) -> None:
     path.write_text("".join(f">{header}\n{text}" for header, text in chosen))
 
 
+@pytest.mark.long
 def test_clusters_are_the_same_in_any_order_and_with_any_threads(inside: Path) -> None:
     assert run_command_line(["cluster", "demo/proteins.fasta", "--out", "one.tsv"]) == 0
     shuffled = records(Path("demo/proteins.fasta"))

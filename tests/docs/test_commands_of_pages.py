@@ -126,8 +126,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run_a_demo(folder: Path, with_troves: bool) -> Path:
-    """Return a folder in which a small demo has run."""
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder in which a small demo has run, its troves too."""
+    folder = tmp_path_factory.mktemp("pages") / "lab"
     folder.mkdir()
     text = (ROOT / "config.yaml").read_text("utf-8")
     text = text[: text.index("\ndemo:")] + "\ndemo:\n"
@@ -139,25 +141,11 @@ def run_a_demo(folder: Path, with_troves: bool) -> Path:
     }.items():
         assert old in text
         text = text.replace(old, new, 1)
-    if not with_troves:
-        text = text[: text.index("\ntroves:")] + text[text.index("\nuse_sets:") :]
     (folder / "config.yaml").write_text(text, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         enter(folder, patch)
         assert run_command_line(["run", "--cores", "2"]) == 0
     return folder
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder in which a small demo has run, without troves."""
-    return run_a_demo(tmp_path_factory.mktemp("pages") / "lab", with_troves=False)
-
-
-@pytest.fixture(scope="module")
-def grown_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder in which a small demo has run, its troves too."""
-    return run_a_demo(tmp_path_factory.mktemp("pages") / "lab", with_troves=True)
 
 
 def enter(folder: Path, patch: pytest.MonkeyPatch) -> None:
@@ -197,7 +185,10 @@ def go_through(page: str, folder: Path, patch: pytest.MonkeyPatch, also_runs: bo
     return n_typed
 
 
-OF_WORLD = sorted({c.page for c in EVERY if reason_of(c) is None} - {*IN_LAB, *ONLY_READ})
+# The README is typed whole, with its runs.
+OF_WORLD = sorted(
+    {c.page for c in EVERY if reason_of(c) is None} - {"README.md", *IN_LAB, *ONLY_READ}
+)
 
 
 @pytest.mark.parametrize("page", OF_WORLD)
@@ -209,19 +200,10 @@ def test_the_commands_of_a_page_do_what_it_says(
     assert go_through(page, folder, monkeypatch, also_runs=False) > 0
 
 
-@pytest.mark.parametrize("page", ["docs/publications.md"])
-def test_the_commands_of_a_page_do_what_it_says_after_a_run(
-    page: str, lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "here"
-    shutil.copytree(lab, folder)
-    assert go_through(page, folder, monkeypatch, also_runs=False) > 0
-
-
 PROMISED = re.compile(r"`(reports/mylab/[\w./-]+)`")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_readme_from_the_first_table_to_the_trove(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,11 +216,11 @@ def test_the_readme_from_the_first_table_to_the_trove(
         assert (folder / name).stat().st_size > 0, name
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["docs/figures.md", "docs/recalibration.md"])
-def test_the_commands_of_a_longer_page_do_what_it_says(
-    page: str, grown_lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.long
+@pytest.mark.parametrize("page", IN_LAB)
+def test_the_commands_of_a_page_do_what_it_says_after_a_run(
+    page: str, lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "here"
-    shutil.copytree(grown_lab, folder)
+    shutil.copytree(lab, folder)
     assert go_through(page, folder, monkeypatch, also_runs=True) > 1

@@ -66,6 +66,7 @@ def test_families_are_found_whatever_the_order_and_the_threads(name: str) -> Non
     assert (found.identity >= 0.4).all()
 
 
+@pytest.mark.long
 def test_unusual_proteins_are_clustered_by_stated_rules() -> None:
     rng = np.random.default_rng(2)
     text = random_text(rng, 300)

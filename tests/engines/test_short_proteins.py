@@ -16,6 +16,8 @@ from credence.relatives.pairs import Pairs, Thresholds, distinct
 from credence.simulate.sequences import codes, mutated, written
 from small_families import objects
 
+pytestmark = pytest.mark.long  # each asks MMseqs2 several times
+
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 HALF = 33
 

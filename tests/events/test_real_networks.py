@@ -15,7 +15,7 @@ from credence.tables.samples import read_samples
 from credence.tables.table_spec import TableSpec
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_ensembles_members_lower_no_loss_that_this_set_can_tell(real_data: Path) -> None:
     table = real_data / "phanns_ten_networks.npz"
     samples = read_samples(table, TableSpec(format="networks-npz"))

@@ -46,7 +46,7 @@ def cut(path: Path) -> None:
     path.write_bytes(content[: len(content) // 2])
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_tables_that_were_touched_copied_or_come_from_the_future_redo_nothing(lab: Lab) -> None:
     for path in (lab.folder / "mine").rglob("*"):
         os.utime(path, (FUTURE, FUTURE))
@@ -56,6 +56,7 @@ def test_tables_that_were_touched_copied_or_come_from_the_future_redo_nothing(la
     lab.require_same()
 
 
+@pytest.mark.long
 def test_a_flipped_bit_is_named_and_its_remedy_gives_the_same_bytes(lab: Lab) -> None:
     flip(lab.folder / SAMPLES)
     (lab.folder / READ_BY[SAMPLES]).unlink()
@@ -71,7 +72,7 @@ def test_a_flipped_bit_is_named_and_its_remedy_gives_the_same_bytes(lab: Lab) ->
     lab.require_same()
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 @pytest.mark.parametrize("spoil", [flip, cut])
 @pytest.mark.parametrize("name", list(READ_BY)[1:])
 def test_every_file_between_stages_is_looked_at(lab: Lab, name: str, spoil: object) -> None:
@@ -82,7 +83,7 @@ def test_every_file_between_stages_is_looked_at(lab: Lab, name: str, spoil: obje
     assert not (lab.folder / READ_BY[name]).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_findings_that_were_edited_are_not_drawn(lab: Lab) -> None:
     path = lab.folder / "results/lab/findings.json"
     path.write_text(path.read_text().replace('"lab"', '"lob"', 1))
@@ -96,7 +97,7 @@ def test_findings_that_were_edited_are_not_drawn(lab: Lab) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_table_that_changes_during_a_run_is_named_and_the_next_run_reads_it(lab: Lab) -> None:
     lab.afresh()
     table = lab.folder / "mine/calibration.csv"
@@ -116,7 +117,7 @@ def test_a_table_that_changes_during_a_run_is_named_and_the_next_run_reads_it(la
     lab.require_same()
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_table_with_other_bytes_and_an_old_date_is_read_anew(lab: Lab) -> None:
     table = lab.folder / "mine/calibration.csv"
     state = table.stat()
@@ -126,7 +127,7 @@ def test_a_table_with_other_bytes_and_an_old_date_is_read_anew(lab: Lab) -> None
     assert (lab.folder / SAMPLES).read_bytes() != lab.made[SAMPLES]
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_clock_that_was_set_back_between_two_stages_hides_nothing(lab: Lab) -> None:
     for path in (lab.folder / "results").rglob("*"):
         os.utime(path, (FUTURE, FUTURE))  # made while the clock was wrong
@@ -142,7 +143,7 @@ def test_a_clock_that_was_set_back_between_two_stages_hides_nothing(lab: Lab) ->
     assert "evaluate: done" in stated
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_second_run_is_told_who_works_in_the_folder(lab: Lab) -> None:
     lab.afresh()
     lock = lab.folder / ".snakemake/locks"
@@ -189,7 +190,7 @@ def moved(lab: Lab, disk: Path) -> Path:
     return disk / "run"
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_disk_that_is_full_is_told_and_what_was_made_stays(lab: Lab, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "200m") as disk:
         folder = moved(lab, disk)
@@ -211,7 +212,7 @@ def test_a_disk_that_is_full_is_told_and_what_was_made_stays(lab: Lab, tmp_path:
         assert [name for name in found if found[name] != lab.made[name]] == []
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_disk_that_is_read_only_is_told(lab: Lab, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "200m") as disk:
         folder = moved(lab, disk)

@@ -14,7 +14,7 @@ import pytest
 from faults.conftest import Lab
 from faulty_runs import call, descendants, kill_all, started, working_in
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.faults
 
 SECONDS_TO_END = 60.0  # for orphans to notice, on a busy machine
 N_KILLS = 20
@@ -46,7 +46,7 @@ def victims(process: subprocess.Popen[str], who: int, rng: np.random.Generator) 
     ][who % 4]
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_run_killed_at_twenty_points_ends_in_the_same_bytes(lab: Lab) -> None:
     rng = np.random.default_rng(SEED)
     lab.afresh()
@@ -68,7 +68,7 @@ def test_a_run_killed_at_twenty_points_ends_in_the_same_bytes(lab: Lab) -> None:
     assert n_finished < N_KILLS // 2
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 @pytest.mark.parametrize(
     ("who", "number", "code"),
     [

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 N_EXAMINED = 20  # proteins aligned with everything outside their group
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_real_capsid_proteins_are_attached_and_every_count_explained(
     real_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

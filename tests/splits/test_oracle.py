@@ -92,6 +92,7 @@ def met(found: Audit) -> set[frozenset[int]]:
     return {frozenset(pair) for pair in pairs}
 
 
+@pytest.mark.long
 def test_the_audit_of_400_proteins_misses_less_than_one_true_pair_in_a_hundred() -> None:
     proteins = world(N_PROTEINS, (60, 110), 21)
     group = objects([str(number) for number in np.arange(N_PROTEINS) % N_GROUPS])

@@ -1,17 +1,17 @@
-"""A small world with two troves, from tables to what its page says of them."""
+"""A small world with two troves, from tables to its page; what a trove more redoes."""
 
 from __future__ import annotations
 
 import collections
 import csv
 import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from faulty_runs import call, copied_package
 
 CONFIGURATION = """\
 run: small
@@ -42,25 +42,21 @@ OUTCOME_OF = {
     "relative_of_training": "training_relative",
     "joins_family": "added",
 }
-TIMEOUT = 600  # seconds; a run takes twenty on an idle machine
+AGAIN = """\
+  - {name: again, scores: demo/trove_mixed.csv, fasta: demo/trove_mixed.fasta}
+calibration:"""
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder in which a run with two troves ended."""
-    folder = tmp_path_factory.mktemp("troves")
+    above = tmp_path_factory.mktemp("troves")
+    copied_package(above)
+    folder = above / "run"
+    folder.mkdir()
     (folder / "config.yaml").write_text(CONFIGURATION)
-    for words in (["simulate", "demo", "--settings", WORLD], ["run"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "credence", *words],
-            cwd=folder,
-            env=os.environ,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+    call(folder, "simulate", "demo", "--settings", WORLD)
+    call(folder, "run")
     return folder
 
 
@@ -161,3 +157,40 @@ def test_the_confidences_of_the_page_are_those_of_the_last_release(world: Path) 
     last = json.loads((world / "results/small/releases/02-mixed/release.json").read_text())
     assert findings["results"]["n_samples"] == last["counts"]["n_calibration"]
     assert findings["releases"]["releases"][-1]["digest"] == last["digest"]
+
+
+def planned(folder: Path, configuration: str) -> list[str]:
+    """Return rule and wildcards of every job that a run of a configuration would start now."""
+    (folder / "config.yaml").write_text(configuration)
+    stated = call(folder, "run", "--", "--dry-run").stdout
+    (folder / "config.yaml").write_text(CONFIGURATION)
+    jobs, rule = [], ""
+    for line in stated.splitlines():
+        if match := re.match(r"(?:local)?rule (\w+):", line):
+            rule = match[1]
+            jobs.append(rule)
+        elif (match := re.match(r"    wildcards: (.+)", line)) and jobs:
+            jobs[-1] = f"{rule} {match[1]}"
+    return jobs
+
+
+def test_a_trove_more_redoes_nothing_of_the_releases_before_it(world: Path) -> None:
+    assert planned(world, CONFIGURATION) == []
+    jobs = planned(world, CONFIGURATION.replace("\ncalibration:", f"\n{AGAIN}", 1))
+    about = {job for job in jobs if job.split()[0] in ("attach", "fit", "release")}
+    assert about == {
+        "attach release=03-again",
+        "fit release=03-again, method=kernel",
+        "release release=03-again",
+    }
+    names = {job.split()[0] for job in jobs}
+    assert {"evaluate", "report", "all"} <= names
+    assert not {"check", "cluster", "split"} & names
+
+
+def test_a_new_date_changes_the_record_and_fits_nothing(world: Path) -> None:
+    assert "date: 2026-09-01" in CONFIGURATION
+    later = CONFIGURATION.replace("date: 2026-09-01", "date: 2026-09-02")
+    jobs = {job.split()[0] for job in planned(world, later)}
+    assert "release" in jobs
+    assert not {"attach", "fit", "split", "evaluate"} & jobs

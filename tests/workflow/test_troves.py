@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import time
@@ -21,6 +20,8 @@ from faulty_runs import (
     kill_all,
     words,
 )
+
+pytestmark = pytest.mark.long
 
 CONFIGURATION = """\
 run: lab
@@ -90,54 +91,6 @@ def grown(lab: tuple[Path, dict[str, bytes]]) -> tuple[dict[str, bytes], float]:
     return made, seconds
 
 
-def planned(folder: Path) -> list[str]:
-    """Return rule and wildcards of every job that a run would start now."""
-    stated = call(folder, "run", "--", "--dry-run").stdout
-    jobs, rule = [], ""
-    for line in stated.splitlines():
-        if match := re.match(r"(?:local)?rule (\w+):", line):
-            rule = match[1]
-            jobs.append(rule)
-        elif (match := re.match(r"    wildcards: (.+)", line)) and jobs:
-            jobs[-1] = f"{rule} {match[1]}"
-    return jobs
-
-
-def test_a_trove_more_redoes_nothing_of_the_releases_before_it(
-    lab: tuple[Path, dict[str, bytes]],
-) -> None:
-    folder, _ = lab
-    assert planned(folder) == []
-    call(
-        folder,
-        *("trove", "add", "mixed", "--scores", "mine/trove_mixed.csv"),
-        *("--fasta", "mine/trove_mixed.fasta", "--date", "2026-10-01"),
-    )
-    jobs = planned(folder)
-    configure(folder, HTJ)
-    about = {job for job in jobs if job.split()[0] in ("attach", "fit", "release")}
-    assert about == {
-        "attach release=02-mixed",
-        "fit release=02-mixed, method=class_only",
-        "fit release=02-mixed, method=histogram",
-        "release release=02-mixed",
-    }
-    names = {job.split()[0] for job in jobs}
-    assert {"evaluate", "report", "all"} <= names
-    assert not {"check", "cluster", "split"} & names
-
-
-def test_a_new_date_tells_the_record_and_fits_nothing(
-    lab: tuple[Path, dict[str, bytes]],
-) -> None:
-    folder, _ = lab
-    configure(folder, HTJ.replace("htj,", "htj, date: 2026-09-01,", 1))
-    jobs = {job.split()[0] for job in planned(folder)}
-    configure(folder, HTJ)
-    assert "release" in jobs
-    assert not {"attach", "fit", "split", "evaluate"} & jobs
-
-
 def test_troves_in_one_go_one_by_one_and_again_give_the_same_calibration(
     lab: tuple[Path, dict[str, bytes]], grown: tuple[dict[str, bytes], float]
 ) -> None:
@@ -195,7 +148,7 @@ def test_a_recalibration_that_was_killed_ends_in_the_same_bytes(
     recalibrations_killed(lab[0], grown, 2, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 def test_a_recalibration_killed_at_twenty_points_ends_in_the_same_bytes(
     lab: tuple[Path, dict[str, bytes]], grown: tuple[dict[str, bytes], float]
 ) -> None:

@@ -99,6 +99,7 @@ def test_a_second_run_does_nothing(finished: tuple[Path, dict[str, bytes]]) -> N
     assert outputs(folder) == made
 
 
+@pytest.mark.long
 def test_two_cores_after_deleting_all_give_the_same_bytes(
     finished: tuple[Path, dict[str, bytes]],
 ) -> None:
@@ -151,6 +152,7 @@ def test_editing_the_package_remakes_everything(finished: tuple[Path, dict[str, 
     assert counts["total"] == 17
 
 
+@pytest.mark.long
 def test_snakemakes_own_report_holds_page_tables_and_captions(
     finished: tuple[Path, dict[str, bytes]],
 ) -> None:
@@ -197,7 +199,7 @@ def test_a_wrong_configuration_starts_nothing(tmp_path: Path) -> None:
     done = call(tmp_path, ROOT, "credence", "run")
     assert done.returncode == 2
     assert done.stderr == (
-        "config.yaml, line 17, column 'evaluation.folds': 1 is out of range. "
+        "config.yaml, line 18, column 'evaluation.folds': 1 is out of range. "
         "Give a whole number from 2 to 1000.\n"
         "Fix this and run the command again.\n"
     )
@@ -236,6 +238,7 @@ def test_snakemake_at_the_root_plans_the_same_as_credence_run(tmp_path: Path) ->
     assert by_credence["fit"] == 2
 
 
+@pytest.mark.long
 def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -> None:
     with_proteins = CONFIGURATION.replace(
         "scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,"
@@ -268,6 +271,7 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(tmp_path
     assert " --novelty reports/small/novelty.json " in events
 
 
+@pytest.mark.long
 def test_work_divided_into_jobs_gives_the_same_bytes(
     finished: tuple[Path, dict[str, bytes]],
 ) -> None:
