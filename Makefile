@@ -57,7 +57,7 @@ example: .venv/.user.stamp
 PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 quick: .venv/.developer.stamp
-	@$(PYTEST) $(QUICK) -k 'not trees and not auto'
+	@$(PYTEST) $(QUICK) -k 'not trees and not auto and not judged_and_drawn'
 
 test: .venv/.developer.stamp
 	@$(PYTEST)
@@ -68,7 +68,7 @@ test-long: .venv/.developer.stamp
 	@$(PYTEST) -m 'long and not faults and not slurm'
 
 test-browser: .venv/.developer.stamp
-	@CREDENCE_SCREENSHOTS=build/screenshots $(BIN)/python -m pytest tests/browser
+	@CREDENCE_SCREENSHOTS=build/screenshots $(BIN)/python -m pytest tests/browser -m 'not slurm'
 
 # The plugin is kept apart: where it is installed and the controller is down, every
 # call of Snakemake waits for it.
@@ -104,4 +104,4 @@ bench: .venv-bench/.stamp
 
 clean:
 	@rm -rf results demo .snakemake reports/demo build dist benchmarks/out verification/out
-	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

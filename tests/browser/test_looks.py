@@ -49,6 +49,7 @@ def test_nothing_sticks_out_at_any_width(
             picture(page, screenshots / f"{name}-{width}.png", width)
 
 
+@pytest.mark.long
 def test_no_table_and_no_figure_is_cut_in_print(
     open_page: Any, small_page: str, hostile_page: str, screenshots: Path | None
 ) -> None:
@@ -84,6 +85,7 @@ SCROLLING = """() => [...document.querySelectorAll("#events .scroll")]
   .map((one) => one.textContent.slice(0, 80))"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [400, 1000, 1600])
 def test_events_are_read_without_moving_tables_aside(
     width: int, small: Findings, open_page: Any, screenshots: Path | None
@@ -133,6 +135,7 @@ def page_with_novelty(small: Findings) -> str:
     return render(replace(small, novelties=(found,)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_proteins_unlike_any_are_seen_by_all(
     scheme: str, open_page: Any, page_with_novelty: str, screenshots: Path | None
@@ -157,6 +160,7 @@ def test_proteins_unlike_any_are_seen_by_all(
         )
 
 
+@pytest.mark.long
 def test_the_page_of_a_real_run_is_whole_at_every_width_and_in_print(
     open_page: Any, screenshots: Path | None
 ) -> None:
