@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credence.composition.what_if import curves_at
 from credence.findings import Findings, WhatIf
 from credence.report import render
+from moved_curves import curves_at
 from shift_findings import NAMES, what_if
 
 TOLERANCE = 1e-6  # densities have nine digits on the page: 1e-8 of a confidence

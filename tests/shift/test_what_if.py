@@ -14,9 +14,10 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import shifted
 from credence.composition.summary import at_scores
-from credence.composition.what_if import MOST_NUMBERS, curves_at, what_if_of
+from credence.composition.what_if import MOST_NUMBERS, what_if_of
 from credence.predictions import Floats, Labelled
 from credence.simulate import WorldSettings, draw_labelled
+from moved_curves import curves_at
 from shift_findings import labelled_proteins, what_if
 
 QUICK = FitOptions(n_draws=0)

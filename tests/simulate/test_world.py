@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
 
-from credence.simulate import NOTICE, USE_PREVALENCE, World, WorldSettings, make_world
+from credence.simulate import NOTICE, USE_PREVALENCE, World, WorldSettings, make_world, truth
 from credence.simulate.law import score_law
 from credence.simulate.sequences import whole_shares
 
@@ -194,11 +194,10 @@ def test_tied_families_are_listed_whole(world: World) -> None:
     assert listed == set(world.calibration.ids[np.isin(cluster, list(shared))])
 
 
-def test_the_truth_is_at_hand_and_the_world_says_that_it_is_simulated(world: World) -> None:
-    assert world.notice == NOTICE
+def test_the_truth_is_at_hand_and_the_notice_says_that_it_is_simulated() -> None:
     assert NOTICE.startswith("Simulated data: ")
-    assert world.probability_correct(1, 5.0) < 0.2
-    assert world.probability_correct(10, 9.0) > 0.9
+    assert truth().probability_correct(1, 5.0) < 0.2
+    assert truth().probability_correct(10, 9.0) > 0.9
 
 
 def test_the_smallest_world_can_be_made() -> None:

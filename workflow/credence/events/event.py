@@ -16,7 +16,6 @@ PREDICTED = "predicted_class"
 EACH_CLASS = "each_class"
 BEST = {PREDICTED: 1, "two_best": 2, "three_best": 3}
 STANDING = (*BEST, EACH_CLASS)  # events that need no definition
-LEAST_BY_SCORES = 2  # best classes that only a score vector shows
 
 
 @dataclass(frozen=True)

@@ -154,8 +154,7 @@ class _Reader:
                 Problem(
                     self.where,
                     f"character {start} of the rule: {what}",
-                    remedy
-                    or "Compare columns in quotes and numbers: 'score' >= 0.1 and 'rank' <= 3.",
+                    remedy or WAY,
                     None,
                     self.name,
                 )

@@ -128,14 +128,6 @@ class Reference:
         return Look(novelty, distance, nearest, training, is_flagged, distance == 0.0)
 
 
-def distance_to_nearest(reference: Reference, points: Any) -> Floats:
-    """Return the distance of points to the nearest calibration protein.
-
-    For a protein that calibrates itself, see :meth:`Reference.known_distance`.
-    """
-    return reference.look(points).distance
-
-
 def distance_to_other_clusters(points: Floats, cluster: Strings) -> Floats:
     """Return the distance of each point to the nearest one of another cluster."""
     answer = np.full(len(points), np.nan)

@@ -20,7 +20,6 @@ from credence.simulate.protein_sets import (
 )
 from credence.simulate.scores import draw_scores
 from credence.simulate.sequences import draw_families, evolve, relative, without_duplicates
-from credence.simulate.truth import Truth, truth
 
 NOTICE = (
     "Simulated data: these proteins, scores and labels were made by a computer program "
@@ -43,22 +42,6 @@ class World:
     trove: SimulatedSet  # New clean HTJ proteins; new proteins of all classes with defects
     mixed_trove: SimulatedSet
     planted: tuple[Planted, ...]  # All that was planted, of every set
-
-    @property
-    def notice(self) -> str:
-        """What a reader has to know wherever the world is shown."""
-        return NOTICE
-
-    @property
-    def truth(self) -> Truth:
-        """The truth of the scores; the first use in a process takes some seconds."""
-        return truth()
-
-    def probability_correct(
-        self, class_: int | Integers, score: float | Floats, prevalence: Floats | None = None
-    ) -> Floats:
-        """Return P(right | predicted class, top score) in the world's population."""
-        return self.truth.probability_correct(class_, score, prevalence)
 
 
 def make_world(settings: WorldSettings) -> World:
