@@ -26,6 +26,7 @@ from credence.tables.samples import Samples
 if TYPE_CHECKING:
     from credence.findings import Findings, Results
     from credence.findings.run_record import SplitFinding
+    from credence.findings.use_sets import ShiftFinding
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.stage_files import ShiftFile
 
@@ -466,12 +467,15 @@ class ProteinGroups(Shown):
         heading = ", ".join(
             f"{count} {role.replace('_', ' ')}" for role, count in zip(roles, counts, strict=True)
         )
-        sentences = split_messages(self.finding, self.settings)
+        found = split_messages(self.finding, self.settings)
+        sentences = [line.replace("--", "") for line in found]  # options are keywords here
         if not self.finding.is_audited:
             sentences.append("Nobody looked for relatives in two groups.")
-        found = self.finding.groups
         cluster, group = self.groups.cluster, self.groups.group
-        rows = [[one.name, str(one.n), str(len(set(cluster[group == one.name])))] for one in found]
+        rows = [
+            [one.name, str(one.n), str(len(set(cluster[group == one.name])))]
+            for one in self.finding.groups
+        ]
         return View(heading, sentences, ["group", "proteins", "clusters"], rows)
 
     def _columns(self) -> Mapping[str, Any]:
@@ -491,51 +495,45 @@ class UseComposition(Shown):
     Parameters
     ----------
     file : ShiftFile
-        The composition and confidences corrected for it, as their file has them.
+        What was found, and confidences corrected for it, as their file has them.
     """
 
     file: ShiftFile
 
+    @property
+    def finding(self) -> ShiftFinding:
+        """All that was found, as the page of a run shows it."""
+        return self.file.finding
+
     def _columns(self) -> Mapping[str, Any]:
-        found = self.file.finding.classes
-        keys = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
+        from credence.stages.shift import composition_table
+
         names = (column.name for column in COMPOSITION_COLUMNS)
-        return {
-            name: [getattr(entry, key) for entry in found]
-            for name, key in zip(names, keys, strict=True)
-        }
+        return dict(zip(names, vars(composition_table(self.finding)).values(), strict=True))
 
     def _view(self) -> View:
-        finding, columns = self.file.finding, self._columns()
-        heading = f"{finding.n_use} proteins of {finding.name}, by {finding.estimator}"
-        sentences = [*finding.remarks, *finding.sentences]
-        shown = ("calibration_share", "use_share", "lower", "upper", "weight")
+        found = self.finding
+        heading = f"{found.n_use} proteins of {found.name}, by {found.estimator}"
         rows = [
-            [
-                name,
-                *(
-                    "–" if np.isnan(columns[key][row]) else f"{columns[key][row]:.3f}"
-                    for key in shown
-                ),
+            [one.class_name]
+            + [
+                "–" if np.isnan(value) else f"{value:.3f}"
+                for value in (one.calibration_share, one.share, one.lower, one.upper, one.weight)
             ]
-            for row, name in enumerate(columns["class"])
+            for one in found.classes
         ]
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
-        return View(heading, sentences, names, rows)
+        return View(heading, [*found.remarks, *found.sentences], names, rows)
 
     def _draw(self, axes: Any) -> None:
-        columns = {name: np.array(values) for name, values in self._columns().items()}
+        columns = self._columns()
         place = np.arange(len(columns["class"]))[::-1]
-        here = columns["use_share"]
-        reach = np.abs(np.stack([columns["lower"], columns["upper"]]) - here)
-        axes.scatter(
-            columns["calibration_share"], place, s=40, facecolors="none", zorder=3,
-            edgecolors=GREY, label="calibration",
-        )  # fmt: skip
-        axes.errorbar(
-            here, place, xerr=np.nan_to_num(reach), fmt="o", color=BLUE, capsize=2,
-            label=self.file.finding.name,
-        )  # fmt: skip
+        here, ends = columns["use_share"], np.stack([columns["lower"], columns["upper"]])
+        reach = np.nan_to_num(np.abs(ends - here))
+        ring = {"facecolors": "none", "edgecolors": GREY, "label": "calibration"}
+        axes.scatter(columns["calibration_share"], place, s=40, zorder=3, **ring)
+        dot = {"fmt": "o", "color": BLUE, "capsize": 2, "label": self.finding.name}
+        axes.errorbar(here, place, xerr=reach, **dot)
         axes.set_yticks(place, columns["class"])
         axes.set_xlim(left=0)
         axes.set_xlabel("share of the proteins")
@@ -544,10 +542,6 @@ class UseComposition(Shown):
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
 
 
 def _draw_bars(

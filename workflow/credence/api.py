@@ -31,7 +31,7 @@ from credence.calibrators.protocol import Need
 from credence.predictions import UNKNOWN_CLASS, Strings
 from credence.problems import InputError, Problem, raise_any, refuse
 from credence.proteins import Proteins, join
-from credence.settings import schema_of, setting_rules
+from credence.settings import kind_of, schema_of, setting_rules
 from credence.stages.fit import fit_calibration
 from credence.stages.reading import (
     CalibrationSet,
@@ -79,51 +79,59 @@ def with_settings(
     """Give a function each setting of a stage as a keyword: its default, help and checks.
 
     The function gets all of them as one argument, `settings`, and as `asked` the names
-    of those of its section that were given; keywords are named as the command's options.
+    of those that were given; keywords are named as the command's options.
     """
-    entries: dict[str, tuple[str, str]] = {}
-    texts = []
-    added = []
+    entries: dict[str, tuple[str, str]] = {}  # Keyword → section and name
+    texts, added = [], []
     for section, names in (USES[stage] | further).items():
         for name in names:
             default, rule = setting_rules(SECTIONS[section])[name]
             keyword = (rule.option or name).lstrip("-").replace("-", "_")
             entries[keyword] = section, name
-            parameter = inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default)
-            added.append(parameter)
-            texts.append(f"    {keyword} : default {default!r}\n        {rule.text.capitalize()}.")
+            added.append(
+                inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default)
+            )
+            kind = kind_of(SECTIONS[section], name)[0].__name__.lower()
+            text = f"{rule.text[0].upper()}{rule.text[1:]}."
+            texts.append(f"    {keyword} : {kind}, default {default!r}\n        {text}")
 
     def decorate(function: Callable[..., Returned]) -> Callable[..., Returned]:
         signature = inspect.signature(function)
+        hidden = {"settings", "asked"} & signature.parameters.keys()
 
         @wraps(function)
         def call(*args: Any, **given: Any) -> Returned:
-            sections: dict[str, dict[str, Any]] = {}
-            for keyword in [keyword for keyword in given if keyword in entries]:
-                section, name = entries[keyword]
-                value = given.pop(keyword)
-                sections.setdefault(section, {})[name] = getattr(
-                    value, "item", lambda v=value: v
-                )()
-            problems: list[Problem] = []
-            for section, values in sections.items():
-                document = Document(function.__name__, values, {})
-                problems += schema_problems(document, schema_of(SECTIONS[section]))
+            asked = {keyword: given.pop(keyword) for keyword in entries if keyword in given}
             with _as_in_python():
-                raise_any(problems)
-                if "asked" in signature.parameters:
-                    given["asked"] = sections.get(stage, {}).keys()
-                return function(*args, settings=Settings().with_values(sections), **given)
+                settings = _settings_of(function.__name__, asked, entries)
+                own = {"settings": settings, "asked": [entries[keyword][1] for keyword in asked]}
+                return function(*args, **given, **{name: own[name] for name in hidden})
 
-        own = [
-            one for name, one in signature.parameters.items() if name not in ("settings", "asked")
-        ]
+        shown = [one for name, one in signature.parameters.items() if name not in hidden]
         described: Any = call
-        described.__signature__ = signature.replace(parameters=[*own, *added])
+        described.__signature__ = signature.replace(parameters=[*shown, *added])
         described.__doc__ = (function.__doc__ or "").replace("    SETTINGS", "\n".join(texts))
         return call
 
     return decorate
+
+
+def _settings_of(
+    function: str, asked: Mapping[str, Any], entries: Mapping[str, tuple[str, str]]
+) -> Settings:
+    """Return the settings that keywords ask for; refuse what the configuration would refuse."""
+    sections: dict[str, dict[str, Any]] = {}
+    problems: list[Problem] = []
+    for keyword, value in asked.items():
+        section, name = entries[keyword]
+        plain = value.item() if hasattr(value, "item") else value
+        sections.setdefault(section, {})[name] = plain
+        found = schema_problems(
+            Document(function, {name: plain}, {}), schema_of(SECTIONS[section])
+        )
+        problems += [replace(problem, column=keyword) for problem in found]
+    raise_any(problems)
+    return Settings().with_values(sections)
 
 
 def read(  # noqa: PLR0913
@@ -672,7 +680,6 @@ def shift(
     >>> found.to_pandas()[["calibration_share", "use_share"]].values.tolist()
     [[0.375, 0.5], [0.625, 0.5]]
     """
-    from credence.records import to_record
     from credence.stages.shift import find_shift, require_correctable, shift_options, with_stated
     from credence.tables.stage_files import ShiftFile
 
@@ -700,9 +707,8 @@ def shift(
         chosen.labelled, parts, method, file.calibration, settings,
         name or Path(use.where).stem, use.where,
     )  # fmt: skip
-    record = to_record(found)
     return UseComposition(
-        ShiftFile(found.method, file.class_names, float(file.scale), record, adjusted)
+        ShiftFile(found.method, file.class_names, float(file.scale), found, adjusted)
     )
 
 

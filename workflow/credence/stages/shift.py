@@ -101,7 +101,7 @@ def shift_tables(
         labelled, parts, chosen, plain, settings, name or Path(tables[0]).stem, tables[0]
     )
     for written in filter(None, (out, also)):
-        write_contract(Path(written), _table(found), spreadsheet_safe=spreadsheet_safe)
+        write_contract(Path(written), composition_table(found), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
         names, scale = labelled.predictions.class_names, float(labelled.predictions.scale)
         file = ShiftFile(found.method, names, scale, found, adjusted)
@@ -250,7 +250,7 @@ def _parts(
                 yield table, samples
 
 
-def _table(found: ShiftFinding) -> CompositionTable:
+def composition_table(found: ShiftFinding) -> CompositionTable:
     """Return the rows of the file of the composition."""
 
     def column(field: str) -> Any:
