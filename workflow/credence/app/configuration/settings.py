@@ -157,10 +157,8 @@ class Configuration:
     @cached_property
     def settings(self) -> Settings:
         """The settings of all stages, the chosen method in canonical spelling."""
-        sections = {name: self.values[name] for name in SECTIONS}
-        return (
-            Settings().with_values(sections).with_values({"calibration": {"method": self.method}})
-        )
+        stated = Settings().with_values({name: self.values[name] for name in SECTIONS})
+        return stated.with_values({"calibration": {"method": self.method}})
 
     def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
@@ -218,8 +216,7 @@ class Configuration:
     @property
     def cluster_table(self) -> str | None:
         """A table of clusters that the user made."""
-        path = self.values["clustering"]["table"]
-        return None if path is None else str(path)
+        return self.settings.clustering.table
 
     @property
     def has_events(self) -> bool:
@@ -230,8 +227,7 @@ class Configuration:
     @property
     def evidence(self) -> str | None:
         """The table of what events need beside scores."""
-        path = self.values["events"]["evidence"]
-        return None if path is None else str(path)
+        return self.settings.events.evidence
 
     @property
     def report_json(self) -> str:
