@@ -1,9 +1,27 @@
+"""The codec: what is written, what comes back, and in which words damage is refused."""
+
 from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import pytest
 
-from credence.records import json_text, to_record
+from credence.predictions import Floats
+from credence.problems import InputError
+from credence.records import (
+    PackedFloats,
+    Stored,
+    from_record,
+    json_text,
+    packed,
+    to_record,
+    unpacked,
+)
 
 
 def test_json_keeps_the_order_of_keys_and_names_as_they_are() -> None:
@@ -29,3 +47,114 @@ def test_a_record_becomes_plain_without_being_touched() -> None:
     record = {"a": (values, np.float32(0.25), np.bool_(True))}
     assert to_record(record) == {"a": [[[1.5, None]], 0.25, True]}
     assert record["a"][0] is values
+
+
+class Shape(Protocol):
+    def area(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Square:
+    side: float
+
+    def area(self) -> float:
+        return self.side**2
+
+    def refuse_damage(self) -> None:
+        if self.side < 0:
+            raise ValueError("a side is below 0")
+
+
+@dataclass(frozen=True)
+class Disc:
+    radius: float
+
+    def area(self) -> float:
+        return math.pi * self.radius**2
+
+
+@dataclass(frozen=True)
+class Frame:
+    width: int
+    colour: Annotated[str | None, Stored(is_left_out=True)] = None
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    kind: str = field(default="drawing/1", init=False)
+    shape: str
+    drawn: Annotated[Shape, Stored(tag="shape")]
+    frame: Annotated[Frame, Stored(is_inline=True)]
+    limits: Annotated[Floats, Stored(null=math.inf)]
+    points: PackedFloats
+    note_: Annotated[tuple[str, ...], Stored("note")] = ()
+    marks: dict[str, Square] = field(default_factory=dict)
+
+
+SHAPES = {Shape: {"square": Square, "disc": Disc}}
+DRAWING = Drawing(
+    *("disc", Disc(0.1), Frame(3), np.array([1 / 3, np.inf]), np.array([[0.5], [np.nan]])),
+    note_=("a",),
+    marks={"x": Square(2.0)},
+)
+
+
+def test_a_record_follows_the_fields_and_their_marks() -> None:
+    record = to_record(DRAWING)
+    assert list(record) == ["kind", "shape", "drawn", "width", "limits", "points", "note", "marks"]
+    assert record["limits"] == [1 / 3, None]
+    assert record["points"]["shape"] == [2, 1]
+    assert record["marks"] == {"x": {"side": 2.0}}
+
+
+def test_a_record_comes_back_as_it_was() -> None:
+    text = json_text(DRAWING)
+    again = from_record(Drawing, json.loads(text), kinds=SHAPES)
+    assert json_text(again) == text
+    assert again.drawn == Disc(0.1) and again.frame == Frame(3) and again.note_ == ("a",)
+    np.testing.assert_array_equal(again.limits, DRAWING.limits)
+    np.testing.assert_array_equal(again.points, DRAWING.points)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "drawing/2"}, "'kind': 'drawing/2' is not 'drawing/1', the only one"),
+        ({"shape": "cube"}, "'drawn': 'cube' is nothing that this version of credence knows."),
+        ({"drawn": {}}, "'drawn.radius': it is missing."),
+        ({"drawn": 3}, "'drawn': 3 is no value for it."),
+        ({"width": 2.5}, "'width': 2.5 is no value for it."),
+        ({"width": True}, "'width': true is no value for it."),
+        ({"note": ["a", 1]}, "'note[1]': 1 is no value for it."),
+        ({"note": "a"}, "'note': \"a\" is no value for it."),
+        ({"limits": [1, "b"]}, "'limits': [1, \"b\"] is no value for it."),
+        ({"limits": ["1"]}, "'limits': [\"1\"] is no value for it."),
+        ({"points": {}}, "'points': it is damaged (KeyError: 'base64')."),
+        ({"marks": {"y": {"side": -1.0}}}, "'marks.y': it is damaged (a side is below 0)."),
+        ({"marks": {"y": {"side": "x" * 99}}}, f"'marks.y.side': \"{'x' * 38}… is no value"),
+    ],
+)
+def test_damage_is_refused_by_the_path_to_its_field(
+    change: Mapping[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        from_record(Drawing, to_record(DRAWING) | change, "d.json", "Draw again.", SHAPES)
+    assert str(refused.value).startswith(f"d.json, column {message}")
+    assert str(refused.value).endswith("Draw again.")
+
+
+def test_all_damage_is_told_together() -> None:
+    record = to_record(DRAWING) | {"shape": 1, "limits": None, "width": None}
+    del record["points"]
+    with pytest.raises(InputError) as refused:
+        from_record(Drawing, record, "d.json", "", SHAPES)
+    paths = [problem.column for problem in refused.value.problems]
+    assert paths == ["shape", "drawn", "width", "limits", "points"]
+
+
+@pytest.mark.parametrize("kind", ["float32", "int32", "bool"])
+def test_packed_arrays_come_back(kind: str) -> None:
+    values = np.array([[0, 1], [1, 0]])
+    back = unpacked(json.loads(json.dumps(packed(values, kind))))
+    np.testing.assert_array_equal(back, values)
+    assert back.dtype == np.dtype(kind)

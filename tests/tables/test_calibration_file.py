@@ -96,7 +96,7 @@ def test_an_absent_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_calibration(tmp_path / "c.json")
     assert str(caught.value) == (
-        f"{tmp_path}/c.json: this file does not exist. Give a file that credence fit wrote."
+        f"{tmp_path}/c.json: there is no such file. Give a file that credence fit wrote."
     )
     with pytest.raises(InputError) as caught:
         read_calibration(tmp_path)

@@ -83,7 +83,7 @@ def test_a_record_that_was_changed_is_refused(
             ", line 1: this is not JSON, or not the whole of it: Expecting ',' delimiter.",
         ),
         (b"[1]", ": this is not a JSON record."),
-        (b"\xff", ": this is not text in UTF-8."),
+        (b"\xff", ": this is no text: byte 1 is not UTF-8."),
         (b"[" * 100_000, ": this is no record of credence (maximum recursion depth exceeded"),
     ],
 )

@@ -725,7 +725,7 @@ def load(path: str | Path) -> FittedCalibration:
     >>> load("missing.json")
     Traceback (most recent call last):
         ...
-    credence.problems.InputError: missing.json: this file does not exist. Give a file that \
+    credence.problems.InputError: missing.json: there is no such file. Give a file that \
 credence fit wrote.
     """
     return FittedCalibration(read_calibration(Path(path)))

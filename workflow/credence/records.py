@@ -224,15 +224,13 @@ def _read_plain(
 
 
 def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:
-    parts, inline = {}, {}
+    parts = {}
     for entry in _entries(kind):
-        if entry.stored.is_inline:
-            inline[entry.name] = _read_object(entry.kind, record, path, kinds)
-        elif entry.constant is not MISSING:
+        if entry.constant is not MISSING:
             _require_constant(entry, record, path)
-        elif entry.key in record or entry.default is MISSING:
+        elif entry.stored.is_inline or entry.key in record or entry.default is MISSING:
             parts[entry.name] = (entry.key, entry.kind, entry.stored)
-    value = kind(**inline, **_read_parts(parts, record, path, kinds))
+    value = kind(**_read_parts(parts, record, path, kinds))
     if hasattr(value, "refuse_damage"):
         _asked(lambda _: value.refuse_damage(), record, path)
     return value
@@ -247,6 +245,9 @@ def _read_parts(
     for name, (key, kind, stored) in parts.items():
         own = f"{path}.{key}" if path else key
         try:
+            if stored.is_inline:
+                values[name] = _read_object(kind, record, path, kinds)
+                continue
             if key not in record:
                 raise _DamageError((own, "it is missing."))
             if stored.tag:
@@ -289,12 +290,11 @@ def _read_array(dtype: np.dtype[Any], record: Any, path: str, stored: Stored) ->
     if stored.packed:
         return _asked(unpacked, record, path).astype(dtype)
     _require(isinstance(record, list | tuple), record, path)
-    held = ""
     try:
-        held = str(np.array(record).dtype.kind)
+        held: str = np.array(record).dtype.kind
         array = np.array(record, dtype=dtype)
     except (OverflowError, TypeError, ValueError):
-        held, array = "", np.zeros(1, dtype)
+        held, array = "no", np.zeros(1, dtype)
     _require(array.size == 0 or held in LISTED_KINDS[dtype.kind], record, path)
     if dtype.kind == "f" and not math.isnan(stored.null):
         array[np.isnan(array)] = stored.null
@@ -370,19 +370,28 @@ def _json_lines(value: Any, indent: str) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def read_json(path: Path, remedy: str) -> dict[str, Any]:
-    """Return the JSON record of a file."""
+def read_text(path: Path, remedy: str) -> str:
+    """Return the text of a file that credence wrote."""
     where = str(path)
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise refuse(where, "there is no such file.", remedy) from None
     except IsADirectoryError:
         raise refuse(where, "this is a folder.", remedy) from None
     except OSError as error:
         raise refuse(where, f"it cannot be read ({error.strerror}).", remedy) from None
-    except UnicodeDecodeError:
-        raise refuse(where, "this is not text in UTF-8.", remedy) from None
+    except UnicodeDecodeError as error:
+        raise refuse(
+            where, f"this is no text: byte {error.start + 1} is not UTF-8.", remedy
+        ) from None
+
+
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
+    """Return the JSON record of a file."""
+    where, text = str(path), read_text(path, remedy)
+    try:
+        record = json.loads(text)
     except json.JSONDecodeError as error:
         what = f"this is not JSON, or not the whole of it: {error.msg}."
         raise refuse(where, what, remedy, error.lineno) from None

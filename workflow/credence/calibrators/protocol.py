@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from credence.confidence import Confidence
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 
-Record = dict[str, Any]
-
 
 class Need(Enum):
     """What a method has to be given of each prediction, least first."""

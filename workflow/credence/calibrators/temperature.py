@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.protocol import FitOptions, Law, Method, Need, Record
+from credence.calibrators.protocol import FitOptions, Law, Method, Need
 from credence.calibrators.sandwich import (
     Terms,
     covariances,
@@ -329,14 +329,12 @@ class Spread:
         widest = np.sqrt(np.maximum(both.max(axis=1), 0.0)) * self.critical[class_]
         return np.where(np.isnan(widest), np.inf, widest)
 
-    def to_record(self) -> Record:
+    def to_record(self) -> dict[str, Any]:
         """Return the variances as JSON data; None where nothing is known."""
         flat = self.variance.reshape(len(self.variance), -1)
         return {
-            "variance": [
-                None if np.isnan(entry).any() else [float(one) for one in entry] for entry in flat
-            ],
-            "critical": self.critical.tolist(),
+            "variance": [None if np.isnan(entry).any() else entry for entry in flat],
+            "critical": self.critical,
         }
 
     @classmethod

@@ -18,7 +18,6 @@ from credence.calibrators.newton import DECREMENT_TOLERANCE
 from credence.metrics.metric import sum_by
 from credence.predictions import Floats, Integers
 
-Record = dict[str, Any]
 JEFFREYS = 0.5  # of a protein, added to both outcomes of every share
 
 

@@ -25,7 +25,7 @@ from credence.calibrators.protocol import Calibration, FitOptions, Need, compone
 from credence.confidence import NOTE_TEXTS, Confidence
 from credence.predictions import Floats, Predictions, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.records import Stored, from_record, keys_of, to_record
+from credence.records import Stored, from_record, keys_of, read_text, to_record
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json
 
@@ -177,7 +177,7 @@ def write_calibration(path: Path, file: CalibrationFile) -> None:
 def read_calibration(path: Path) -> CalibrationFile:
     """Return the calibration that a file holds, or refuse it by name."""
     where = str(path)
-    body = _parse(where, utf8_text(Path(path), "Give a file that credence fit wrote."))
+    body = _parse(where, read_text(Path(path), "Give a file that credence fit wrote."))
     _check_schema(where, body)
     _check_keys(where, body)
     if checksum_of(body) != body["checksum"]:
@@ -351,22 +351,3 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
 
 def _list(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(repr(name) for name in names)
-
-
-def utf8_text(path: Path, remedy: str) -> str:
-    """Return the text of a file of credence's own."""
-    where = str(path)
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise refuse(where, "this file does not exist.", remedy) from None
-    except IsADirectoryError:
-        raise refuse(where, "this is a folder.", remedy) from None
-    except OSError as error:
-        raise refuse(
-            where, f"it cannot be read ({error.strerror}).", "Give a file that you may read."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise refuse(
-            where, f"byte {error.start + 1} is not UTF-8, so this is no calibration file.", remedy
-        ) from None
