@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.report.blocks import (
@@ -70,8 +71,17 @@ def _of_proteins(entry: StudySet, number: int, level: float) -> Section:
         *(Paragraph(verdict(entry, method), is_lead=method is macest[0]) for method in macest),
         FigureRow((_inputs_figure(entry, name), _mutation_figure(entry, name))),
         _means_table(entry, level),
-        _ks_table(entry),
-        _trust_table(entry),
+        _by_input(
+            entry,
+            "Kolmogorov–Smirnov distance between a method's confidences and those of "
+            f"{macest[0].name}: 0 for the same distribution, 1 for two that do not meet.",
+            lambda one: f"{one.ks:.2f}",
+            but=macest[0].name,
+        ),
+        _by_input(
+            entry, "Rank correlation of confidences with the trust score (Spearman).",
+            lambda one: _rank(one.trust_rank),
+        ),
         Folded("Quantiles of the confidences, and the mutations in numbers", (
             _quantile_table(entry), _mutation_table(entry),
         )),
@@ -165,30 +175,15 @@ def _means_table(entry: StudySet, level: float) -> TableBlock:
     return TableBlock(caption, columns, rows)
 
 
-def _ks_table(entry: StudySet) -> TableBlock:
-    first = next(method for method in entry.methods if method.is_macest)
+def _by_input(
+    entry: StudySet, caption: str, cell: Callable[[InputFinding], str], but: str = ""
+) -> TableBlock:
+    """Return a number of every method, but one, for each kind of input."""
     columns = (*words("method"), *numbers(*(one.kind for one in entry.methods[0].inputs)))
     rows = tuple(
-        (method.name, *(f"{one.ks:.2f}" for one in method.inputs))
-        for method in entry.methods
-        if method is not first
-    )
-    caption = (
-        f"Kolmogorov–Smirnov distance between a method's confidences and those of {first.name}: "
-        "0 for the same distribution, 1 for two that do not meet."
+        (method.name, *map(cell, method.inputs)) for method in entry.methods if method.name != but
     )
     return TableBlock(caption, columns, rows)
-
-
-def _trust_table(entry: StudySet) -> TableBlock:
-    columns = (*words("method"), *numbers(*(one.kind for one in entry.methods[0].inputs)))
-    rows = tuple(
-        (method.name, *(_rank(one.trust_rank) for one in method.inputs))
-        for method in entry.methods
-    )
-    return TableBlock(
-        "Rank correlation of confidences with the trust score (Spearman).", columns, rows
-    )
 
 
 def _rank(value: float) -> str:
@@ -255,8 +250,7 @@ def _of_open_sets(sets: list[StudySet], level: float) -> Section:
     return Section("study-open-sets", "Open sets", tuple(blocks))
 
 
-def _across(sets: list[StudySet], caption: str, cell: object) -> TableBlock:
-    assert callable(cell)
+def _across(sets: list[StudySet], caption: str, cell: Callable[[StudyMethod], str]) -> TableBlock:
     columns = (*words("method"), *numbers(*(f"{entry.name}{_made(entry)}" for entry in sets)))
     names = [method.name for method in sets[0].methods]
     rows = tuple(

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +40,12 @@ class Point:
     support: float
 
 
+def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
+    """Return records by some of their fields."""
+    key = attrgetter(*names)
+    return {key(entry): entry for entry in entries}
+
+
 def more_needed(lower: float, upper: float, support: float, level: float) -> int:
     """Return about how many independent proteins more would halve an interval.
 
@@ -67,15 +75,12 @@ class Lookup:
     @cached_property
     def metrics(self) -> dict[tuple[str, str | None, str, str], MetricValue]:
         """Metrics by method, class, sample and metric."""
-        return {
-            (entry.method, entry.class_name, entry.sample, entry.metric): entry
-            for entry in self.findings.results.metrics
-        }
+        return _by(self.findings.results.metrics, "method", "class_name", "sample", "metric")
 
     @cached_property
     def curves(self) -> dict[tuple[str, str], CurveFinding]:
         """Curves by method and class."""
-        return {(entry.method, entry.class_name): entry for entry in self.findings.results.curves}
+        return _by(self.findings.results.curves, "method", "class_name")
 
     @cached_property
     def histograms(self) -> dict[str, ScoreHistogram]:
@@ -85,10 +90,7 @@ class Lookup:
     @cached_property
     def reliability(self) -> dict[tuple[str, str | None, str], Reliability]:
         """Reliability by method, class and sample."""
-        return {
-            (entry.method, entry.class_name, entry.sample): entry
-            for entry in self.findings.results.reliability
-        }
+        return _by(self.findings.results.reliability, "method", "class_name", "sample")
 
     @cached_property
     def needed(self) -> dict[tuple[str, str], dict[float, float]]:
@@ -101,19 +103,13 @@ class Lookup:
     @cached_property
     def tests(self) -> dict[tuple[str, str | None, str], CalibrationTest]:
         """Tests by method, class and name."""
-        return {
-            (entry.method, entry.class_name, entry.test): entry
-            for entry in self.findings.results.tests
-        }
+        return _by(self.findings.results.tests, "method", "class_name", "test")
 
     @cached_property
     def floors(self) -> dict[tuple[str, str | None, str, bool], NoiseFloor]:
         """Held-out noise floors by method, class, metric and whether relatives are alike."""
-        return {
-            (entry.method, entry.class_name, entry.metric, entry.relatives_alike): entry
-            for entry in self.findings.results.floors
-            if entry.sample == "held_out"
-        }
+        held_out = (one for one in self.findings.results.floors if one.sample == "held_out")
+        return _by(held_out, "method", "class_name", "metric", "relatives_alike")
 
     @property
     def knows_relatives(self) -> bool:
