@@ -180,4 +180,4 @@ def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: fl
     message = {int(part[row]): size for row, size, _, _ in component.left}
     for name in range(part.max() + 1):
         size = int(weight[part == name].sum())
-        assert size <= cutting.ROOM * weight.sum() / 3 or message[name] == size
+        assert size <= cutting.MOST_FILLED * weight.sum() / 3 or message[name] == size

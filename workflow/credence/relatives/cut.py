@@ -43,7 +43,7 @@ from credence.relatives.graph import components
 from credence.relatives.pairs import Distinct, Pairs, Thresholds, distinct
 
 # A component is too large when it holds more than the greatest group should.
-ROOM = 1.05
+MOST_FILLED = 1.05
 # Of what a cut parts off at most this share may be set aside: beyond it the
 # component is one dense family, and cutting it would waste proteins.
 MOST_PRICE = 0.1
@@ -66,7 +66,7 @@ class Cut:
 
 def _largest_that_fits(even: float) -> float:
     """Return how many proteins fit in a group; one does, even where groups are more than that."""
-    return max(ROOM * even, 1.0)
+    return max(MOST_FILLED * even, 1.0)
 
 
 def left_uncut(cluster: Strings, is_used: Booleans, even: float) -> tuple[LargeCluster, ...]:
@@ -185,7 +185,7 @@ class _Component:
         done: list[Integers] = []
         while waiting:
             for rows in self._connected(waiting.pop()):
-                if self.weight[rows].sum() <= ROOM * self.most:
+                if self.weight[rows].sum() <= MOST_FILLED * self.most:
                     done.append(rows)
                     continue
                 branch, price, cover = self._cheapest(rows)
@@ -259,9 +259,9 @@ class _Component:
                 near = np.array([at for at in beside.get(row, []) if not self.gone[at]], int)
                 held = np.bincount(self.part[near], weights=self.weight[near], minlength=1)
                 home = int(held.argmax()) if len(near) else int(self.part[row])
-                is_room = size[home] + self.weight[row] <= ROOM * self.most
+                fits = size[home] + self.weight[row] <= MOST_FILLED * self.most
                 others = near[self.part[near] != home]
-                if is_room and self.weight[others].sum() == 0:
+                if fits and self.weight[others].sum() == 0:
                     self.gone[row], self.part[row] = False, home
                     size[home] += self.weight[row]
                     changed = True

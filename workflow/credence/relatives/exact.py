@@ -39,7 +39,7 @@ class ExactFinder:
         texts = np.array(sorted({*queries, *targets}, key=_order), dtype=object)
         row_of = {text: row for row, text in enumerate(texts)}
         both_parts = [
-            np.array([text in side for text in texts]) for side in (set(queries), set(targets))
+            np.array([text in part for text in texts]) for part in (set(queries), set(targets))
         ]
         found = self._aligned(texts, thresholds, (both_parts[0], both_parts[1]))
         found = found.take(found.at(thresholds))
@@ -62,7 +62,7 @@ class ExactFinder:
         thresholds: Thresholds,
         both_parts: tuple[Booleans, Booleans] | None,
     ) -> Pairs:
-        """Return aligned pairs: of one side and the other, or of all."""
+        """Return aligned pairs: of the one part with the other, or of all."""
         library = Library(texts, self.threads)
         n_residues = float(sum(map(len, texts)))
         asked, n_asked = None, n_residues / 2.0

@@ -1,7 +1,7 @@
 """Outside programs: run to the end, or ended with all that they started.
 
 A program writes into a folder of its own, which is removed whatever happens, so
-that nothing half-written is left. What went wrong is told with the command
+that nothing half-written is left. What went wrong is shown with the command
 that fixes it.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from credence.problems import InputError, refuse
 
 PREFIX = "credence-"
-LAST_LINES = 5  # of what a failed program said
+LAST_LINES = 5  # of what a failed program printed
 FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
 WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
 SECONDS_TO_END = 10.0
@@ -30,7 +30,7 @@ SHELL, ILLEGAL = 128, "Illegal instruction"
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards; a full disk is told as such."""
+    """Yield an empty folder that is gone afterwards; a full disk is named as such."""
     folder = Path(tempfile.gettempdir())
     try:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -45,7 +45,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def run_program(command: Sequence[str], folder: Path, timeout: float | None, remedy: str) -> str:
-    """Return what a program said; refuse with a remedy if it failed."""
+    """Return what a program printed; refuse with a remedy if it failed."""
     name = Path(command[0]).name
     stated = folder / "said.txt"
     try:

@@ -37,7 +37,7 @@ from credence.relatives.audit import (
     sample_rows,
     with_chance_counted,
 )
-from credence.relatives.cut import ROOM, cut_oversized, left_uncut
+from credence.relatives.cut import MOST_FILLED, cut_oversized, left_uncut
 from credence.relatives.graph import components
 from credence.relatives.pack import (
     CALIBRATION,
@@ -219,12 +219,15 @@ class _State:
 
     def round(self, number: int) -> Audit:
         """Return the audit of the groups of what clusters there are now."""
+        settings = self.settings
         if self.frozen is None:
             self.cluster, self.why = self._cut()
-            self.packing = self._packed()
+            self.packing = _packed(
+                self.proteins, self.cluster, self.class_, settings, self.learnt, self.why
+            )
         else:
             self.packing = _without(self.frozen, self.why)
-        settings, group = self.settings, self.packing.group
+        group = self.packing.group
         used = (group != NO_GROUP) & ~self.learnt
         if settings.n_sampled is not None:
             is_test = group == TEST
@@ -243,7 +246,7 @@ class _State:
         """Return relatives that are not to stay as they are.
 
         Those in two groups; where clusters are joined and all of them were compared,
-        those in two clusters, since folds are dealt from clusters and not from groups.
+        those in two clusters, since folds are made of clusters and not of groups.
         """
         if self.settings.strict != "join" or self.compared is None:
             return found.pairs
@@ -283,7 +286,7 @@ class _State:
         names, codes = np.unique(self.cluster.astype(str), return_inverse=True)
         used = ~learnt & (self.why == "")
         size = np.bincount(codes[used], minlength=len(names))
-        most = ROOM * float(used.sum()) / settings.n_groups
+        most = MOST_FILLED * float(used.sum()) / settings.n_groups
         if settings.by_cluster:
             most = float("inf")
         ours = np.flatnonzero(~(learnt[pairs.first] | learnt[pairs.second]))
@@ -319,17 +322,25 @@ class _State:
             self.compared = None
         return found.cluster, np.where(used, found.reason, self.why).astype(object)
 
-    def _packed(self) -> Packing:
-        return pack(
-            self.proteins.ids,
-            self.cluster,
-            self.class_,
-            self.settings.n_groups,
-            is_training=self.learnt,
-            test_group=self.settings.test_group,
-            reasons=self.why,
-            by_cluster=self.settings.by_cluster,
-        )
+
+def _packed(
+    proteins: Proteins,
+    cluster: Strings,
+    class_: NDArray[Any],
+    settings: SplitOptions,
+    learnt: Booleans | None,
+    why: Strings | None,
+) -> Packing:
+    return pack(
+        proteins.ids,
+        cluster,
+        class_,
+        settings.n_groups,
+        is_training=learnt,
+        test_group=settings.test_group,
+        reasons=why,
+        by_cluster=settings.by_cluster,
+    )
 
 
 def _without(packing: Packing, why: Strings) -> Packing:
@@ -358,7 +369,8 @@ def _apart(
     is_gone[by_id[gone]] = True
     order = np.argsort(-wanted.identity, kind="stable")
     for at in order.tolist():
-        for one, other in _both_ways(wanted, at):
+        first, second = int(wanted.first[at]), int(wanted.second[at])
+        for one, other in ((first, second), (second, first)):
             if is_gone[one] and not reason[one]:
                 kind = "training protein" if learnt[other] else "protein"
                 where = "" if learnt[other] else f" of group {packing.group[other]}"
@@ -367,11 +379,6 @@ def _apart(
                     f" (identity {wanted.identity[at]:.2f})"
                 )
     return reason
-
-
-def _both_ways(pairs: Pairs, at: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    first, second = int(pairs.first[at]), int(pairs.second[at])
-    return (first, second), (second, first)
 
 
 def _joined(cluster: Strings, learnt: Booleans, pairs: Pairs) -> Strings:
@@ -396,16 +403,7 @@ def split_unaudited(
     reasons: Strings | None = None,
 ) -> Split:
     """Return a split of whole clusters that nobody looked into."""
-    packing = pack(
-        proteins.ids,
-        cluster,
-        class_,
-        settings.n_groups,
-        is_training=is_training,
-        test_group=settings.test_group,
-        reasons=reasons,
-        by_cluster=settings.by_cluster,
-    )
+    packing = _packed(proteins, cluster, class_, settings, is_training, reasons)
     nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
     nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
     used = (packing.group != NO_GROUP) & (packing.role != TRAINING)
@@ -414,12 +412,12 @@ def split_unaudited(
     return Split(packing, cluster, nothing, 0, LEVEL, whole=whole)
 
 
-Dealer = Callable[[Proteins, NDArray[Any], int, int], tuple[Strings, Integers]]
+Recipe = Callable[[Proteins, NDArray[Any], int, int], tuple[Strings, Integers]]
 
 
 def split_by_recipe(
     proteins: Proteins,
-    assign: Dealer,
+    assign: Recipe,
     class_: NDArray[Any],
     settings: SplitOptions,
     is_training: Booleans,

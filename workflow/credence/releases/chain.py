@@ -1,7 +1,7 @@
 """release.json: a release's name and date, what it rests on, and its parent.
 
 Digests make the chain: that of a release covers its parent's, its own set and
-the files that were read, so that it can be told whether a release rebuilt is
+the files that were read, so that one sees whether a release rebuilt is
 the one that was.
 """
 

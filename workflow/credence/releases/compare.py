@@ -1,4 +1,4 @@
-"""Two releases side by side: counts, curves, metrics, and every protein's confidence."""
+"""Two releases beside each other: counts, curves, metrics, and every protein's confidence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from credence.findings.releases import (
 from credence.metrics.pointwise import BRIER, NLL
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 from credence.records import to_record
-from credence.releases.drift import OldSet, drawn_means, drift_of
+from credence.releases.drift import OldSet, drawn_means, drift_of, interval
 from credence.releases.reweighting import ThreeSets, change_of, draws_at, share_change, three_sets
 
 
@@ -35,7 +35,7 @@ from credence.releases.reweighting import ThreeSets, change_of, draws_at, share_
 class ReleaseData:
     """One of the two releases."""
 
-    state: ReleaseState  # What is said of it
+    state: ReleaseState  # What is known of it
     calibration: Calibration  # Of the method that is compared, with intervals
     counts: Mapping[str, Mapping[str, int]]  # Class name → counts of the calibration's record
     # What it was fitted on; None where a calibration alone is at hand.
@@ -45,7 +45,7 @@ class ReleaseData:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What two sides have in common, and how they are compared."""
+    """What two releases have in common, and how they are compared."""
 
     method: str  # Its specification
     calibrator: Calibrator  # The method, to be fitted without intervals
@@ -57,9 +57,9 @@ class Comparison:
 
 
 STILL = 0.005  # a confidence that moves by less than half a point stays
-FINE = 0.03  # a change smaller than this is told in tenths of a point
+FINE = 0.03  # a change smaller than this is given in tenths of a point
 CHOSEN = ("bandwidth", "cutoff")
-NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is not told
+NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is left out
 
 
 def with_sentence(entry: ClassChange, scale: float) -> ClassChange:
@@ -134,7 +134,9 @@ def _parts(change: Change, decimals: int) -> str:
     on_composition = _range(
         change.composition_lower, change.composition_upper, change.composition < 0, decimals
     )
-    end = _chance(change)
+    end = "."
+    if change.evidence_lower <= 0.0 <= change.evidence_upper:
+        end = ". What is new evidence may be chance: its interval holds 0."
     if abs(composition) < STILL <= abs(evidence):
         return f"All {points(total)} are new evidence{on_evidence}{end}"
     if abs(evidence) < STILL <= abs(composition):
@@ -168,14 +170,8 @@ def _hidden(change: Change) -> str:
     )
 
 
-def _chance(change: Change) -> str:
-    if change.evidence_lower <= 0.0 <= change.evidence_upper:
-        return ". What is new evidence may be chance: its interval holds 0."
-    return "."
-
-
 def _range(lower: float, upper: float, is_down: bool, decimals: int) -> str:
-    """Return an interval in points, signed as the part is told."""
+    """Return an interval in points, signed as its part is."""
     if math.isnan(lower):
         return ""
     if is_down:
@@ -245,9 +241,8 @@ def class_changes(
         if sets.fixed.n_samples:
             fixed = how.calibrator.fit(sets.fixed)
     found = []
-    for class_, name in enumerate(how.class_names):
-        entry = _drawn(class_, name, older, newer, how, fixed)
-        entry = _counted(entry, class_, older, newer, samples[class_])
+    for class_ in range(len(how.class_names)):
+        entry = _described(class_, older, newer, how, fixed, samples[class_])
         entry = replace(entry, is_moved=_is_moved(class_, entry, older, newer))
         if sets is not None and entry.is_touched:
             entry = _explained(class_, entry, samples[class_], older, newer, how, fixed)
@@ -255,38 +250,57 @@ def class_changes(
     return tuple(found)
 
 
-def _drawn(
+def _described(
     class_: int,
-    name: str,
     older: ReleaseData,
     newer: ReleaseData,
     how: Comparison,
     fixed: Calibration | None,
+    samples: tuple[ClassSample | None, ...],
 ) -> ClassChange:
-    """Return a class with its parameters and curves."""
+    """Return a class with its counts, parameters, histograms and curves in both releases."""
+    name, both = how.class_names[class_], (older, newer)
     chosen = [
         {
             entry.name: entry.value
-            for entry in parameters_of({"": side.calibration}, how.class_names)
+            for entry in parameters_of({"": release.calibration}, how.class_names)
             if entry.class_name == name
         }
-        for side in (older, newer)
+        for release in both
     ]
-    parameters = tuple(
-        ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
-        for key in dict.fromkeys([*chosen[0], *chosen[1]])
-    )
     grid: Floats = np.zeros(0)
-    if all(_is_curve(side.calibration, name) for side in (older, newer)):
+    if all(depends_on_score_alone(to_record(one.calibration), name) for one in both):
         grid = np.linspace(0.0, how.scale, N_GRID)
     asked = at_scores(_blank(how), class_, grid)
-    first, second = (side.calibration.confidence(asked) for side in (older, newer))
+    first, second = (release.calibration.confidence(asked) for release in both)
     flat = fixed.confidence(asked).value if fixed is not None and len(grid) else np.zeros(0)
+    counted = [
+        [int(release.counts.get(name, {}).get(key, 0)) for release in both]
+        for key in ("n", "n_correct", "n_clusters")
+    ]
+    given = [sample for sample in samples if sample is not None]
+    edges = np.linspace(0.0, given[-1].scale, N_BINS + 1) if given else np.zeros(0)
     return ClassChange(
         class_name=name,
-        n_true=(0, 0), n_predicted=(0, 0), n_correct=(0, 0), n_clusters=(0, 0),
-        parameters=parameters, score=NONE, change=None, share=None,
-        edges=(), right_before=(), wrong_before=(), right_after=(), wrong_after=(),
+        n_true=tuple(
+            0 if release.labelled is None else int((release.labelled.true_class == class_).sum())
+            for release in both
+        ),
+        n_predicted=tuple(counted[0]),
+        n_correct=tuple(counted[1]),
+        n_clusters=tuple(counted[2]),
+        parameters=tuple(
+            ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
+            for key in dict.fromkeys([*chosen[0], *chosen[1]])
+        ),
+        score=NONE,
+        change=None,
+        share=None,
+        edges=_tuple(edges),
+        right_before=_histogram(samples[0], True, edges),
+        wrong_before=_histogram(samples[0], False, edges),
+        right_after=_histogram(samples[2], True, edges),
+        wrong_after=_histogram(samples[2], False, edges),
         grid=_tuple(grid),
         before=_tuple(first.value),
         before_lower=_tuple(first.lower),
@@ -295,7 +309,7 @@ def _drawn(
         after_lower=_tuple(second.lower),
         after_upper=_tuple(second.upper),
         fixed=_tuple(flat),
-    )  # fmt: skip
+    )
 
 
 def _is_moved(class_: int, entry: ClassChange, older: ReleaseData, newer: ReleaseData) -> bool:
@@ -306,12 +320,8 @@ def _is_moved(class_: int, entry: ClassChange, older: ReleaseData, newer: Releas
             return False
         predictions = newer.labelled.predictions
         asked = predictions.take(predictions.predicted_class == class_)
-        first, second = (side.calibration.confidence(asked).value for side in (older, newer))
+        first, second = (one.calibration.confidence(asked).value for one in (older, newer))
     return not np.allclose(first, second, rtol=0.0, atol=ROUNDING, equal_nan=True)
-
-
-def _is_curve(calibration: Calibration, name: str) -> bool:
-    return depends_on_score_alone(to_record(calibration), name)
 
 
 def _blank(how: Comparison) -> Predictions:
@@ -326,47 +336,9 @@ def _tuple(values: Floats) -> tuple[float, ...]:
     return tuple(values.tolist())
 
 
-def _counted(
-    entry: ClassChange,
-    class_: int,
-    older: ReleaseData,
-    newer: ReleaseData,
-    samples: tuple[ClassSample | None, ...],
-) -> ClassChange:
-    """Return a class with its counts in both releases, and its histograms."""
-    both_parts = (older, newer)
-    n_true = tuple(
-        0 if side.labelled is None else int((side.labelled.true_class == class_).sum())
-        for side in both_parts
-    )
-
-    def counted(key: str) -> tuple[int, ...]:
-        return tuple(int(side.counts.get(entry.class_name, {}).get(key, 0)) for side in both_parts)
-
-    entry = replace(
-        entry,
-        n_true=n_true,
-        n_predicted=counted("n"),
-        n_correct=counted("n_correct"),
-        n_clusters=counted("n_clusters"),
-    )
-    given = [sample for sample in samples if sample is not None]
-    if not given:
-        return entry
-    edges = np.linspace(0.0, given[-1].scale, N_BINS + 1)
-    return replace(
-        entry,
-        edges=_tuple(edges),
-        right_before=_histogram(samples[0], True, edges),
-        wrong_before=_histogram(samples[0], False, edges),
-        right_after=_histogram(samples[2], True, edges),
-        wrong_after=_histogram(samples[2], False, edges),
-    )
-
-
 def _histogram(sample: ClassSample | None, is_right: bool, edges: Floats) -> tuple[int, ...]:
     if sample is None:
-        return (0,) * (len(edges) - 1)
+        return (0,) * max(len(edges) - 1, 0)
     score = sample.score[sample.is_correct == is_right]
     return tuple(np.histogram(np.clip(score, 0.0, edges[-1]), edges)[0].tolist())
 
@@ -487,7 +459,7 @@ def _proteins(
             is_new = ~np.isin(asked.ids, older.labelled.predictions.ids)
     if is_new is None:
         is_new = np.zeros(asked.n_samples, dtype=np.bool_)
-    before, after = (side.calibration.confidence(asked) for side in (older, newer))
+    before, after = (one.calibration.confidence(asked) for one in (older, newer))
     size = np.nan_to_num(np.abs(after.value - before.value), nan=-1.0)
     order = np.lexsort((asked.ids.astype(str), -size))
     return ProteinChanges(
@@ -559,7 +531,7 @@ def _metrics(
     found = _metric_changes("old", before, held_out, in_newer, how)
     if newer.test is not None and newer.test.n_samples:
         first, second = (
-            side.calibration.confidence(newer.test.predictions).value for side in (older, newer)
+            one.calibration.confidence(newer.test.predictions).value for one in (older, newer)
         )
         found += _metric_changes("test", newer.test, first, second, how)
     return tuple(found)
@@ -601,6 +573,4 @@ def _paired(part: Labelled, difference: Floats, options: FitOptions) -> tuple[fl
     """Return the interval of a weighted mean, families drawn."""
     if options.n_draws == 0 or len(np.unique(part.cluster)) < 2:
         return NONE, NONE
-    tail = (1.0 - options.level) / 2.0
-    low, high = np.quantile(drawn_means(part, difference, options.n_draws), [tail, 1.0 - tail])
-    return float(low), float(high)
+    return interval(drawn_means(part, difference, options.n_draws), options.level)

@@ -91,7 +91,7 @@ def _p(value: float) -> str:
 
 
 def sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
-    """Return what is said of a trove as a whole."""
+    """Return what there is to say of a trove as a whole."""
     parts = []
     if found.n_joined:
         parts.append(
@@ -257,8 +257,13 @@ def _difference(
     means = [
         drawn_means(part, loss, n_draws) for part, loss in ((known, loss_old), (new, loss_new))
     ]
+    return interval(means[1] - means[0], level)
+
+
+def interval(draws: Floats, level: float) -> tuple[float, float]:
+    """Return the interval that holds a share of the draws, as many below it as above."""
     tail = (1.0 - level) / 2.0
-    low, high = np.quantile(means[1] - means[0], [tail, 1.0 - tail])
+    low, high = np.quantile(draws, [tail, 1.0 - tail])
     return float(low), float(high)
 
 

@@ -299,7 +299,7 @@ def with_labels(
 
 
 class Features:
-    """What proteins are told by: their sequences, or vectors that a user brings."""
+    """How proteins are described: their sequences, or vectors that a user brings."""
 
     def __init__(self, proteins: Sequence[str], vectors: str | None, match: str) -> None:
         if bool(proteins) == (vectors is not None):

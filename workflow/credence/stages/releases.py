@@ -406,7 +406,7 @@ def options_of(file: CalibrationFile) -> FitOptions:
 
 
 def release_data(source: Source) -> ReleaseData:
-    """Return one side of a comparison, with its proteins where they are at hand."""
+    """Return a release to be compared, with its proteins where they are at hand."""
     counts = counts_in(to_record(source.file.calibration))
     labelled = test = None
     if source.has_proteins:

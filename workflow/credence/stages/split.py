@@ -112,7 +112,7 @@ def split_proteins(
     reasons: Strings | None = None,
     threads: int = 1,
 ) -> tuple[Split, SplitFinding]:
-    """Return a split of whole clusters, and what is said of it.
+    """Return a split of whole clusters, and what was found of it.
 
     `reasons` say why proteins are set aside, '' for those that are not; without it those
     are set aside that share a cluster with a training protein.
