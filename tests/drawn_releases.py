@@ -110,11 +110,11 @@ class Chain:
         write_calibration(
             calibration,
             CalibrationFile(
-                stage.build(options).fit(held),
-                stage.text,
-                predictions.class_names,
-                predictions.scale,
-                predictions.resolution,
+                calibration=stage.build(options).fit(held),
+                method_spec=stage.text,
+                class_names=predictions.class_names,
+                scale=predictions.scale,
+                resolution=predictions.resolution,
                 counts={"n": held.n_samples, "n_correct": int(held.is_correct.sum()),
                         "n_clusters": len(set(held.cluster)), "weights": "none"},
                 settings=settings_record(stage, options),
