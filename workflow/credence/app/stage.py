@@ -62,13 +62,14 @@ def run_stage(reads: Sequence[str], writes: Sequence[str], arguments: Sequence[s
     from credence.app import run_command_line
     from credence.app.ending import CONTROLLER, end_me, end_with
     from credence.tables.digests import KnownDigests
-    from credence.tables.seals import break_seals, examine, require_as_examined, write_seals
+    from credence.tables.seals import break_seals, examine, require_unchanged, write_seals
 
     end_with(CONTROLLER, end_me)
-    examined = examine(reads, KnownDigests.remembered())
+    known = KnownDigests.remembered()
+    inputs = examine(reads, known)
     break_seals(writes)
     code = run_command_line(arguments)
     if code == 0:
-        require_as_examined(examined)
-        write_seals(writes, examined)
+        require_unchanged(inputs, known)
+        write_seals(writes, inputs)
     return code

@@ -1,7 +1,7 @@
 """Seals: what a stage of a run wrote, and from which bytes it made that.
 
 Beside the results of a run lies a seal for every file of it, with the digest of
-the file and of all that it was made from. A stage that reads a file looks at
+the file and of all that its stage read. A stage that reads a file looks at
 its seal first, so that a file that was damaged, edited, or made from other bytes
 than now lie there is named and never used.
 """
@@ -17,34 +17,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from credence.problems import Problem, raise_any, refuse
-from credence.tables.digests import KnownDigests, Stamp, sha256_of, stamp_of
+from credence.tables.digests import KnownDigests, sha256_of
 from credence.tables.writing import write_json
 
 FOLDER = Path("results", ".seals")
 ENDING = ".json"
-LONG_AGO = (
-    10**9,
-    10**9,
-)  # in 1970: older than whatever it was made from, so that it is made again
+# In 1970: older than whatever it was made from, so that it is made again.
+LONG_AGO = (10**9, 10**9)
 
 
 @dataclass(frozen=True)
 class Seal:
     """What is known of a file that a stage wrote."""
 
-    path: str  # The file, as seen from the folder of the run
     sha256: str  # Digest of its bytes
     inputs: Mapping[str, str]  # Digests of the files that the stage read
-    sources: Mapping[str, str]  # Digests of the user's own files, those under its inputs too
-
-
-@dataclass(frozen=True)
-class Examined:
-    """What a stage was given to read."""
-
-    inputs: Mapping[str, str]  # Digest of each file
-    stamps: Mapping[str, Stamp]  # Size and dates of each file when its digest was taken
-    sources: Mapping[str, str]  # Digests of the user's own files, those under the inputs too
 
 
 def name_of(path: str | Path) -> str:
@@ -69,12 +56,7 @@ def read_seal(path: str | Path) -> Seal | None:
         return None
     try:
         record = json.loads(place.read_text(encoding="utf-8"))
-        return Seal(
-            str(record["path"]),
-            str(record["sha256"]),
-            dict(record["inputs"]),
-            dict(record["sources"]),
-        )
+        return Seal(str(record["sha256"]), dict(record["inputs"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise refuse(
             str(place),
@@ -87,75 +69,66 @@ def _removal(*paths: str) -> str:
     return "rm " + " ".join(shlex.quote(path) for path in paths)
 
 
-def examine(reads: Iterable[str], known: KnownDigests) -> Examined:
-    """Return what a stage is given to read, or refuse what is not as it was written."""
+def examine(reads: Iterable[str], known: KnownDigests) -> dict[str, str]:
+    """Return the digests of what a stage reads, or refuse what is not as it was written."""
     inputs: dict[str, str] = {}
-    stamps: dict[str, Stamp] = {}
-    sources: dict[str, str] = {}
     problems: list[Problem] = []
-    seals = {path: read_seal(path) for path in dict.fromkeys(reads)}
-    for path, seal in seals.items():
-        name = name_of(path)
-        stamps[name] = stamp_of(Path(path))
-        inputs[name] = known.digest(path) if seal is None else sha256_of(Path(path))
-        if seal is None:
-            sources[name] = inputs[name]
-        elif seal.sha256 != inputs[name]:
+    seen: set[tuple[str, str]] = set()
+    for path in dict.fromkeys(reads):
+        name, seal = name_of(path), read_seal(path)
+        inputs[name] = known.digest(name)
+        if seal is not None and seal.sha256 != inputs[name]:
             what = "it is not as it was written: its digest is another."
             problems.append(Problem(path, what, _again(path)))
-        else:
-            sources.update(seal.sources)
-            problems += _of_other_bytes(seal, known)
+        elif seal is not None:
+            problems += _of_other_bytes(name, seal, known, seen)
     raise_any(problems)
-    return Examined(inputs, stamps, sources)
+    return inputs
 
 
 def _again(path: str) -> str:
     return f"Delete it and run the command again: {_removal(path)}"
 
 
-def _of_other_bytes(seal: Seal, known: KnownDigests) -> Iterator[Problem]:
-    """Yield what a sealed file was made from and that is no longer the same."""
-    for name, digest in seal.inputs.items():
+def _of_other_bytes(
+    made: str, seal: Seal, known: KnownDigests, seen: set[tuple[str, str]]
+) -> Iterator[Problem]:
+    """Yield what a file was made from, step by step down, and that is no longer the same."""
+    for name, digest in sorted(seal.inputs.items() - seen):
+        seen.add((name, digest))
         below = read_seal(name)
         if below is not None and below.sha256 != digest:
-            yield Problem(seal.path, f"it was made from an earlier {name}.", _again(seal.path))
-    for name, digest in seal.sources.items():
-        if Path(name).is_file() and known.digest(name) != digest:
+            yield Problem(made, f"it was made from an earlier {name}.", _again(made))
+        elif below is not None:
+            yield from _of_other_bytes(made, below, known, seen)
+        elif Path(name).is_file() and known.digest(name) != digest:
             yield Problem(
                 name,
-                f"it changed during the run: {seal.path} was made from other bytes.",
+                f"it changed during the run: {made} was made from other bytes.",
                 "Leave it alone and run the command again; if this is said once more: "
-                f"{_removal(seal.path)}",
+                f"{_removal(made)}",
             )
 
 
-def require_as_examined(examined: Examined) -> None:
+def require_unchanged(inputs: Mapping[str, str], known: KnownDigests) -> None:
     """Refuse where a file changed while a stage read it."""
-    problems = []
-    for name, digest in examined.inputs.items():
-        path = Path(name)
-        if path.is_file() and stamp_of(path) == examined.stamps[name]:
-            continue
-        if not path.is_file() or sha256_of(path) != digest:
-            remedy = "Leave it alone and run the command again."
-            problems.append(Problem(name, "it changed while this step read it.", remedy))
-    raise_any(problems)
+    remedy = "Leave it alone and run the command again."
+    raise_any(
+        [
+            Problem(name, "it changed while this step read it.", remedy)
+            for name, digest in inputs.items()
+            if not Path(name).is_file() or known.digest(name) != digest
+        ]
+    )
 
 
-def write_seals(writes: Iterable[str], examined: Examined) -> None:
+def write_seals(writes: Iterable[str], inputs: Mapping[str, str]) -> None:
     """Write the seal of every file that a stage wrote."""
     for path in writes:
         place = seal_path(path)
-        if place is None or not Path(path).is_file():
-            continue
-        record = {
-            "path": name_of(path),
-            "sha256": sha256_of(Path(path)),
-            "inputs": dict(sorted(examined.inputs.items())),
-            "sources": dict(sorted(examined.sources.items())),
-        }
-        write_json(place, record)
+        if place is not None and Path(path).is_file():
+            record = {"sha256": sha256_of(Path(path)), "inputs": dict(sorted(inputs.items()))}
+            write_json(place, record)
 
 
 def break_seals(writes: Iterable[str]) -> None:
