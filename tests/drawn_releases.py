@@ -17,7 +17,6 @@ from credence.releases.chain import (
     Release,
     ReleaseCounts,
     counts_by_class,
-    folder_name,
     read_release,
     set_digest,
     write_release,
@@ -89,7 +88,7 @@ class Chain:
         role: np.ndarray | None = None,
     ) -> Path:
         """Return the folder of a release of these proteins."""
-        here = self.folder / folder_name(number, name)
+        here = self.folder / f"{number:02d}-{name}"
         predictions: Predictions = labelled.predictions
         n = labelled.n_samples
         role = np.full(n, "calibration", dtype=object) if role is None else role

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
-from credence.calibrators.class_only import ConstantCurve
 from credence.calibrators.intervals import (
-    bootstrap_band,
     expanded_quantiles,
     guard_draws,
     guarded,
@@ -19,7 +16,7 @@ from credence.calibrators.intervals import (
     share_interval,
     tail_levels,
 )
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions
+from credence.calibrators.protocol import ClassSample, FitOptions
 
 Make = Callable[..., ClassSample]
 OPTIONS = FitOptions(n_draws=2000)
@@ -101,37 +98,3 @@ def test_an_end_is_0_or_1_where_nothing_speaks_against_it(sample_of: Make) -> No
     assert high < 1.0 and low > 0.0
     low, high = share_interval(sample_of([], [5.0] * 40), OPTIONS)
     assert low == 0.0 and 0.0 < high < 0.1
-
-
-class ShareMethod:
-    """Settings of a curve method that is the class's share."""
-
-    def fit_curve(self, sample: ClassSample) -> ConstantCurve:
-        return ConstantCurve(sample.share_correct)
-
-    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        return bootstrap_band(self, sample, curve, options)
-
-
-def test_any_curve_method_gets_a_band_that_does_not_depend_on_the_order_of_rows(
-    sample_of: Make,
-) -> None:
-    rng = np.random.default_rng(1)
-    sample = sample_of(rng.uniform(5, 10, 40), rng.uniform(2, 8, 20))
-    order = rng.permutation(60)
-    shuffled = replace(
-        sample,
-        score=sample.score[order],
-        is_correct=sample.is_correct[order],
-        weight=sample.weight[order],
-        cluster=sample.cluster[order],
-    )
-    options = FitOptions(n_draws=50)
-    method = ShareMethod()
-    first, second = (
-        method.fit_band(each, method.fit_curve(each), options) for each in (sample, shuffled)
-    )
-    np.testing.assert_allclose(first.lower, second.lower, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(first.upper, second.upper, rtol=0, atol=1e-12)
-    assert (first.lower < sample.share_correct).all()
-    assert (first.upper > sample.share_correct).all()

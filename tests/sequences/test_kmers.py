@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.proteins import Proteins, join
-from credence.relatives.engines import ENGINES
+from credence.relatives.engines import FINDERS, OTHERS
 from credence.relatives.graph import components, representatives
 from credence.relatives.kmers import GivenEngine, KmerEngine, links, words_of
 from credence.settings import setting_rules
@@ -181,7 +181,7 @@ def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> No
 
 def test_every_engine_is_a_choice_of_the_settings() -> None:
     choices = setting_rules(ClusteringSettings)["engine"][1].choices
-    assert sorted(choices) == sorted(ENGINES)
+    assert sorted(choices) == sorted([*FINDERS, *OTHERS])
 
 
 def test_components_and_representatives_are_those_of_the_graph() -> None:

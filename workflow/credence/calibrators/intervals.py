@@ -12,13 +12,10 @@ Jeffreys' posterior Beta(TP + ½, FP + ½) exactly.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import special
 
-from credence.calibrators.masses import cluster_masses, gaussian_window, places_of
-from credence.calibrators.protocol import Band, ClassSample, Curve, CurveMethod, FitOptions
+from credence.calibrators.protocol import Band, ClassSample, FitOptions
 from credence.draws import cluster_weights, keys_of, uniform
 from credence.predictions import Floats
 
@@ -146,19 +143,3 @@ def band_of(
     low, high = expanded_quantiles(guarded(values, n_near), n_near, options)
     low, high = opened(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), values, n_near)
     return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
-
-
-def bootstrap_band(
-    method: CurveMethod, sample: ClassSample, curve: Curve, options: FitOptions
-) -> Band:
-    """Return the band of any curve method, by refitting it in every draw."""
-    knots = knots_of(sample)
-    values = np.empty((len(knots), options.n_draws))
-    for draw in range(options.n_draws):
-        drawn = cluster_weights(sample.cluster_key, draw)[sample.cluster]
-        refitted = method.fit_curve(replace(sample, weight=sample.weight * drawn))
-        values[:, draw] = refitted.value(knots)
-    places = places_of(sample)
-    window = gaussian_window(knots, places.score, WINDOW * sample.scale)
-    n_near = cluster_masses(sample, places).effective_number(window)
-    return band_of(knots, values, n_near, curve.value(knots), options)

@@ -145,7 +145,6 @@ class ClusterMasses:
 
     total: Floats  # Weight at each place, all clusters together
     lone_squares: Floats  # Σ w² at each place over the clusters of one row
-    lone_number: Floats  # Number of such clusters at each place
     families: Any  # Weight of every other cluster at each place
 
     def effective_number(self, window: Floats) -> Floats:
@@ -168,9 +167,9 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     n_places = len(places.score)
     size = np.bincount(sample.cluster)
     is_lone = size[sample.cluster] == 1
-    total, lone, number = (
+    total, lone = (
         np.bincount(places.of_row, weights=weight, minlength=n_places).astype(np.float64)
-        for weight in (sample.weight, np.where(is_lone, sample.weight**2, 0.0), is_lone)
+        for weight in (sample.weight, np.where(is_lone, sample.weight**2, 0.0))
     )
     rows = np.flatnonzero(~is_lone)
     _, family = np.unique(sample.cluster[rows], return_inverse=True)
@@ -178,7 +177,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     families = sparse.csr_array(
         (sample.weight[rows], (family, places.of_row[rows])), shape=(n_families, n_places)
     )
-    return ClusterMasses(total, lone, number, families)
+    return ClusterMasses(total, lone, families)
 
 
 @dataclass(frozen=True, eq=False)

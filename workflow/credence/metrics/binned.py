@@ -293,7 +293,6 @@ UNCERTAINTY = Metric(
     reference=SOURCE,
     family=WIDTH,
     finish=outcome_variance,
-    lower_is_better=None,
 )
 SHARPNESS = Metric(
     name="sharpness",
@@ -303,7 +302,6 @@ SHARPNESS = Metric(
     reference=SOURCE,
     family=WIDTH,
     finish=sharpness,
-    lower_is_better=False,
     is_square=True,
     noise=noise_of_shares,
 )
@@ -326,6 +324,5 @@ REMAINDER = Metric(
     reference=SOURCE,
     family=WIDTH,
     finish=remainder,
-    lower_is_better=None,
     is_signed=True,
 )

@@ -135,8 +135,6 @@ class Metric:
     # Gives the number over all from the sums of each predicted class, of shape (n_channels,
     # n_classes, …, n_cells), where that is not `finish` of the sums over all.
     over_classes: Finish | None = None
-    # Whether a method with a smaller value is the better one; None: neither.
-    lower_is_better: bool | None = True
     # Whether the losses are 0 or 1, so that the value is a share and its interval needs a guard at
     # 0 and 1.
     is_share: bool = False

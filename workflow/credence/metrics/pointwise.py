@@ -24,7 +24,6 @@ ACCURACY = Metric(
     "method changes confidences, not predictions.",
     reference="Cantu et al. 2020, doi 10.1371/journal.pcbi.1007845",
     losses=is_right,
-    lower_is_better=False,
     is_share=True,
 )
 

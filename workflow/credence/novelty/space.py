@@ -244,8 +244,6 @@ OVERSAMPLING = 10
 POWER_STEPS = 4
 SEED = 0
 
-Singles = NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
 class Space:

@@ -24,7 +24,6 @@ OTHERS: dict[str, Callable[[Thresholds, int, float | None], ClusteringEngine]] =
     "cdhit": lambda at, threads, timeout: CdHitEngine(at.identity, at.coverage, threads, timeout),
     "kmer": lambda at, threads, timeout: KmerEngine(at.identity, at.coverage),
 }
-ENGINES = (*FINDERS, *OTHERS)
 
 
 def build_engine(

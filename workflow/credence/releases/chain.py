@@ -91,17 +91,6 @@ def read_release(path: Path) -> Release:
     return release
 
 
-def folder_name(number: int, name: str) -> str:
-    """Return the name of a release's folder.
-
-    Examples
-    --------
-    >>> folder_name(0, "base"), folder_name(12, "htj")
-    ('00-base', '12-htj')
-    """
-    return f"{number:02d}-{name}"
-
-
 def counts_by_class(class_names: Sequence[str], codes: Sequence[int]) -> Mapping[str, int]:
     """Return how many of each class there are, zeros too."""
     return {name: list(codes).count(code) for code, name in enumerate(class_names)}
