@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -161,12 +161,6 @@ def running_sums(masses: Masses | MassDraws) -> tuple[Floats, Floats]:
     return np.cumsum(masses.right[::-1], axis=0)[::-1], np.cumsum(masses.wrong[::-1], axis=0)[::-1]
 
 
-def running_shares(masses: Masses) -> Floats:
-    """Return the share of right predictions at each score or better."""
-    right, wrong = running_sums(masses)
-    return np.asarray(right / (right + wrong))
-
-
 def weighted_median(score: Floats, weight: Floats) -> float:
     """Return the score that halves the weight; midway where two do.
 
@@ -219,7 +213,8 @@ def draw_values(draws: MassDraws, cutoff: Integers, at: Integers) -> Floats:
 
 def curve_at(masses: Masses, cutoff: float) -> CumulativeCurve:
     """Return the cumulative curve with a given cutoff."""
-    share = running_shares(masses)
+    right, wrong = running_sums(masses)
+    share = right / (right + wrong)
     is_below = masses.score < cutoff
     share_below = float(share[0])
     if is_below.any():
@@ -240,12 +235,10 @@ def thinned(share: Floats) -> Integers:
     return np.flatnonzero(is_last)
 
 
-REFERENCE = "Salamon et al. 2023, section 7, doi 10.3390/make5030043"
-
 PLAIN = Method(
     name="cumulative",
     summary="The share of right predictions at the score or better (Cum).",
-    reference=REFERENCE,
+    reference="Salamon et al. 2023, section 7, doi 10.3390/make5030043",
     settings=Cumulative,
     needs=Need.TOP_SCORE,
     build=build_classwise("cumulative"),
@@ -254,26 +247,20 @@ PLAIN = Method(
     additive=True,
 )
 
-PLUS = Method(
+PLUS = replace(
+    PLAIN,
     name="cumulative_plus",
     summary="Cum above the median score, one share below it (Cum+).",
-    reference=REFERENCE,
     settings=CumulativePlus,
-    needs=Need.TOP_SCORE,
     build=build_classwise("cumulative_plus"),
-    read=reader_of(CumulativeCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
-    additive=True,
 )
 
-OPTIMAL = Method(
+OPTIMAL = replace(
+    PLAIN,
     name="cumulative_optimal",
     summary="Cum above the cutoff of least log loss, one share below it (Cum*).",
-    reference=REFERENCE,
     settings=CumulativeOptimal,
-    needs=Need.TOP_SCORE,
     build=build_classwise("cumulative_optimal"),
-    read=reader_of(CumulativeCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
-    additive=True,
 )

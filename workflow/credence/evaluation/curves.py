@@ -78,12 +78,6 @@ N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
 CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
-def grid_of(predictions: Predictions) -> Floats:
-    """Return evenly spaced scores from 0 to the scale, or to the best score."""
-    assert predictions.top_score is not None
-    return np.linspace(0.0, max(predictions.scale, float(predictions.top_score.max())), N_GRID)
-
-
 def depends_on_score_alone(record: Mapping[str, Any], class_name: str) -> bool:
     """Return whether a calibration answers from predicted class and top score."""
     known = record.get("method") in BY_NAME or record.get("method") == two_steps.NAME
@@ -98,7 +92,9 @@ def curves_of(
 ) -> tuple[CurveFinding, ...]:
     """Return the curve of every method and every class that was predicted."""
     predictions = labelled.predictions
-    grid = grid_of(predictions)
+    assert predictions.top_score is not None
+    # Up to the scale, or to the best score where that is higher.
+    grid = np.linspace(0.0, max(predictions.scale, float(predictions.top_score.max())), N_GRID)
     found = []
     for name, calibration in calibrations.items():
         record = to_record(calibration)

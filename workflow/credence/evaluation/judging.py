@@ -383,10 +383,6 @@ def _is_defined(metric: Metric, class_name: str | None, outcome: _Outcome) -> bo
     return metric.finish is not None and not metric.needs_vector
 
 
-def _has_interval(metric: Metric, n_units: int) -> bool:
-    return n_units > 0 if metric.is_share else n_units >= MIN_CLUSTERS
-
-
 def _values(
     of: Judge,
     key: Key,
@@ -405,7 +401,7 @@ def _values(
             continue
         value = float(outcome.measures.value[metric.name][number])
         lower = upper = float("nan")
-        if _has_interval(metric, n_units):
+        if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
             floor = chance.get((*key, class_name, metric.name), 0.0)
             lower, upper = interval_of(metric, outcome.measures, number, of.options.level, floor)
         found.append(

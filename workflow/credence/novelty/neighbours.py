@@ -98,7 +98,7 @@ class ExactIndex:
             is_open = rough[:, -1] ** 2 <= found.distance[:, -1] ** 2 + doubt
             for row in np.flatnonzero(is_open):
                 everything = np.arange(self.n_points)[None, :]
-                distance = _all_distances(queries[row], self.points)[None, :]
+                distance = distances_to(queries[row, None], self.points, everything)
                 again = in_order(distance, everything, n_neighbours)
                 found.distance[row], found.place[row] = again.distance[0], again.place[0]
         return found
@@ -209,11 +209,6 @@ def joined(parts: Iterator[FoundNeighbours], n_neighbours: int) -> FoundNeighbou
         np.concatenate([part.distance for part in found]),
         np.concatenate([part.place for part in found]),
     )
-
-
-def _all_distances(query: Floats, points: Floats) -> Floats:
-    everything = np.arange(len(points))[None, :]
-    return np.asarray(distances_to(query[None, :], points, everything)[0])
 
 
 def _usearch() -> Any:

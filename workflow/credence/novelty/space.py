@@ -61,7 +61,8 @@ def _chemistry(sequences: Strings, residues: str) -> Floats:
     reduced = TRYPTOPHAN * column["W"] + TYROSINE * column["Y"]
     cystines = reduced + CYSTINE * (column["C"] // 2)
     # Each bond between two residues gives off a water.
-    weight = count @ weights - (n - 1) * _water()
+    water = float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
+    weight = count @ weights - (n - 1) * water
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.column_stack(
             [
@@ -83,10 +84,6 @@ def _chemistry(sequences: Strings, residues: str) -> Floats:
 def _tables(residues: str) -> tuple[Floats, Floats]:
     weights = np.array([IUPACData.protein_weights[letter] for letter in residues])
     return weights, np.array([ProtParamData.kd[letter] for letter in residues])
-
-
-def _water() -> float:
-    return float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
 
 
 @cache
@@ -385,11 +382,8 @@ def principal_axes(features: Any, n_components: int) -> tuple[Floats, Floats, fl
     image = features @ basis - (mean @ basis)[None, :]
     _, singular, right = np.linalg.svd(np.asarray(image, dtype=np.float64), full_matrices=False)
     axes = (basis @ right.T)[:, :n_kept]
-    axes = axes * np.where(_largest(axes) < 0, -1.0, 1.0)
+    largest = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+    axes = axes * np.where(largest < 0, -1.0, 1.0)
     square = features.multiply(features) if sparse.issparse(features) else features**2
     total = float(square.sum(dtype=np.float64)) / n - float(mean @ mean)
     return axes, (singular[:n_kept] ** 2) / n, total
-
-
-def _largest(axes: Floats) -> Floats:
-    return np.asarray(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
