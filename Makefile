@@ -23,9 +23,10 @@ CORES ?= 2
 BIN := .venv/bin
 
 # Contracts and laws of the registries, refusals, settings, records, the API.
-QUICK := tests/test_*.py tests/calibrators/test_contract.py tests/calibrators/test_laws.py \
+QUICK := $(wildcard tests/test_*.py) tests/calibrators/test_contract.py tests/calibrators/test_laws.py \
 	tests/configuration tests/metrics tests/shift/test_laws.py tests/shift/test_estimators.py \
-	tests/sets tests/findings tests/tables tests/report/test_sections.py
+	tests/sets tests/findings tests/tables/test_table_refusals.py tests/tables/test_formats.py \
+	tests/tables/test_calibration_file.py tests/report/test_sections.py
 
 # A sum over several threads depends on their number.
 export OMP_NUM_THREADS := 1
