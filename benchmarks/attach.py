@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from credence.proteins import Proteins
-from credence.relatives.engines import build_engine
+from credence.relatives.all_engines import build_engine
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pack import CALIBRATION, pack
 from credence.relatives.pairs import Thresholds

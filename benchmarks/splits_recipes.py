@@ -20,8 +20,8 @@ import numpy as np
 from benchmarks.splits_world import SplitWorld
 
 from credence.proteins import Proteins
+from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit import parse_clstr, phanns_groups
-from credence.relatives.engines import build_engine
 from credence.relatives.mmseqs import find_program
 from credence.relatives.pack import pack
 

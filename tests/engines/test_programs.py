@@ -15,8 +15,8 @@ from credence.problems import InputError
 from credence.proteins import Proteins
 from credence.relatives import diamond, mmseqs, running
 from credence.relatives.across import relatives_in
+from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit import CdHitEngine, parse_clstr, phanns_groups
-from credence.relatives.engines import build_engine
 from credence.relatives.mmseqs import MmseqsFinder, release_of
 from credence.relatives.pairs import Thresholds
 from credence.simulate.sequences import codes, mutated, written

@@ -9,7 +9,7 @@ from credence.predictions import Integers
 from credence.proteins import Proteins
 from credence.relatives import candidates, mmseqs
 from credence.relatives.alignment import Library
-from credence.relatives.engines import build_engine
+from credence.relatives.all_engines import build_engine
 from credence.relatives.graph import components, draw_graph
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Pairs, Thresholds, distinct

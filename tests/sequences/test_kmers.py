@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.proteins import Proteins, join
-from credence.relatives.engines import FINDERS, OTHERS
+from credence.relatives.all_engines import FINDERS, OTHERS
 from credence.relatives.graph import components, representatives
 from credence.relatives.kmers import GivenEngine, KmerEngine, links, words_of
 from credence.settings import setting_rules

@@ -589,7 +589,7 @@ def split(
     >>> found.groupby("cluster")["group"].nunique().tolist()  # clusters stay whole
     [1, 1]
     """
-    from credence.relatives.engines import build_engine
+    from credence.relatives.all_engines import build_engine
     from credence.stages import relatives
     from credence.stages.split import PHANNS, groups_of, in_effect, reasons_of, split_proteins
 

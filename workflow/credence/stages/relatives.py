@@ -11,8 +11,8 @@ import numpy as np
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
+from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit import parse_clstr
-from credence.relatives.engines import build_engine
 from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import ClusteringEngine, GraphEngine
 from credence.relatives.kmers import GivenEngine

@@ -13,7 +13,7 @@ from credence.findings import InputFile
 from credence.predictions import Integers, Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.proteins import Proteins
-from credence.relatives.engines import FINDERS
+from credence.relatives.all_engines import FINDERS
 from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import Finder
 from credence.relatives.pack import CALIBRATION
