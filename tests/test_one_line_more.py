@@ -18,14 +18,7 @@ from credence.app.methods import command as methods_command
 from credence.calibrators import all_methods
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.findings import Findings, MethodFinding, Provenance
 from credence.predictions import Floats, Integers, Labelled

@@ -30,7 +30,7 @@ from credence.sklearn import (
 # that it is right; below one half another class can have more. The check demands
 # that `predict` be the class with the most.
 EXPECTED_FAILURES = {
-    "check_classifiers_train": "a confidence below one half leaves another class with more",
+    "check_classifiers_train": "a confidence below one half leaves another class with more"
 }
 
 
@@ -223,7 +223,7 @@ def test_a_class_never_predicted_gives_nan() -> None:
             ["a", "b", "c"],
             "X has 2 columns for 3 classes: give one column of scores for each, and "
             "`classes` where y does not hold them all.",
-        ),
+        )
     ],
 )
 def test_a_matrix_of_other_columns_is_refused(scores, labels, message) -> None:

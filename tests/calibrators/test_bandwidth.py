@@ -105,9 +105,7 @@ def test_phynteny_s_nine_bandwidths(real_data: Path) -> None:
         distinct, group = np.unique(np.concatenate([right, wrong]), return_inverse=True)
         is_right = np.arange(len(group)) < len(right)
         masses = Masses(
-            distinct,
-            np.bincount(group, weights=is_right),
-            np.bincount(group, weights=~is_right),
+            distinct, np.bincount(group, weights=is_right), np.bincount(group, weights=~is_right)
         )
         found = steady_bandwidth(masses, SCALE, 0.0, 1)
         published = float(row["bandwidth_chosen"])

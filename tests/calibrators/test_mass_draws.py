@@ -21,9 +21,7 @@ def families(sample_of: Make, seed: int, n: int = 200) -> ClassSample:
     return sample_of(score[:split], score[split:], weight=rng.uniform(0.5, 2, n), cluster=names)
 
 
-def test_drawn_masses_are_the_rows_times_the_weights_of_their_clusters(
-    sample_of: Make,
-) -> None:
+def test_drawn_masses_are_the_rows_times_the_weights_of_their_clusters(sample_of: Make) -> None:
     sample = families(sample_of, 1)
     places = places_of(sample)
     drawn = draw_masses(sample, places.of_row, len(places.score), 3)

@@ -126,9 +126,9 @@ def test_the_doctor_says_what_it_cannot_do_without(package: str, tmp_path: Path)
     assert done.stderr == ""
     assert f"→ {INSTALL}\n" in done.stdout
     assert done.stdout.endswith("To be fixed: 1.\n")
-    message = {
-        "packaging": "packaging is missing, and perhaps others",
-    }.get(package, f"{package} cannot be imported, and without it nothing more can be looked at")
+    message = {"packaging": "packaging is missing, and perhaps others"}.get(
+        package, f"{package} cannot be imported, and without it nothing more can be looked at"
+    )
     assert f"{message}\n" in done.stdout
 
 
@@ -164,10 +164,7 @@ def test_a_program_that_is_too_old_is_named_with_what_installs_another(bin_folde
     path = bin_folder / "diamond"
     write_program(path, "diamond version 0.9.36")
     assert doctor.look_at_program(DIAMOND, True) == Found(
-        "DIAMOND",
-        "fix",
-        f"{path} is 0.9.36, and 2 is the oldest that will do",
-        INSTALL_DIAMOND,
+        "DIAMOND", "fix", f"{path} is 0.9.36, and 2 is the oldest that will do", INSTALL_DIAMOND
     )
     write_program(path, "diamond version 2.1.12")
     assert doctor.look_at_program(DIAMOND, True) == Found("DIAMOND", "ok", f"2.1.12 ({path})")

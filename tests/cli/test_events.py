@@ -218,9 +218,7 @@ def test_evidence_is_learnt_from_and_then_asked_for(capsys: pytest.CaptureFixtur
     assert all(row["event_tail"] for row in rows_of("y.tsv"))
 
 
-def test_evidence_with_a_class_that_is_none_is_refused(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_evidence_with_a_class_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("wrong.tsv").write_text("id\tbefore\na\tPortel\n")
     assert refused(capsys, events("--evidence", "wrong.tsv")) == (
         "wrong.tsv, line 2, column 'before': 'Portel' is not a class. Did you mean 'Portal'?"

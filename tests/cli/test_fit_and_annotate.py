@@ -41,9 +41,7 @@ def test_annotate_gives_the_same_bytes_in_small_pieces(
 
     stream = samples.stream_samples
     monkeypatch.setattr(
-        samples,
-        "stream_samples",
-        lambda path, spec, **others: stream(path, spec, 7, **others),
+        samples, "stream_samples", lambda path, spec, **others: stream(path, spec, 7, **others)
     )
     assert run_command_line([*words, "--out", "pieces.tsv"]) == 0
     assert (inside / "whole.tsv").read_bytes() == (inside / "pieces.tsv").read_bytes()

@@ -261,10 +261,7 @@ def test_without_draws_there_are_no_intervals(inside: Path) -> None:
     ],
 )
 def test_stated_shares_that_cannot_be_are_refused(
-    inside: Path,
-    capsys: pytest.CaptureFixture[str],
-    stated: dict[str, float],
-    messages: list[str],
+    inside: Path, capsys: pytest.CaptureFixture[str], stated: dict[str, float], messages: list[str]
 ) -> None:
     assert shift("--format", "phanns", "--stated", json.dumps(stated)) == 2
     assert message(capsys) == [*messages, "Fix this and run the command again."]

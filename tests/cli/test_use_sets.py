@@ -49,11 +49,7 @@ def results_of(small: Findings):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("ending", ["tsv", "tsv.gz", "parquet"])
 @pytest.mark.parametrize("block_bytes", [2000, 1 << 20])
 def test_a_table_in_pieces_gives_what_the_whole_gives(
-    ending: str,
-    block_bytes: int,
-    small: Findings,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    ending: str, block_bytes: int, small: Findings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contract, "BLOCK_BYTES", block_bytes)
     predictions, confidence = predictions_and_confidence()

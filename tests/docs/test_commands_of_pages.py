@@ -30,7 +30,7 @@ LAB_FILES = {
 BEFORE = {
     "docs/installing.md": (
         "credence init mylab --scores scores.csv --proteins proteins.fasta --use new.csv",
-    ),
+    )
 }
 # Pages that begin where the demo has run.
 IN_LAB = ("docs/figures.md", "docs/publications.md", "docs/recalibration.md")

@@ -275,10 +275,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     ("size", "named"), [("4k", "scratch files"), ("16k", "mmseqs")], ids=["FASTA", "database"]
 )
 def test_a_disk_that_is_really_full_is_told_and_nothing_stays_on_it(
-    size: str,
-    named: str,
-    small_disk: Callable[[str], Path],
-    monkeypatch: pytest.MonkeyPatch,
+    size: str, named: str, small_disk: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = small_disk(size)
     monkeypatch.setattr(running.tempfile, "tempdir", str(folder))

@@ -83,9 +83,7 @@ def _events(known: Labelled) -> EventModel:
     examples = Examples(table.values, came_true, known.weight, cluster, 0)
     fitted = tuple(
         FittedEvent(
-            Event(entry.name, n_best=2),
-            entry.name,
-            fit_one(entry, examples, entry.default, 0.0),
+            Event(entry.name, n_best=2), entry.name, fit_one(entry, examples, entry.default, 0.0)
         )
         for entry in FORECASTERS
     )

@@ -38,12 +38,7 @@ def left_after(folder: Path) -> list[int]:
 def victims(process: subprocess.Popen[str], who: int, rng: np.random.Generator) -> list[int]:
     """Return whom to kill: the controller, its Snakemake, one job or engine, or all."""
     family = descendants(process.pid)
-    return [
-        family[:1],
-        family[1:2],
-        [family[int(rng.integers(len(family)))]],
-        family,
-    ][who % 4]
+    return [family[:1], family[1:2], [family[int(rng.integers(len(family)))]], family][who % 4]
 
 
 @pytest.mark.faults

@@ -27,9 +27,7 @@ rows_of_any_weight = st.lists(
 )
 # Weights whose sums are exact, where a rounded sum could move a protein to the next bin.
 rows_of_round_weight = st.lists(
-    st.tuples(confidence, st.booleans(), st.sampled_from([1.0, 2.0, 4.0])),
-    min_size=1,
-    max_size=25,
+    st.tuples(confidence, st.booleans(), st.sampled_from([1.0, 2.0, 4.0])), min_size=1, max_size=25
 )
 PLAIN = [metric for metric in METRICS if not metric.needs_vector]
 VECTOR = [metric for metric in METRICS if metric.needs_vector]

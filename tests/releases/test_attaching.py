@@ -250,8 +250,7 @@ def assert_same(one: KnownSet, other: KnownSet) -> None:
 # drawn once for all, so that the same protein has the same relatives in every trove.
 LETTERS = [f"p{number}" for number in range(9)]
 RELATIVES = st.sets(
-    st.tuples(st.sampled_from([*LETTERS, "o1", "o2", "o3"]), st.sampled_from(LETTERS)),
-    max_size=14,
+    st.tuples(st.sampled_from([*LETTERS, "o1", "o2", "o3"]), st.sampled_from(LETTERS)), max_size=14
 )
 TROVES = st.lists(
     st.dictionaries(st.sampled_from(LETTERS), st.integers(-1, 2), max_size=6),
@@ -375,8 +374,7 @@ def test_given_clusters_say_who_is_related() -> None:
     )
     training = Proteins(objects(["t"]), objects([""]))
     search = TableSearch(
-        {"a": "K1", "b": "K2", "c": "K3", "t": "K4"},
-        {"x": "K2", "y": "K4", "z": "K9", "w": "K9"},
+        {"a": "K1", "b": "K2", "c": "K3", "t": "K4"}, {"x": "K2", "y": "K4", "z": "K9", "w": "K9"}
     )
     new = NewSet(objects(["x", "y", "z", "w"]), objects([""] * 4), np.array([1, 1, 0, 0]))
     found = attach_trove(known, training, new, search, CLASSES)

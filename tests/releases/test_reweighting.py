@@ -25,12 +25,7 @@ from credence.releases.reweighting import class_weights, three_sets
 CLASSES = ("Portal", "Collar", "HTJ", "Other")
 EXACT = 1e-9  # of the methods that are ratios of sums; the stored kernel curve adds 1e-7
 STORED = 3e-7
-SUMS = [
-    "class_only",
-    "histogram",
-    "cumulative",
-    "kernel(bandwidth=0.5, prior_weight=0)",
-]
+SUMS = ["class_only", "histogram", "cumulative", "kernel(bandwidth=0.5, prior_weight=0)"]
 several_worlds = settings(max_examples=4, deadline=None)
 
 

@@ -79,9 +79,7 @@ def test_every_method_has_a_line_and_a_name_of_its_own(small: Findings, n_method
     assert len(looks) == n_methods
 
 
-def test_names_in_scripts_without_glyphs_or_with_markup_are_drawn_as_text(
-    small: Findings,
-) -> None:
+def test_names_in_scripts_without_glyphs_or_with_markup_are_drawn_as_text(small: Findings) -> None:
     plot = replace(comparison(0.3), rows=("衣壳蛋白", "<script>$x^2$"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

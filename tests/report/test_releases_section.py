@@ -162,9 +162,7 @@ def test_classes_without_a_change_say_why() -> None:
     )
 
 
-def test_the_section_counts_every_outcome_and_names_examples(
-    small: Findings,
-) -> None:
+def test_the_section_counts_every_outcome_and_names_examples(small: Findings) -> None:
     made = replace(small, releases=ReleasesFinding((step().older, step().newer), (step(),)))
     built = section(made)
     assert built is not None and built.title == "What changed since last time?"

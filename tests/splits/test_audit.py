@@ -212,8 +212,7 @@ PAIRS = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.lists(st.tuples(PAIRS, PAIRS), min_size=1, max_size=3),
-    st.randoms(use_true_random=False),
+    st.lists(st.tuples(PAIRS, PAIRS), min_size=1, max_size=3), st.randoms(use_true_random=False)
 )
 def test_old_proteins_never_move_and_no_relative_crosses(
     troves: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]], random: object

@@ -139,9 +139,7 @@ def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    st.sets(st.tuples(st.integers(0, 4), st.integers(5, 9)), max_size=14),
-)
+@given(st.sets(st.tuples(st.integers(0, 4), st.integers(5, 9)), max_size=14))
 def test_the_cover_between_a_branch_and_the_rest_is_the_smallest(
     pairs: set[tuple[int, int]],
 ) -> None:

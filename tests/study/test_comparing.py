@@ -166,7 +166,7 @@ def test_what_is_simulated_says_so_and_nothing_else_does() -> None:
     moons = replace(open_set, name="moons", is_simulated=True)
     sections = sections_of_study(NoveltyStudy(0.95, (made, measured, open_set, moons)))
     assert [section.title for section in sections] == [
-        *("Proteins (simulated)", "Proteins", "Open sets", "How to read this"),
+        *("Proteins (simulated)", "Proteins", "Open sets", "How to read this")
     ]
     stated, table = sections[2].blocks[:2]
     assert isinstance(stated, Paragraph) and isinstance(table, TableBlock)

@@ -25,9 +25,7 @@ from credence.tables.scan import RowRange, Scan
 from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 CHUNKS = st.sampled_from([1, 2, 7, 1000])
 NAMES = ["1", "2", "10", "b", "a", "3", "11", "left"]

@@ -20,9 +20,7 @@ from credence.tables.samples import Samples, read_samples, stream_samples
 from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 KINDS = ["f2", "f4", "f8", ">f8", "i4", "u1", "U3", "U0", "S2", "?"]
 SPEC = TableSpec("networks-npz")

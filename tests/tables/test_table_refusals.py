@@ -199,10 +199,7 @@ def test_a_file_that_may_not_be_read_is_refused(
             TableSpec("phanns", scale=-1.0),
             f"a.csv: the scale -1.0 is no positive number. {STATE_SCALE}",
         ),
-        (
-            TableSpec("phanns", pooling="sums"),
-            "a.csv: 'sums' is no pooling. Did you mean 'sum'?",
-        ),
+        (TableSpec("phanns", pooling="sums"), "a.csv: 'sums' is no pooling. Did you mean 'sum'?"),
         (
             TableSpec("phanns", class_names=("Portal", "Portal")),
             "a.csv: the classes stated are fewer than two or repeat. Name each class once.",

@@ -50,11 +50,7 @@ from credence.tables.calibration_file import (
     require_match,
     write_calibration,
 )
-from credence.tables.contract import (
-    Groups,
-    read_clusters,
-    read_groups,
-)
+from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.formats import BY_NAME, ROLES
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import Samples, read_samples

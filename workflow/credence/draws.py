@@ -65,8 +65,6 @@ def cluster_weights(keys: NDArray[np.uint64], draw: int) -> Floats:
 def effective_clusters(cluster: Integers, weight: Floats) -> float:
     """Return Kish's effective number over the masses of clusters.
 
-    Examples
-    --------
     >>> effective_clusters(np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
     2.0
     """

@@ -18,8 +18,6 @@ MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
 class Problem:
     """One thing a user can fix, with the place where it stands.
 
-    Examples
-    --------
     >>> print(Problem("a.tsv", "'x' is not a number.", "Give a score.", 3, "HTJ"))
     a.tsv, line 3, column 'HTJ': 'x' is not a number. Give a score.
     """
@@ -56,11 +54,7 @@ class InputError(Exception):
 
 
 def refuse(
-    where: str,
-    what: str,
-    remedy: str,
-    line: int | None = None,
-    column: str | None = None,
+    where: str, what: str, remedy: str, line: int | None = None, column: str | None = None
 ) -> InputError:
     """Return an :class:`InputError` with the one problem given."""
     return InputError([Problem(where, what, remedy, line, column)])
@@ -84,8 +78,6 @@ def raise_any(problems: Sequence[Problem]) -> None:
 def nearest(name: str, known: Sequence[str]) -> str:
     """Return the end of a remedy that names the nearest known name, or all.
 
-    Examples
-    --------
     >>> nearest("kernal", ["kernel", "isotonic"])
     "Did you mean 'kernel'?"
     >>> nearest("xyz", ["kernel", "isotonic"])

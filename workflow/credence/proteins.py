@@ -39,8 +39,6 @@ class Proteins:
 def join(parts: list[Proteins]) -> Proteins:
     """Return the proteins of several sets, one set after the other.
 
-    Examples
-    --------
     >>> one = Proteins(np.array(["a"], dtype=object), np.array(["MK"], dtype=object))
     >>> two = Proteins(np.array(["b"], dtype=object), np.array(["ML"], dtype=object))
     >>> join([one, two]).ids.tolist()

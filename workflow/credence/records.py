@@ -92,8 +92,6 @@ def keys_of(kind: type[Any]) -> tuple[str, ...]:
 def to_record(value: Any) -> Any:
     """Return an object, or any part of one, as JSON data; NaN as None.
 
-    Examples
-    --------
     >>> to_record({"lower": np.array([0.5, np.nan]), "n": np.int64(3)})
     {'lower': [0.5, None], 'n': 3}
     """
@@ -167,8 +165,6 @@ def from_record(
     `kinds` names, for a type that is open (a protocol), the class that stands for
     it, or a function that reads it.
 
-    Examples
-    --------
     >>> from_record(tuple[float, ...], [1.5, None])
     (1.5, nan)
     """
@@ -343,8 +339,6 @@ def json_text(value: Any) -> str:
 
     Keys keep their order; a list without mappings stands on one line.
 
-    Examples
-    --------
     >>> print(json_text({"b": [0.1, float("nan")], "a": {"n": 3}}), end="")
     {
       "b": [0.1, null],

@@ -58,8 +58,6 @@ def setting_rules(settings: type[Any]) -> dict[str, tuple[Any, SettingRule]]:
 def kind_of(settings: type[Any], name: str) -> tuple[type, bool]:
     """Return the type of a setting, and whether it may be absent.
 
-    Examples
-    --------
     >>> @dataclass(frozen=True)
     ... class Example:
     ...     level: float | None = setting(None, "Coverage.")

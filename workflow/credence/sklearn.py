@@ -309,12 +309,7 @@ def spread_rest(scores: Floats, predicted_class: Integers, value: Floats) -> Flo
 
 
 def held_out_scores(
-    estimator: Any,
-    samples: Any,
-    labels: Any,
-    clusters: Strings,
-    classes: Any,
-    n_folds: int,
+    estimator: Any, samples: Any, labels: Any, clusters: Strings, classes: Any, n_folds: int
 ) -> Floats:
     """Return each row's probabilities from a clone that did not see its group.
 

@@ -117,8 +117,6 @@ SYSTEM_REMEDIES = {
 def explain(error: Exception) -> str | None:
     """Return what to tell the user, or None where the error is a bug.
 
-    Examples
-    --------
     >>> print(explain(OSError(errno.ENOSPC, "No space left on device", "out.tsv")))
     out.tsv: the disk is full. Free some space, then run the command again.
     Fix this and run the command again.

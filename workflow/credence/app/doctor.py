@@ -276,10 +276,7 @@ def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return Found(
-            name,
-            "fix",
-            f"{folder} cannot be written to ({os.strerror(error.errno or 0)})",
-            remedy,
+            name, "fix", f"{folder} cannot be written to ({os.strerror(error.errno or 0)})", remedy
         )
     text = f"{folder}, {free / GIBIBYTE:.1f} GiB free"
     if free < LEAST_DISK:

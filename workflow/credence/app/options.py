@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -107,9 +108,18 @@ def _number(kind: type, rule: SettingRule) -> Any:
         return click.IntRange(
             None if low is None else int(low), None if high is None else int(high)
         )
-    return click.FloatRange(
-        low, high, min_open=rule.above is not None, max_open=rule.below is not None
-    )
+    return Finite(low, high, min_open=rule.above is not None, max_open=rule.below is not None)
+
+
+class Finite(click.FloatRange):
+    """A number of a range; neither infinite nor nan, which no range keeps out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 class KnownWord(click.Choice):  # type: ignore[type-arg]

@@ -44,12 +44,7 @@ from credence.app.options import out_option
 @click.option("--metrics", help="Table of metrics, to put beside the page.")
 @click.option("--calibration", help="Calibration file, to put beside the page.")
 @click.option("--archive", help="Also write a zip file of all this, ready to deposit.")
-@click.option(
-    "--put",
-    "further",
-    multiple=True,
-    help="A further file for the archive; repeat it.",
-)
+@click.option("--put", "further", multiple=True, help="A further file for the archive; repeat it.")
 @click.option("--index", help="Also write a page over all runs whose folders lie beside it.")
 @out_option("The page; report.json is written beside it.")
 def command(**given: Any) -> None:

@@ -99,11 +99,7 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     epilog="Example: credence run --config mylab.yaml --cores 2 -- --dry-run",
 )
 @click.option(
-    "--config",
-    "config",
-    default="config.yaml",
-    show_default=True,
-    help="The configuration.",
+    "--config", "config", default="config.yaml", show_default=True, help="The configuration."
 )
 @click.option(
     "--cores",

@@ -40,8 +40,6 @@ def command(words: tuple[str, ...]) -> int:
 def parse(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """Return files read, files written, and the words of the command.
 
-    Examples
-    --------
     >>> parse(["--reads", "a", "b", "--writes", "c", "--", "fit", "a", "--out", "c"])
     (['a', 'b'], ['c'], ['fit', 'a', '--out', 'c'])
     """

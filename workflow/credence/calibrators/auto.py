@@ -86,8 +86,6 @@ def choose(
 def paired(difference: Floats, weight: Floats, cluster: Strings) -> tuple[float, float]:
     """Return the weighted mean difference and its cluster-robust standard error.
 
-    Examples
-    --------
     Three proteins, two of them relatives: the mean is 1, the clusters' sums of
     what is left are 1 + 1 and −2, and √((2² + 2²) · 2/(2 − 1)) / 3 = 4/3.
 

@@ -113,8 +113,6 @@ class SlopeSign:
 def sign_changes(sign: Integers) -> int:
     """Return the number of changes in a row of signs; zeros have none.
 
-    Examples
-    --------
     >>> sign_changes(np.array([1, 0, 1, -1, 0, 0, 1]))
     2
     """

@@ -15,15 +15,7 @@ from credence.calibrators.logit_curve import (
     logit_reader,
     merged,
 )
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.predictions import Floats
 

@@ -58,8 +58,6 @@ def nodes_of(masses: Masses, kind: str, width: float) -> Nodes:
 def compress(score: Floats, mass: Floats, width: float) -> Nodes:
     """Return at most two nodes per bin, with the bin's first four moments.
 
-    Examples
-    --------
     Four equal masses in one bin become two, with the same mean and variance:
 
     >>> nodes = compress(np.array([0.0, 1.0, 2.0, 3.0]), np.ones(4), 10.0)

@@ -10,15 +10,7 @@ import numpy as np
 from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.predictions import Floats, Integers
 from credence.records import Stored
 

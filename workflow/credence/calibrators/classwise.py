@@ -169,8 +169,6 @@ def class_samples(labelled: Labelled) -> list[ClassSample | None]:
 def kish(weight: Floats) -> float:
     """Return the effective number (Σw)²/Σw²; 0 for nothing.
 
-    Examples
-    --------
     >>> kish(np.array([1.0, 1.0, 1.0]))
     3.0
     """

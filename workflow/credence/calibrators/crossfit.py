@@ -79,8 +79,6 @@ def fold_of(cluster: Strings, stratum: NDArray[Any], n_folds: int) -> Integers:
     on what they hold, not on the order of rows. With fewer clusters than folds
     some folds are empty.
 
-    Examples
-    --------
     >>> cluster = np.array(["a", "a", "b", "c"], dtype=object)
     >>> fold_of(cluster, np.array([0, 0, 0, 0]), 2).tolist()
     [0, 0, 1, 1]
@@ -102,8 +100,6 @@ def clusters_per_stratum(cluster: Strings, stratum: NDArray[Any]) -> dict[Any, i
     A stratum with fewer clusters than there are folds or groups is absent from
     some of them: say so to the reader.
 
-    Examples
-    --------
     >>> cluster = np.array(["a", "a", "b"], dtype=object)
     >>> clusters_per_stratum(cluster, np.array([0, 0, 1]))
     {0: 1, 1: 1}

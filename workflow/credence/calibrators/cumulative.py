@@ -164,8 +164,6 @@ def running_sums(masses: Masses | MassDraws) -> tuple[Floats, Floats]:
 def weighted_median(score: Floats, weight: Floats) -> float:
     """Return the score that halves the weight; midway where two do.
 
-    Examples
-    --------
     >>> weighted_median(np.array([1.0, 2.0]), np.ones(2))
     1.5
     >>> weighted_median(np.array([1.0, 2.0]), np.array([1.0, 3.0]))

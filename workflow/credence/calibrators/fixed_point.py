@@ -58,8 +58,6 @@ def carried(high: Integers, low: Integers) -> FixedPoint:
 def fixed(values: Floats) -> FixedPoint:
     """Return numbers of at least 0 rounded to units; none that is positive becomes 0.
 
-    Examples
-    --------
     >>> fixed(np.full(10, 0.1)).sum()  # floats added up one by one: 0.9999999999999999
     1.0
     """

@@ -139,8 +139,6 @@ def bin_edges(column: Floats) -> Floats:
 def to_codes(column: Floats, edges: Floats) -> Floats:
     """Return the number of the bin of each value, NaN where there is none.
 
-    Examples
-    --------
     >>> to_codes(np.array([0.1, 0.5, 0.6, np.nan]), np.array([0.5, 0.6])).tolist()
     [0.0, 0.0, 1.0, nan]
     """

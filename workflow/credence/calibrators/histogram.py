@@ -11,15 +11,7 @@ from credence.calibrators.binning import masses_of
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.intervals import band_of
 from credence.calibrators.masses import Places, cluster_masses, draw_masses
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
 from credence.settings import setting
@@ -52,8 +44,6 @@ class StepCurve:
 def bin_of(upper_edge: Floats, score: Floats) -> Integers:
     """Return the bin of each score, given all upper edges but the last.
 
-    Examples
-    --------
     >>> bin_of(np.array([1.0, 2.0]), np.array([0.0, 1.0, 1.5, 2.0, 9.0])).tolist()
     [0, 0, 1, 1, 2]
     """
@@ -130,8 +120,6 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
 
     Proteins with one score stay together, so that some bins may merge.
 
-    Examples
-    --------
     >>> equal_weight_edges(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 2).tolist()
     [2.0]
     """

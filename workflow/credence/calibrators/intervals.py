@@ -29,8 +29,6 @@ WINDOW = 0.05  # of the scale: what counts as near a score where a method has no
 def tail_levels(options: FitOptions) -> tuple[float, float]:
     """Return the two quantile levels of a two-sided interval.
 
-    Examples
-    --------
     >>> [round(level, 3) for level in tail_levels(FitOptions(level=0.95))]
     [0.025, 0.975]
     """

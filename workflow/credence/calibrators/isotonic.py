@@ -10,15 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.logit_curve import band_knots, merged, range_note
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.calibrators.sandwich import critical_value, twins_of
 from credence.draws import effective_clusters
 from credence.predictions import Booleans, Floats, Integers
@@ -76,8 +68,6 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
 def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats:
     """Return which part of each row's block is of the row's cluster, by weight.
 
-    Examples
-    --------
     >>> share_of_block(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3)).tolist()
     [0.5, 0.5, 1.0]
     """

@@ -242,8 +242,6 @@ def local_means(point: Floats, score: Floats, mass: Floats, bandwidth: float) ->
 def count_changes(sign: Floats) -> Integers:
     """Return the number of sign changes down each column; zeros have no sign.
 
-    Examples
-    --------
     >>> count_changes(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])).tolist()
     [1, 0]
     """

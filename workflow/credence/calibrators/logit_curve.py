@@ -60,8 +60,6 @@ class LogitCurve:
 def range_note(score: Floats, low: float, high: float) -> Integers:
     """Return the notes of scores below or above a range.
 
-    Examples
-    --------
     >>> range_note(np.array([0.0, 1.0, 3.0]), 1.0, 2.0).tolist()
     [1, 0, 2]
     """
@@ -107,8 +105,6 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
     doi 10.1093/biomet/80.1.27), by Fisher scoring with halved steps. For a
     constant alone that is (Σwt + ½)/(Σw + 1).
 
-    Examples
-    --------
     >>> constant = firth(np.ones((2, 1)), np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     >>> float(special.expit(constant[0]))
     0.5
@@ -176,8 +172,6 @@ def band_knots(sample: ClassSample) -> Floats:
 def weighted_quantiles(score: Floats, weight: Floats, levels: Floats) -> Floats:
     """Return the least scores at which the share of weight reaches each level.
 
-    Examples
-    --------
     >>> weighted_quantiles(np.array([1.0, 2.0, 3.0]), np.ones(3), np.array([0.3, 0.5])).tolist()
     [1.0, 2.0]
     """

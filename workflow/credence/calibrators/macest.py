@@ -34,10 +34,7 @@ class MacestModel:
         """Return place and log scores of each protein side by side."""
         assert predictions.places is not None
         return np.hstack(
-            [
-                predictions.places * self.place_scale,
-                log_scores(predictions) * self.score_scale,
-            ]
+            [predictions.places * self.place_scale, log_scores(predictions) * self.score_scale]
         )
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:

@@ -89,8 +89,6 @@ Specification = Stage | TwoSteps
 def parse_method(text: str, where: str, line: int | None = None) -> Specification:
     """Return the method or composition that a specification names.
 
-    Examples
-    --------
     >>> parse_method("class_only->kernel( bandwidth = mon4 )", "--method").text
     'class_only -> kernel(bandwidth=mon4)'
     """
@@ -174,8 +172,6 @@ def _parse_settings(
 def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:
     """Return the value of a setting, or a remedy that is not empty.
 
-    Examples
-    --------
     >>> parse_value("mon4", "mon2", SettingRule("", ("mon2", "mon4"), low=0.0))
     ('mon4', '')
     >>> parse_value("-1", 1.0, SettingRule("", low=0.0))

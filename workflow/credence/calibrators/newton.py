@@ -30,8 +30,6 @@ class LogisticFit:
 def log_loss(linear: Floats, target: Floats) -> Floats:
     """Return −t log p − (1−t) log(1−p) of p = logistic(linear), exactly.
 
-    Examples
-    --------
     >>> log_loss(np.array([0.0]), np.array([1.0])).round(6).tolist()
     [0.693147]
     """
@@ -111,8 +109,6 @@ def cluster_covariance(
 def standard_error(gradient: Floats, covariances: Floats) -> Floats:
     """Return the larger of several standard errors of each row's log odds.
 
-    Examples
-    --------
     >>> standard_error(np.array([[2.0]]), np.array([[[1.0]], [[4.0]]])).tolist()
     [4.0]
     """
@@ -127,8 +123,6 @@ def log_odds_interval(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the confidence whose log odds have a standard error.
 
-    Examples
-    --------
     >>> low, high = log_odds_interval(np.array([0.0]), np.array([1.0]), 0.95, 10**6)
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.123], [0.877])

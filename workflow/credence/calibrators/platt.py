@@ -8,15 +8,7 @@ import numpy as np
 
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.logit_curve import LogitCurve, fit_logit, logit_band, logit_reader
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.predictions import Floats
 from credence.settings import setting

@@ -55,8 +55,6 @@ def shifts(
 def jackknifed(shift: Floats, n_clusters: int) -> Floats:
     """Return the covariance that the shifts show: Σ x_g x_gᵀ · (G − 1)/G.
 
-    Examples
-    --------
     >>> jackknifed(np.array([[1.0], [-1.0]]), 2).tolist()
     [[1.0]]
     """
@@ -84,8 +82,6 @@ class Terms:
 def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
     """Return a code for rows of one cluster that share class and score.
 
-    Examples
-    --------
     >>> twins_of(np.array([0, 0, 1]), np.zeros(3, int), np.array([0.5, 0.5, 0.5])).tolist()
     [0, 0, 1]
     """
@@ -109,8 +105,6 @@ def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats
 def inverse(curvature: Floats) -> Floats | None:
     """Return the inverse of a curvature, None where it is not positive definite.
 
-    Examples
-    --------
     >>> inverse(np.array([[4.0]])).tolist()
     [[0.25]]
     >>> inverse(np.array([[1.0, 1.0], [1.0, 1.0]])) is None
@@ -180,8 +174,6 @@ def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float
     can make most of it: Satterthwaite's degrees of freedom are those of
     (Σ v)²/Σ v² alike ones (Bell & McCaffrey 2002).
 
-    Examples
-    --------
     >>> variance_clusters(np.array([0, 0, 1]), np.ones(3), 1.0)  # ρ = 0: masses 2, 1
     1.8
     >>> round(variance_clusters(np.array([0, 0, 1]), np.ones(3), 5 / 3), 2)  # ρ = 1: 4, 1
@@ -197,8 +189,6 @@ def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float
 def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) -> float:
     """Return the quantile of Student's t that an interval reaches out to.
 
-    Examples
-    --------
     >>> round(critical_value(41.0, 1, FitOptions()), 3)
     2.021
     """

@@ -21,8 +21,6 @@ def share_bounds(resolution: float, scale: float) -> tuple[float, float]:
     Half a step of the table from 0 and 1; where the step is not known, the
     nearest that doubles allow.
 
-    Examples
-    --------
     >>> share_bounds(0.01, 10.0)
     (0.0005, 0.9995)
     """
@@ -85,8 +83,6 @@ class ScoreRows:
 def log_scores(scores: Floats, resolution: float) -> Floats:
     """Return the logs of rows divided by their sums, floored at half a step.
 
-    Examples
-    --------
     >>> np.exp(log_scores(np.array([[9.0, 1.0, 0.0]]), 0.01)).round(6).tolist()
     [[0.9, 0.1, 0.0005]]
     """
@@ -145,8 +141,6 @@ def rest_moments(
 ) -> tuple[Floats, Floats, Floats]:
     """Return log Σ exp(β d), and mean and variance of d under those weights.
 
-    Examples
-    --------
     >>> [float(part[0].round(4)) for part in rest_moments(np.log([[1.0], [0.5]]), 1.0)]
     [0.4055, -0.231, 0.1068]
     """

@@ -15,15 +15,7 @@ from credence.calibrators.logit_curve import (
     merged,
     weighted_quantiles,
 )
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.predictions import Floats
 from credence.settings import setting
 

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
 from credence.predictions import Floats, Integers
 
 

@@ -20,8 +20,6 @@ UNKNOWN_RESOLUTION_FLOOR = 2.0**-24
 def name_order(class_names: tuple[str, ...]) -> Integers:
     """Return the positions of the classes, sorted by name.
 
-    Examples
-    --------
     >>> name_order(("Portal", "Collar", "HTJ")).tolist()
     [1, 2, 0]
     """

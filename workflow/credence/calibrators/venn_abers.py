@@ -11,14 +11,7 @@ from scipy.optimize import isotonic_regression
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.isotonic import likelihood_ratio_band
 from credence.calibrators.logit_curve import merged, range_note
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
 from credence.predictions import Booleans, Floats, Integers
 
 
@@ -103,8 +96,6 @@ def package_bounds(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]
 def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Floats]:
     """Return p0 and p1 of weighted rows; the protein itself weighs 1.
 
-    Examples
-    --------
     >>> low, high = weighted_bounds(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     >>> low.tolist(), high.tolist()
     ([0.0, 0.0, 0.5], [0.5, 1.0, 1.0])

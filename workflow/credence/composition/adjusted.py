@@ -53,8 +53,6 @@ class AdjustedCalibration:
 def widened(value: Floats, end: Floats, reach: Floats) -> Floats:
     """Return an interval's end, moved away in log odds: the reaches add as errors do.
 
-    Examples
-    --------
     >>> widened(np.array([0.5]), np.array([0.5]), np.array([1.0])).round(3).tolist()
     [0.731]
     """

@@ -58,10 +58,7 @@ def drawn_evidence(
                 drawn = predicted_draw(use, draw)
                 share = drawn / drawn.sum()
             yield EstimatorInput(
-                confusion[:, draw].reshape(n_classes, n_classes),
-                share,
-                n_calibration,
-                use.n_units,
+                confusion[:, draw].reshape(n_classes, n_classes), share, n_calibration, use.n_units
             )
         return
     assert sample.logs is not None
@@ -126,9 +123,7 @@ def _with_means(found: EstimatorInput, gathered: Floats) -> EstimatorInput:
         rows = found.calibration_true == class_
         soft[:, class_] = found.calibration_mass[rows] @ found.calibration_probability[rows]
     return replace(
-        found,
-        soft_confusion=soft,
-        mean_probability=found.mass @ found.probability + gathered,
+        found, soft_confusion=soft, mean_probability=found.mass @ found.probability + gathered
     )
 
 
@@ -180,9 +175,7 @@ def compare_predicted(
     size = np.bincount(sample.unit, weights=labelled.weight)
     size = size / size.sum()
     own = np.bincount(
-        labelled.predictions.predicted_class,
-        weights=labelled.weight,
-        minlength=len(use.class_key),
+        labelled.predictions.predicted_class, weights=labelled.weight, minlength=len(use.class_key)
     )
     own = own / own.sum()
     seen = use.counts.sum(axis=1) / use.n_rows

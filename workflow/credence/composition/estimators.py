@@ -86,12 +86,7 @@ class Estimator:
 
 SUM_TOLERANCE = 0.005  # of stated shares: they may have been rounded to two decimals
 
-NONE = Estimator(
-    "none",
-    "No correction: the calibration set's own composition.",
-    "",
-    Need.CLASS,
-)
+NONE = Estimator("none", "No correction: the calibration set's own composition.", "", Need.CLASS)
 STATED = Estimator(
     "stated",
     "A composition that you state; it is taken as known, and has no interval.",
@@ -144,8 +139,6 @@ def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
     Where H is flat in a direction the shares nearest to even are taken, so that
     the answer depends neither on the order of the classes nor on rounding.
 
-    Examples
-    --------
     >>> quadratic_minimum(np.eye(2), np.array([0.9, 0.3])).round(9).tolist()
     [0.8, 0.2]
     >>> quadratic_minimum(np.eye(2), np.array([2.0, 0.0])).round(9).tolist()
@@ -193,8 +186,6 @@ def conditioned(curvature: Floats) -> Floats:
 def undetermined(curvature: Floats) -> Booleans:
     """Return which shares the curvature does not determine.
 
-    Examples
-    --------
     >>> undetermined(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).tolist()
     [True, True, False]
     """
@@ -299,11 +290,7 @@ def soft(evidence: EstimatorInput) -> Estimate:
 
 
 HARD = Estimator(
-    "bbse_hard",
-    "Match how often each class is predicted.",
-    REFERENCE,
-    Need.CLASS,
-    hard,
+    "bbse_hard", "Match how often each class is predicted.", REFERENCE, Need.CLASS, hard
 )
 SOFT = Estimator(
     "bbse_soft",
@@ -418,15 +405,7 @@ RLLS = Estimator(
 )
 
 
-ESTIMATORS: tuple[Estimator, ...] = (
-    NONE,
-    STATED,
-    HARD,
-    SOFT,
-    RLLS,
-    EM,
-    EM_MATCHED,
-)
+ESTIMATORS: tuple[Estimator, ...] = (NONE, STATED, HARD, SOFT, RLLS, EM, EM_MATCHED)
 BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}
 AUTO = "auto"  # em_matched where score vectors are given, else bbse_hard
 NAMES = (AUTO, *BY_NAME)

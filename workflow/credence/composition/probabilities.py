@@ -164,8 +164,6 @@ def _likelihood(
 def known_classes(true_class: Integers, n_classes: int) -> Booleans:
     """Return whether calibration holds any protein of each class.
 
-    Examples
-    --------
     >>> known_classes(np.array([0, 2, 2]), 3).tolist()
     [True, False, True]
     """

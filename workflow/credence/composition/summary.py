@@ -188,8 +188,6 @@ def _by_score(corrected: Corrected) -> tuple[Floats, Floats, Floats]:
 def least_score(grid: Floats, confidence: Floats) -> float:
     """Return the least score from which on 90 % is never missed; NaN if there is none.
 
-    Examples
-    --------
     >>> least_score(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.95, 0.8, 0.92, 0.97]))
     3.0
     """

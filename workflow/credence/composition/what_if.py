@@ -70,10 +70,7 @@ LEAST_GRID = 21  # scores of a curve that is still one
 
 
 def what_if_of(
-    labelled: Labelled,
-    specification: Specification,
-    calibration: Calibration,
-    options: FitOptions,
+    labelled: Labelled, specification: Specification, calibration: Calibration, options: FitOptions
 ) -> WhatIf | None:
     """Return what every class's curve would be at any composition; None without scores.
 
@@ -157,8 +154,7 @@ def _exact(
         point = np.minimum(grid, curve.score[-1])
         above = score[:, None] >= point
         return _sums(
-            positives,
-            np.where(grid >= curve.cutoff, above, (score < curve.cutoff)[:, None]),
+            positives, np.where(grid >= curve.cutoff, above, (score < curve.cutoff)[:, None])
         )
     if isinstance(curve, KernelCurve) and kernel is not None:
         if not np.isfinite(curve.bandwidth):

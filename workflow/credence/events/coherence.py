@@ -70,8 +70,6 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
     method in steps relative to r. Classes that no event distinguishes are one: what
     they share is divided evenly.
 
-    Examples
-    --------
     >>> none = np.zeros(1)
     >>> nearest_shares(np.array([[1.0, 0.0]]), np.array([[0.3]]), none, none).round(6).tolist()
     [[0.3, 0.7]]

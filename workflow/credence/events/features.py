@@ -320,12 +320,7 @@ OF_EVIDENCE = (
 )
 
 
-FEATURES: tuple[Feature, ...] = (
-    *OF_SCORES,
-    *OF_CLASS,
-    *OF_ENSEMBLE,
-    *OF_EVIDENCE,
-)
+FEATURES: tuple[Feature, ...] = (*OF_SCORES, *OF_CLASS, *OF_ENSEMBLE, *OF_EVIDENCE)
 BY_NAME: dict[str, Feature] = {entry.name: entry for entry in FEATURES}
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(entry.group for entry in FEATURES))
 

@@ -116,8 +116,6 @@ def scaling_of(examples: Examples) -> Scaling:
 def share_with_prior(right: Floats, total: Floats) -> Floats:
     """Return (Σ right + ½) / (Σ total + 1), never quite 0 or 1.
 
-    Examples
-    --------
     >>> share_with_prior(np.array([0.0, 3.0]), np.array([1.0, 3.0])).tolist()
     [0.25, 0.875]
     """
@@ -424,11 +422,5 @@ BOOSTING = Forecaster(
 )
 
 
-FORECASTERS: tuple[Forecaster, ...] = (
-    KNN,
-    TREE,
-    ISOTONIC,
-    LOGISTIC,
-    BOOSTING,
-)
+FORECASTERS: tuple[Forecaster, ...] = (KNN, TREE, ISOTONIC, LOGISTIC, BOOSTING)
 BY_NAME: dict[str, Forecaster] = {entry.name: entry for entry in FORECASTERS}

@@ -106,8 +106,6 @@ class Rule:
 def parse_rule(text: str, where: str, name: str | None = None) -> Rule:
     """Return the rule of a text.
 
-    Examples
-    --------
     >>> parse_rule("'score' >= 0.1 and not 'rank' > 3", "example").root.kind
     'and'
     """

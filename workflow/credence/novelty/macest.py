@@ -43,8 +43,6 @@ class NeighbourEvidence:
     def terms(self, n_neighbours: int) -> tuple[Floats, Floats]:
         """Return ε and 𝒦 of each query and class.
 
-        Examples
-        --------
         One class, two neighbours at 1 and 2, the second one wrong: ε = 1/2 and
         𝒦 = (1/1 + 2/2) / (1/1 + 1/2) = 4/3.
 
@@ -137,8 +135,6 @@ def calibration_error(
 ) -> float:
     """Return the squared difference of confidence and outcome over bins of equal count.
 
-    Examples
-    --------
     Two bins: (0.2, 0.4) with one of two right, (0.8, 1.0) with both right:
     (0.3 − 0.5)²/2 + (0.9 − 1)²/2 = 0.025.
 

@@ -147,8 +147,6 @@ def _ranges(
 ) -> tuple[Integers, Integers]:
     """Return all places of several ranges, each with the number of its range.
 
-    Examples
-    --------
     >>> number, place = _ranges(np.array([5, 0]), np.array([7, 1]))
     >>> number.tolist(), place.tolist()
     ([0, 0, 1], [5, 6, 0])

@@ -55,8 +55,6 @@ def _codes(text: str) -> Integers:
 def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
     """Return identity, coverage of the shorter and coverage of the longer one.
 
-    Examples
-    --------
     >>> alignment_of_long("MKWVTFISLL", "WVTFI")
     (1.0, 1.0, 0.5)
     """

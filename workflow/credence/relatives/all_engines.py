@@ -27,10 +27,7 @@ OTHERS: dict[str, Callable[[Thresholds, int, float | None], ClusteringEngine]] =
 
 
 def build_engine(
-    name: str,
-    thresholds: Thresholds | None = None,
-    threads: int = 1,
-    timeout: float | None = None,
+    name: str, thresholds: Thresholds | None = None, threads: int = 1, timeout: float | None = None
 ) -> ClusteringEngine:
     """Return the engine of a name; CD-HIT covers the shorter protein, whatever is asked."""
     thresholds = Thresholds() if thresholds is None else thresholds

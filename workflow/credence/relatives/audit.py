@@ -205,8 +205,6 @@ def upper_bound(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL) 
 
     Exact (Clopper and Pearson), one-sided; 0 surprises where all were examined.
 
-    Examples
-    --------
     >>> round(upper_bound(0, 300, 10_000), 5)
     0.00994
     >>> upper_bound(2, 100, 100)

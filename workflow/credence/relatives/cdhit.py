@@ -37,8 +37,6 @@ def parse_clstr(
 ) -> tuple[Strings, Strings]:
     r"""Return ids and the representative of each.
 
-    Examples
-    --------
     >>> lines = [">Cluster 0", "0\t9aa, >a x... *", "1\t8aa, >b... at 1:8:1:8/87.50%"]
     >>> [column.tolist() for column in parse_clstr(lines, "x.clstr")]
     [['a', 'b'], ['a', 'a']]

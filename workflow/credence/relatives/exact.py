@@ -57,10 +57,7 @@ class ExactFinder:
         return replace(chosen, first=both[:, 0], second=both[:, 1])
 
     def _aligned(
-        self,
-        texts: Strings,
-        thresholds: Thresholds,
-        both_parts: tuple[Booleans, Booleans] | None,
+        self, texts: Strings, thresholds: Thresholds, both_parts: tuple[Booleans, Booleans] | None
     ) -> Pairs:
         """Return aligned pairs: of the one part with the other, or of all."""
         library = Library(texts, self.threads)

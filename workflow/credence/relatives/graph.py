@@ -47,8 +47,6 @@ class ClusteringEngine(Protocol):
 def components(n_nodes: int, first: Integers, second: Integers) -> Integers:
     """Return the number of the component that each node is in.
 
-    Examples
-    --------
     >>> components(4, np.array([0, 2]), np.array([3, 2])).tolist()
     [0, 1, 2, 0]
     """
@@ -62,8 +60,6 @@ def representatives(component: Integers, ids: Strings, length: Integers) -> Inte
 
     Of equally long ones the first by id stands for the others.
 
-    Examples
-    --------
     >>> ids = np.array(["b", "a", "c"], dtype=object)
     >>> representatives(np.array([0, 0, 1]), ids, np.array([5, 5, 9])).tolist()
     [1, 1, 2]

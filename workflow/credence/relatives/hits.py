@@ -34,8 +34,6 @@ def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
     thresholds those with the one target: n residues of N make it N/n times as great,
     most for the shortest target.
 
-    Examples
-    --------
     >>> targets = np.array(["M" * 900, "M" * 100], dtype=object)
     >>> largest_evalue(targets, Thresholds(most_expected=0.01))
     0.1
@@ -96,8 +94,6 @@ def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, I
 def diagonal_needed(shorter: Integers) -> Floats:
     """Return the least score on one diagonal that is worth an alignment (decision 0508).
 
-    Examples
-    --------
     >>> diagonal_needed(np.array([60, 120, 160, 900])).tolist()
     [30.0, 36.0, 42.0, 45.0]
     """

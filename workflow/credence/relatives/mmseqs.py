@@ -75,8 +75,6 @@ def has_what_the_wheel_needs(processors: Path = Path("/proc/cpuinfo")) -> bool:
 def release_of(text: str) -> int | None:
     """Return the release that ``mmseqs version`` tells, None where it cannot be known.
 
-    Examples
-    --------
     >>> release_of("14.7e284+ds-1"), release_of("8cc5ce367b5638c4306c2d7cfc652dd099a4643f")
     (14, 18)
     """

@@ -170,8 +170,6 @@ def pack(
     set aside, and the reason names that relative; where `reasons` say who is
     set aside, that counts instead.
 
-    Examples
-    --------
     >>> names = np.array(["a", "b", "c", "d"], dtype=object)
     >>> cluster = np.array(["a", "a", "c", "d"], dtype=object)
     >>> packing = pack(names, cluster, np.array([0, 0, 0, 1]), 2)
@@ -204,8 +202,6 @@ def pack(
 def kind_of(reason: str) -> str:
     """Return a reason without what is one protein's own: names, group, identity.
 
-    Examples
-    --------
     >>> kind_of("relative of training protein 'x' (identity 0.72)")
     'relative of training protein'
     >>> kind_of("relative of protein 'x' of group 3 (identity 0.41)")
@@ -258,8 +254,6 @@ def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int, by_cluster: boo
 def deviations(group: Integers, class_: Integers, n_groups: int) -> Floats:
     """Return the deviation of each class, 0 (even) to 1.
 
-    Examples
-    --------
     >>> deviations(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2).round(3).tolist()
     [0.167, 0.5]
     """
@@ -275,8 +269,6 @@ def lower_bounds(cluster: Integers, class_: Integers, n_groups: int) -> Floats:
     The greatest of three: what clusters larger than a group's share force, what
     fewer clusters than groups force, and what whole proteins force.
 
-    Examples
-    --------
     >>> cluster = np.array([0, 0, 0, 1])
     >>> lower_bounds(cluster, np.zeros(4, dtype=int), 2).tolist()
     [0.25]

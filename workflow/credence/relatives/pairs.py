@@ -89,8 +89,6 @@ class Thresholds:
     def least_score(self, shorter: ArrayLike) -> Floats:
         """Return the score below which no pair at the thresholds was ever met.
 
-        Examples
-        --------
         >>> Thresholds(identity=0.4, coverage=0.8).least_score([100, 200]).round(1).tolist()
         [72.0, 144.0]
         """
@@ -157,8 +155,6 @@ def joined(parts: list[Pairs]) -> Pairs:
 def score_needed(length: int, lengths: ArrayLike, most_expected: float = MOST_EXPECTED) -> Floats:
     """Return the least score that chance does not explain.
 
-    Examples
-    --------
     >>> score_needed(300, [300, 1200]).round(1).tolist()
     [82.5, 87.7]
     """
@@ -167,9 +163,7 @@ def score_needed(length: int, lengths: ArrayLike, most_expected: float = MOST_EX
 
 
 def contained(
-    texts: Strings,
-    queries: Integers | None = None,
-    most_expected: float | None = MOST_EXPECTED,
+    texts: Strings, queries: Integers | None = None, most_expected: float | None = MOST_EXPECTED
 ) -> Pairs:
     """Return short proteins with those that contain them whole."""
     short = [
@@ -221,8 +215,6 @@ class Distinct:
 def canonical(sequence: str) -> str:
     """Return a sequence in the twenty letters that alignments know, and X.
 
-    Examples
-    --------
     >>> canonical("MUBZ?")
     'MCDEX'
     """
@@ -234,8 +226,6 @@ def canonical(sequence: str) -> str:
 def distinct(sequences: Strings) -> Distinct:
     """Return each sequence once, in an order that only content decides.
 
-    Examples
-    --------
     >>> found = distinct(np.array(["MK", "MKV", "MK"], dtype=object))
     >>> found.texts.tolist(), found.code.tolist()
     (['MKV', 'MK'], [1, 0, 1])

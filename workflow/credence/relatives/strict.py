@@ -57,8 +57,6 @@ MOST_EXACT = 400  # proteins in one tangle; beyond that a greedy cover is taken
 def fewest(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> Integers:
     """Return the fewest rows that touch every pair: a minimum vertex cover.
 
-    Examples
-    --------
     >>> fewest(np.array([0, 1]), np.array([1, 2]), 3, np.zeros(3, dtype=bool)).tolist()
     [1]
     """
@@ -81,8 +79,6 @@ def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> in
     Half of the greatest matching of the graph's two-sided double, rounded up: what a
     cover costs that may take halves of rows.
 
-    Examples
-    --------
     >>> least(np.array([0, 1, 2]), np.array([1, 2, 0]), 3, np.zeros(3, dtype=bool))
     2
     """

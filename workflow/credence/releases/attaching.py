@@ -33,8 +33,6 @@ def pack_beside(
     Clusters come largest first, then by name; each goes where its classes are
     least represented so far, by the rule of :func:`credence.calibrators.crossfit.fill`.
 
-    Examples
-    --------
     >>> names = np.array(["1", "1", "2"], dtype=object)
     >>> new = np.array(["x", "x", "y"], dtype=object)
     >>> pack_beside(names, np.array([0, 0, 0]), new, np.array([0, 0, 0])).tolist()
@@ -218,11 +216,7 @@ NEW_MARK = "+"  # behind the name of a new cluster that an old one bears
 
 
 def attach_trove(
-    known: KnownSet,
-    training: Proteins,
-    new: NewSet,
-    search: Search,
-    class_names: tuple[str, ...],
+    known: KnownSet, training: Proteins, new: NewSet, search: Search, class_names: tuple[str, ...]
 ) -> Attachment:
     """Return what becomes of each protein of a trove, whatever their order."""
     draft = _Draft(known, training, new, class_names)
@@ -239,11 +233,7 @@ class _Draft:
     """The verdicts while they are found, one rule after another."""
 
     def __init__(
-        self,
-        known: KnownSet,
-        training: Proteins,
-        new: NewSet,
-        class_names: tuple[str, ...],
+        self, known: KnownSet, training: Proteins, new: NewSet, class_names: tuple[str, ...]
     ) -> None:
         self.known, self.training, self.new, self.names = known, training, new, class_names
         # Without sequences a protein is its id.

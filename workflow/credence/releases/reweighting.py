@@ -26,12 +26,7 @@ from credence.calibrators.classwise import (
 )
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses
-from credence.calibrators.protocol import (
-    Calibrator,
-    ClassSample,
-    DrawingMethod,
-    FitOptions,
-)
+from credence.calibrators.protocol import Calibrator, ClassSample, DrawingMethod, FitOptions
 from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights
 from credence.findings.releases import Change
@@ -101,9 +96,7 @@ def value_draws(
 
 
 def change_of(
-    points: Sequence[float],
-    draws: Sequence[tuple[Floats, float] | None],
-    options: FitOptions,
+    points: Sequence[float], draws: Sequence[tuple[Floats, float] | None], options: FitOptions
 ) -> Change:
     """Return a change with its parts and their intervals."""
     before, fixed, after = points

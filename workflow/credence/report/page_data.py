@@ -45,7 +45,4 @@ def block_record(block: Any) -> Any:
     names = [entry.name for entry in fields(block)]
     if isinstance(block, Figure | Widget):
         names = [name for name in names if name not in LEFT_OUT]
-    return {
-        "kind": kind_of(block),
-        **{name: block_record(getattr(block, name)) for name in names},
-    }
+    return {"kind": kind_of(block), **{name: block_record(getattr(block, name)) for name in names}}

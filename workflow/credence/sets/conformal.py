@@ -140,9 +140,7 @@ class PredictionSets:
             step = ladder.strangeness == limit
             found.append(
                 replace(
-                    ladder,
-                    strangeness=ladder.strangeness[step],
-                    families=ladder.families[step],
+                    ladder, strangeness=ladder.strangeness[step], families=ladder.families[step]
                 )
             )
         return tuple(found)
@@ -151,8 +149,6 @@ class PredictionSets:
 def families_needed(level: float) -> int:
     """Return how many families a class needs, or it stands in every set.
 
-    Examples
-    --------
     >>> families_needed(0.9), families_needed(0.95), families_needed(0.5)
     (9, 19, 1)
     """

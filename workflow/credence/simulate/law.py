@@ -169,9 +169,7 @@ class WorldSettings:
 
 
 def world_settings(
-    values: Mapping[str, Any],
-    where: str,
-    line_of: Callable[[str], int | None] = lambda _: None,
+    values: Mapping[str, Any], where: str, line_of: Callable[[str], int | None] = lambda _: None
 ) -> WorldSettings:
     """Return the settings that a user wrote, or raise every problem found."""
     rules = setting_rules(WorldSettings)

@@ -261,9 +261,7 @@ class _Draft:
         )
         planted = tuple(
             Planted(
-                ids[row],
-                kind,
-                (ids[int(sources[0])],) if kind == "repeat_within" else sources,
+                ids[row], kind, (ids[int(sources[0])],) if kind == "repeat_within" else sources
             )
             for row, kind, sources in self.notes
         )

@@ -83,8 +83,6 @@ def without_duplicates(families: Families) -> Families:
 def whole_shares(prevalence: Floats, n_members: int) -> Integers:
     """Return whole numbers near the shares, by largest remainders.
 
-    Examples
-    --------
     >>> whole_shares(np.array([0.5, 0.3, 0.2]), 9)
     array([4, 3, 2])
     """

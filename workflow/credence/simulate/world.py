@@ -54,8 +54,7 @@ def make_world(settings: WorldSettings) -> World:
         settings, settings.n_calibration, law.prevalence, "calibration", rng, counts
     )
     use = _unordered(
-        _draw_set(settings, settings.n_use, np.array(USE_PREVALENCE), "use", rng, None),
-        rng["use"],
+        _draw_set(settings, settings.n_use, np.array(USE_PREVALENCE), "use", rng, None), rng["use"]
     )
     training, planted = _training(settings, law.prevalence, calibration, rng)
     only_htj = np.eye(N_CLASSES)[CLASS_NAMES.index(TROVE_CLASS)]

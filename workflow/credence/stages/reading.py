@@ -230,8 +230,6 @@ def in_order_of_ids(labelled: Labelled) -> Labelled:
 def one_per_cluster(cluster: Strings) -> Floats:
     """Return the weight of each protein where every cluster counts one.
 
-    Examples
-    --------
     >>> one_per_cluster(np.array(["a", "a", "b"], dtype=object)).tolist()
     [0.5, 0.5, 1.0]
     """
@@ -257,8 +255,6 @@ def read_proteins(path: str, match: str) -> Fasta:
 def training_ids(training: Strings, calibration: Strings) -> Strings:
     """Return the names under which training proteins stand beside the others.
 
-    Examples
-    --------
     >>> training = np.array(["a", "b"], dtype=object)
     >>> training_ids(training, np.array(["b", "c"], dtype=object)).tolist()
     ['a', 'training:b']

@@ -100,9 +100,7 @@ class CalibrationSettings:
         schema={"minItems": 1},
     )
     weights: str = setting(
-        "none",
-        "none: each protein counts 1; cluster: each cluster counts 1",
-        ("none", "cluster"),
+        "none", "none: each protein counts 1; cluster: each cluster counts 1", ("none", "cluster")
     )
     min_positives: float = setting(
         10.0,
@@ -190,8 +188,7 @@ class EventsSettings:
     admissible: str | None = setting(None, "a rule that forecasters may look at, and no event")
     agree: bool = setting(True, "the predicted class keeps the published confidence")
     forecaster: str = setting(
-        "logistic",
-        "whose probabilities are published: logistic, boosting, knn, tree, isotonic",
+        "logistic", "whose probabilities are published: logistic, boosting, knn, tree, isotonic"
     )
     compare: tuple[str, ...] = setting(
         ("isotonic",), "forecasters that are judged beside it", schema=UNIQUE

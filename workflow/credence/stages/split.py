@@ -17,13 +17,7 @@ from credence.proteins import Proteins, join
 from credence.records import to_record
 from credence.relatives.cdhit import phanns_groups
 from credence.relatives.pack import CALIBRATION, TEST
-from credence.relatives.strict import (
-    Split,
-    SplitOptions,
-    split,
-    split_by_recipe,
-    split_unaudited,
-)
+from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe, split_unaudited
 from credence.stages.reading import (
     read_proteins,
     read_set,

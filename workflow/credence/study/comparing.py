@@ -160,8 +160,6 @@ def _input(kind: str, stated: Floats, trusted: Floats, reference: Floats) -> Inp
 def losses(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return the negative log-likelihood of each outcome.
 
-    Examples
-    --------
     >>> losses(np.array([0.5, 1.0]), np.array([True, True])).round(6).tolist()
     [0.693147, 0.0]
     """
@@ -172,8 +170,6 @@ def losses(confidence: Floats, is_correct: Booleans) -> Floats:
 def calibration_gap(confidence: Floats, is_correct: Booleans, n_bins: int = N_BINS) -> float:
     """Return the mean gap between confidence and share right, in bins of equal count.
 
-    Examples
-    --------
     >>> outcomes = np.array([False, True, True, True])
     >>> round(calibration_gap(np.array([0.2, 0.4, 0.8, 1.0]), outcomes, 2), 6)
     0.15
@@ -188,8 +184,6 @@ def calibration_gap(confidence: Floats, is_correct: Booleans, n_bins: int = N_BI
 def ks_distance(one: Floats, other: Floats) -> float:
     """Return the greatest difference of two empirical distribution functions.
 
-    Examples
-    --------
     >>> ks_distance(np.array([0.1, 0.2]), np.array([0.2, 0.3, 0.4]))
     0.6666666666666667
     """
@@ -204,8 +198,6 @@ def ks_distance(one: Floats, other: Floats) -> float:
 def rank_correlation(one: Floats, other: Floats) -> float:
     """Return Spearman's rank correlation; NaN where one of both does not vary.
 
-    Examples
-    --------
     >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([2.0, 9.0, 4.0])), 6)
     0.5
     """
@@ -271,10 +263,7 @@ def _residues(n: int, shares: dict[str, float], rng: np.random.Generator) -> str
 
 
 def _each(
-    sequences: Strings,
-    ids: Strings,
-    kind: str,
-    one: Callable[[str, np.random.Generator], str],
+    sequences: Strings, ids: Strings, kind: str, one: Callable[[str, np.random.Generator], str]
 ) -> Strings:
     stream = int(keys_of([kind])[0])
     return np.array(

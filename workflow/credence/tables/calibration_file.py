@@ -340,13 +340,7 @@ def need_problems(text: str, needs: Need, predictions: Predictions, where: str) 
         remedy = "Give what credence novelty wrote: --novelty."
     if what is None:
         return []
-    return [
-        Problem(
-            where,
-            f"{what}, and {text!r} needs the {needs.value}.",
-            remedy,
-        )
-    ]
+    return [Problem(where, f"{what}, and {text!r} needs the {needs.value}.", remedy)]
 
 
 def _list(names: tuple[str, ...] | list[str]) -> str:

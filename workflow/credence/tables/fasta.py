@@ -54,13 +54,7 @@ LOWER = Defect(
     "[a-z]",
     "awk '/^>/ {print; next} {print toupper($0)}'",
 )
-STOP = Defect(
-    "ends in a stop '*'.",
-    "end in a stop '*'.",
-    "",
-    r"\*",
-    r"sed '/^>/! s/\*$//'",
-)
+STOP = Defect("ends in a stop '*'.", "end in a stop '*'.", "", r"\*", r"sed '/^>/! s/\*$//'")
 STAR = Defect(
     "has a stop '*' within its sequence.",
     "have a stop '*' within their sequences.",
@@ -68,11 +62,7 @@ STAR = Defect(
     r"\*",
 )
 GAP = Defect(
-    "has gaps ('-' or '.').",
-    "have gaps ('-' or '.').",
-    "",
-    r"[-.]",
-    "sed '/^>/! s/[-.]//g'",
+    "has gaps ('-' or '.').", "have gaps ('-' or '.').", "", r"[-.]", "sed '/^>/! s/[-.]//g'"
 )
 STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
 

@@ -164,10 +164,7 @@ NETWORKS_NPZ = Format(
     summary="npz: an array (proteins, networks, classes) or a matrix per network, "
     "id, class_names (, true_class)",
     columns=Columns(
-        id="id",
-        true_class="true_class",
-        network="network",
-        optional=frozenset({"true_class"}),
+        id="id", true_class="true_class", network="network", optional=frozenset({"true_class"})
     ),
     scale=None,
     arrays=True,

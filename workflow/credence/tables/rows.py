@@ -93,9 +93,7 @@ def _check_names(
     for name, count in Counter(header).items():
         if count > 1:
             problems.add(
-                f"{count} columns have the name {name!r}.",
-                "Give each column its own name.",
-                line,
+                f"{count} columns have the name {name!r}.", "Give each column its own name.", line
             )
     if "" in header and "" not in (columns.id, *columns.ignored):
         problems.add(

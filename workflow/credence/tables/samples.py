@@ -447,13 +447,7 @@ def _protein_ids(scan: Scan, chunk_rows: int) -> Iterator[tuple[int, str]]:
         yield from zip(part.lines[is_first].tolist(), part.ids[is_first], strict=True)
 
 
-__all__ = [
-    "Samples",
-    "TableSpec",
-    "read_samples",
-    "stream_samples",
-    "write_samples",
-]
+__all__ = ["Samples", "TableSpec", "read_samples", "stream_samples", "write_samples"]
 
 CHUNK_ROWS = 100_000
 

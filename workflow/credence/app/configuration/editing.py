@@ -47,8 +47,6 @@ def _comment(rule: Mapping[str, Any]) -> str:
 def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
     r"""Return a configuration with one trove more, at the end of its list.
 
-    Examples
-    --------
     >>> print(with_trove("run: a  # mine\n", {"name": "b", "scores": "b.csv"}, "x"), end="")
     run: a  # mine
     <BLANKLINE>
@@ -190,8 +188,6 @@ def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
 def inline(value: Any) -> str:
     """Return a value on one line; text plain where YAML takes it for nothing else.
 
-    Examples
-    --------
     >>> inline([1e-6, 10.0, True, None, "Tail fiber", "y z.csv"])
     '[1.0e-6, 10, true, null, Tail fiber, "y z.csv"]'
     """

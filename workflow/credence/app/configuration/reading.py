@@ -45,8 +45,6 @@ class Document:
 def dotted(path: SettingPath) -> str:
     """Return the path of a setting as one word.
 
-    Examples
-    --------
     >>> dotted(("use_sets", 0, "name"))
     'use_sets[0].name'
     """
@@ -310,8 +308,6 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
 def shown(value: Any) -> str:
     """Return a value as a user writes it.
 
-    Examples
-    --------
     >>> shown("ten"), shown(None), shown(True), shown([1, "a"])
     ("'ten'", 'null', 'true', '[1, "a"]')
     """

@@ -10,13 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from credence.app.configuration.problems import (
-    BASE,
-    COMPOSITION,
-    NONE,
-    STATED,
-    meaning_problems,
-)
+from credence.app.configuration.problems import BASE, COMPOSITION, NONE, STATED, meaning_problems
 from credence.app.configuration.reading import (
     Document,
     SettingPath,
@@ -29,13 +23,7 @@ from credence.app.configuration.reading import (
 )
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.settings import schema_of
-from credence.stages.settings import (
-    SECTIONS,
-    TABLE_KEYS,
-    Settings,
-    ShiftSettings,
-    Trove,
-)
+from credence.stages.settings import SECTIONS, TABLE_KEYS, Settings, ShiftSettings, Trove
 
 
 def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSettings:
@@ -250,8 +238,6 @@ class Configuration:
 def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[str, str]]:
     """Yield every setting by its dotted name, as text.
 
-    Examples
-    --------
     >>> list(flat({"run": "demo", "split": {"groups": 12}}))
     [('run', 'demo'), ('split.groups', '12')]
     """
@@ -271,8 +257,6 @@ def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[s
 def slug(method: str) -> str:
     """Return a method's specification as a file name.
 
-    Examples
-    --------
     >>> slug("kernel(bandwidth=mon4, prior_weight=0.0)")
     'kernel-bandwidth_mon4-prior_weight_0.0'
     """

@@ -62,8 +62,6 @@ def environment_file() -> Path:
 def option(name: str, value: Any) -> list[str]:
     """Return an option of a command with its value; nothing where it has none.
 
-    Examples
-    --------
     >>> option("--clusters", "c.tsv"), option("--clusters", None)
     (['--clusters', 'c.tsv'], [])
     """
@@ -73,8 +71,6 @@ def option(name: str, value: Any) -> list[str]:
 def options(name: str, values: Iterable[Any]) -> list[str]:
     """Return an option once for each value; a tuple gives several words.
 
-    Examples
-    --------
     >>> options("--method", ["kernel", "histogram"])
     ['--method', 'kernel', '--method', 'histogram']
     """

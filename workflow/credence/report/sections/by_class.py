@@ -21,15 +21,7 @@ from credence.report.blocks import (
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.sections.notices import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
-from credence.report.wording import (
-    count,
-    interval,
-    of,
-    score,
-    share,
-    slug,
-    with_interval,
-)
+from credence.report.wording import count, interval, of, score, share, slug, with_interval
 
 
 def section(findings: Findings) -> Section | None:

@@ -5,15 +5,7 @@ from __future__ import annotations
 import math
 
 from credence.findings import ClassChoice, Findings, MethodChoices
-from credence.report.blocks import (
-    Block,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    numbers,
-    words,
-)
+from credence.report.blocks import Block, Folded, Paragraph, Section, TableBlock, numbers, words
 from credence.report.wording import NOTHING, count
 
 

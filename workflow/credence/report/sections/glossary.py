@@ -23,14 +23,8 @@ TERMS = (
         "confidence counts families. As a metric it is called accuracy, and its interval is "
         "widened besides by how alike relatives are, so that the two differ a little.",
     ),
-    (
-        "calibration set",
-        "Proteins of known class that the classifier did not see in training.",
-    ),
-    (
-        "in-sample",
-        "Measured on the proteins that the curve was fitted to. Such numbers flatter.",
-    ),
+    ("calibration set", "Proteins of known class that the classifier did not see in training."),
+    ("in-sample", "Measured on the proteins that the curve was fitted to. Such numbers flatter."),
     (
         "held-out",
         "Measured on families that the fit left out: the set is divided into folds of whole "
@@ -77,11 +71,7 @@ def section(findings: Findings) -> Section:
     return Section(
         "glossary",
         "What these words mean",
-        (
-            Definitions(TERMS),
-            Heading("The methods", "glossary-methods"),
-            Definitions(methods),
-        ),
+        (Definitions(TERMS), Heading("The methods", "glossary-methods"), Definitions(methods)),
     )
 
 

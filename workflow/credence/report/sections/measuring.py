@@ -5,15 +5,7 @@ from __future__ import annotations
 import math
 
 from credence.findings import CalibrationTest, Findings
-from credence.report.blocks import (
-    Block,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    numbers,
-    words,
-)
+from credence.report.blocks import Block, Folded, Paragraph, Section, TableBlock, numbers, words
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import KEPT, NOTHING, count, share
 

@@ -89,7 +89,7 @@ def _listed(findings: Findings) -> TableBlock:
     for number, name in enumerate(names):
         column = [(row[number], k) for k, row in enumerate(findings.results.given_predicted)]
         others = sorted(
-            ((-value, k) for value, k in column if k != number and value >= MOST_SHOWN),
+            ((-value, k) for value, k in column if k != number and value >= MOST_SHOWN)
         )[:N_LISTED]
         own = column[number][0]
         stated = "; ".join(f"{names[k]} {share(-value)}" for value, k in others)

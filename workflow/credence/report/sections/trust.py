@@ -20,16 +20,7 @@ from credence.report.blocks import (
 )
 from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import floor_words, p_words
-from credence.report.wording import (
-    KEPT,
-    NOTHING,
-    count,
-    of,
-    score,
-    share,
-    slug,
-    with_interval,
-)
+from credence.report.wording import KEPT, NOTHING, count, of, score, share, slug, with_interval
 
 UNIT = 10_000  # confidences are whole parts of it
 DECIMALS = 6

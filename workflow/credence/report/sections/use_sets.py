@@ -49,10 +49,7 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[Block]:
             f" {of(use_set.n_unknown, 'protein')} can be given no confidence: no calibration "
             "protein was predicted to be of that class."
         )
-    blocks: list[Block] = [
-        Heading(use_set.name, f"use-set-{name}"),
-        Paragraph(lead, is_lead=True),
-    ]
+    blocks: list[Block] = [Heading(use_set.name, f"use-set-{name}"), Paragraph(lead, is_lead=True)]
     if known:
         figure = Figure(
             f"use-set-{name}",
