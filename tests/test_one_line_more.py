@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from credence.app import configuration
-from credence.app.methods import command as methods_command
+from credence.app.commands import methods as methods_command
 from credence.calibrators import all_methods
 from credence.calibrators.classwise import build_classwise, reader_of
 from credence.calibrators.method_spec import parse_method

@@ -1,4 +1,4 @@
-"""The command line: one module per command, imported when it is called."""
+"""The command line: commands are imported when one is called."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import click
 from credence import __version__
 from credence.problems import InputError, nearest
 
-# Name of the command and its line in `credence --help`; its module bears the same name, or
-# is among MODULES. Listed here so that help and completion import none of them.
+# Name of the command and its line in `credence --help`, listed here so that help and
+# completion import none of them.
 COMMANDS: dict[str, str] = {
     "run": "Run everything that a configuration asks for.",
     "unlock": "Free a folder from a run that was killed in it.",
@@ -44,7 +44,10 @@ COMMANDS: dict[str, str] = {
     "completion": "Print the script of shell completion.",
 }
 
-MODULES = {"unlock": "lock"}  # of commands that do not bear their module's name
+# Modules of commands that do more than call a stage; the rest are in commands.py.
+MODULES = {"unlock": "lock"} | {
+    name: name for name in ("run", "demo", "init", "check", "trove", "study", "doctor", "stage")
+}
 
 
 class LazyGroup(click.Group):
@@ -58,8 +61,10 @@ class LazyGroup(click.Group):
         """Return a command, or None where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"credence.app.{MODULES.get(cmd_name, cmd_name)}")
-        command = module.command
+        name, inside = MODULES.get(cmd_name, "commands"), "command"
+        if name == "commands":
+            inside = cmd_name
+        command = getattr(importlib.import_module(f"credence.app.{name}"), inside)
         assert isinstance(command, click.Command)
         return command
 

@@ -1,0 +1,553 @@
+"""The commands that call a stage, each with its options; what they do is in `stages/`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from credence.app import options
+from credence.app.options import (
+    also_option,
+    file_options,
+    group_options,
+    match_option,
+    out_option,
+    settings_options,
+    spreadsheet_option,
+    table_options,
+    tables_argument,
+    threads_option,
+)
+
+
+@click.command(
+    epilog="Example: credence cluster demo/proteins.fasta --training demo/training.fasta "
+    "--relatives relatives.tsv --out clusters.tsv"
+)
+@click.argument("proteins")
+@file_options(
+    training="FASTA file of the classifier's training set.",
+    clstr="A .clstr file of CD-HIT; then nothing is clustered.",
+    relatives="Also write which proteins have a relative in training.",
+)
+@match_option
+@settings_options("cluster")
+@threads_option
+@click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
+@out_option("The clusters: id, cluster, representative, identity, coverage.")
+def cluster(**given: Any) -> None:
+    """Find which PROTEINS are relatives, with each other and with training."""
+    from credence.stages.relatives import cluster_proteins
+
+    cluster_proteins(**given)
+
+
+@click.command(
+    epilog="Example: credence split demo/calibration.csv --format phanns-labelled "
+    "--clusters clusters.tsv --training demo/training.fasta --proteins demo/proteins.fasta "
+    "--audit --out groups.tsv"
+)
+@tables_argument
+@table_options
+@file_options(
+    clusters="Table of clusters; without it each protein is its own.",
+    training="FASTA file of the classifier's training set.",
+    relatives="Table of training relatives, from credence cluster.",
+    proteins="FASTA file of the table's proteins, for the audit.",
+)
+@match_option
+@settings_options("split")
+@threads_option
+@file_options(summary="Also write what the page says of the split, as JSON.")
+@out_option("The groups: id, cluster, group, role, reason.")
+@click.pass_context
+def split(context: click.Context, /, **given: Any) -> None:
+    """Put whole clusters into groups, with every class's share alike.
+
+    Proteins of TABLE calibrate, but for relatives of training proteins, which
+    are set aside with their reason. An audit says who has a relative in
+    another group; it needs sequences.
+    """
+    from credence.stages.split import split_tables
+
+    written = ParameterSource.COMMANDLINE
+    asked = [
+        name
+        for name in ("audit", "strict")
+        if context.get_parameter_source(f"split_{name}") is written
+    ]
+    split_tables(**given, asked=asked)
+
+
+@click.command(
+    epilog="Example: credence attach demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta "
+    "--samples demo/calibration.csv --groups groups.tsv --proteins demo/proteins.fasta "
+    "--training demo/training.fasta --out releases/01-htj"
+)
+@tables_argument
+@click.option("--name", required=True, help="Name of the trove.")
+@click.option("--spec", "spec_json", default="{}", help="How TABLE is read, as JSON.")
+@click.option("--labels", "labels_json", default="null", help="Where its labels are, as JSON.")
+@file_options(fasta="FASTA file of its proteins.")
+@match_option
+@click.option("--sha256", "sha256_json", default="{}", help="Digests of its files, as JSON.")
+@click.option("--samples", "samples_file", required=True, help="Labelled table of the set.")
+@click.option("--samples-format", help="Its format.")
+@click.option("--groups", "groups_file", required=True, help="Table of its groups.")
+@file_options(proteins="FASTA file of the set, without earlier troves.")
+@click.option("--proteins-match", default="first_word", help="How its ids meet its headers.")
+@click.option("--added", multiple=True, help="What an earlier trove added: added.fasta.")
+@file_options(training="FASTA file of the classifier's training set.")
+@click.option("--clusters", multiple=True, help="Table of given clusters; then nobody searches.")
+@file_options(trove_clusters="The same of the trove.")
+@settings_options("attach")
+@threads_option
+@click.option("--out", "out", required=True, help="Folder of the release.")
+def attach(**given: Any) -> None:
+    """Attach the proteins of TABLE to a set: each joins a cluster or founds one.
+
+    Writes samples.parquet, groups.tsv, attach.tsv, attach.json and added.fasta into
+    the folder. Repeats, conflicts of labels, relatives of training and bridges
+    between groups are not added; attach.tsv says of each why.
+    """
+    from credence.stages.troves import attach_tables
+
+    attach_tables(**given)
+
+
+@click.command(
+    epilog="Example: credence fit demo/calibration.csv --format phanns-labelled "
+    "--method kernel --out c.json"
+)
+@tables_argument
+@table_options
+@file_options(labels="Table of true classes: id and true_class.")
+@group_options
+@file_options(novelty="What credence novelty wrote, for methods that ask where proteins lie.")
+@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@settings_options("fit")
+@out_option("The calibration, a JSON file.")
+def fit(**given: Any) -> None:
+    """Learn confidences from labelled predictions.
+
+    The proteins must be ones that the classifier never saw in training.
+    """
+    from credence.stages.fit import fit_tables
+
+    fit_tables(**given)
+
+
+@click.command(
+    epilog="Example: credence annotate demo/use.csv --calibration c.json --out conf.tsv"
+)
+@tables_argument
+@file_options(
+    calibration="What credence fit wrote.",
+    release="In its place: name or folder of a release of the run.",
+)
+@click.option(
+    "--config",
+    default="config.yaml",
+    show_default=True,
+    help="The configuration of that run; read with the name of a release only.",
+)
+@table_options
+@file_options(
+    shift="What credence shift wrote with --record.",
+    events="What credence events wrote of the same set.",
+    evidence="What those events need of these proteins beside scores, as in credence events.",
+    novelty="What credence novelty wrote: how far each protein is from those.",
+    proteins="With it: FASTA file of the proteins of TABLE.",
+    vectors="In place of --proteins: their vectors, npz or Parquet.",
+)
+@match_option
+@file_options(novelty_record="Also write what was found of novelty, as JSON.")
+@click.option("--name", default="use", help="What to call TABLE there.")
+@click.option(
+    "--part",
+    metavar="K/N",
+    help="Only the rows of one part of N, for several machines; credence gather joins them.",
+)
+@click.option("--check", "summary", help="What credence check wrote of TABLE; read with --part.")
+@spreadsheet_option
+@also_option
+@out_option("The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def annotate(calibration: str | None, release: str | None, config: str, **given: Any) -> None:
+    """Give every prediction of TABLE its confidence, in the table's order.
+
+    Needs nothing but the table and a calibration file. Tables of any size:
+    they are read piece by piece.
+    """
+    from credence.app.configuration import named_calibration
+    from credence.stages.annotate import annotate_tables
+
+    annotate_tables(calibration=named_calibration(calibration, release, config), **given)
+
+
+@click.command(epilog="Example: credence gather part_1.tsv part_2.tsv --out conf.tsv")
+@click.argument("parts", nargs=-1, required=True, metavar="PART...")
+@also_option
+@out_option("All rows: .tsv or .parquet, as its parts are.")
+def gather(**given: Any) -> None:
+    """Join what credence annotate wrote of the parts of a table, in their order.
+
+    The bytes are those of a table that was annotated whole. With --also, parts
+    that end as its name does are its own.
+    """
+    from credence.stages.annotate import gather_parts
+
+    gather_parts(**given)
+
+
+@click.command(
+    epilog="Example: credence novelty demo/calibration.csv --format phanns-labelled "
+    "--proteins demo/proteins.fasta --out novelty.json"
+)
+@options.tables_argument
+@options.table_options
+@options.group_options
+@click.option("--proteins", multiple=True, help="FASTA file of the proteins; repeat it.")
+@options.match_option
+@options.file_options(
+    vectors="In place of --proteins: npz or Parquet with an id and a vector for each.",
+    training="FASTA file, or vectors, of what the classifier was trained on.",
+)
+@options.settings_options("novelty")
+@options.out_option("The novelty file, JSON; credence annotate and credence fit read it.")
+def novelty(**given: Any) -> None:
+    """Learn where labelled proteins lie, so that it is seen how far others are.
+
+    A protein's place is made of what it consists of: words of residues, length
+    and chemistry; or of vectors of your own, as a protein language model gives
+    them.
+    """
+    from credence.stages.novelty import learn_novelty
+
+    learn_novelty(**given)
+
+
+@click.command(
+    epilog="Example: credence shift demo/use.csv --samples demo/calibration.csv "
+    "--samples-format phanns-labelled --out composition.tsv --record shift.json"
+)
+@options.tables_argument
+@options.table_options
+@click.option("--samples", required=True, help="The labelled table that calibrates.")
+@options.file_options(samples_format="Its format.")
+@click.option("--samples-spec", default="{}", help="How it is read, as JSON: as --spec.")
+@options.group_options
+@options.file_options(
+    calibration="What credence fit wrote: the method to correct.",
+    method="Method to correct, without a calibration; else kernel.",
+    record="Also write all that was found, for credence annotate --shift.",
+)
+@click.option("--name", default="", help="Name of the use-set on the page.")
+@options.settings_options("shift")
+@options.spreadsheet_option
+@options.also_option
+@options.out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def shift(**given: Any) -> None:
+    """Estimate how frequent the classes are in TABLE, whose classes are unknown.
+
+    Only the mix of the classes may differ from the calibration set's; whether
+    that is so is tested, and reported. Tables of any size: they are read piece
+    by piece.
+    """
+    from credence.stages.shift import shift_tables
+
+    shift_tables(**given)
+
+
+@click.command(
+    epilog="Example: credence events demo/calibration.csv --format phanns-labelled --ask two_best "
+    '--named \'{"tail": ["Major tail", "Minor tail"]}\' --calibration c.json --out events.json'
+)
+@options.tables_argument
+@options.table_options
+@options.settings_options("events")
+@options.group_options
+@options.file_options(
+    calibration="What credence fit wrote: the confidence to agree with.",
+    evidence="Table: id, length, distance, before, after.",
+    novelty="What credence novelty wrote of this set: the feature distance.",
+)
+@options.out_option("The events, a JSON file, for credence annotate and credence report.")
+def events(**given: Any) -> None:
+    """Learn how probable events are: the two best classes, a group of classes, a rule.
+
+    Forecasters are tuned and judged on whole clusters left out. Probabilities are
+    made to contradict neither each other nor the confidence of the calibration.
+    """
+    from credence.stages.events import learn_events
+
+    learn_events(**given)
+
+
+@click.command(
+    epilog="Example: credence release base --samples demo/calibration.csv --groups groups.tsv "
+    "--calibration c.json --out releases/00-base/release.json"
+)
+@click.argument("name")
+@click.option("--number", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--date", help="When its trove arrived; never the date of today.")
+@click.option("--parent", help="release.json of the release before.")
+@click.option("--samples", required=True, help="Labelled table of the release.")
+@click.option("--samples-format", help="Its format.")
+@click.option("--groups", required=True, help="Table of its groups.")
+@click.option("--calibration", required=True, help="Its calibration.")
+@click.option("--check", "summary", help="What credence check wrote of the base.")
+@click.option("--attached", help="attach.json of its trove.")
+@click.option("--publish", help="Folder for people: calibration, groups, record, attach.tsv.")
+@out_option("The record, release.json.")
+def release(**given: Any) -> None:
+    """Write the record of release NAME: what it rests on, and its parent.
+
+    Digests make a chain of releases: that of each covers its inputs, its set
+    and its parent's.
+    """
+    from credence.stages.releases import record_release
+
+    record_release(**given)
+
+
+@click.command(
+    epilog="Example: credence compare results/demo/releases/00-base "
+    "results/demo/releases/01-htj --out changes.tsv --page changes.html"
+)
+@click.argument("older")
+@click.argument("newer")
+@file_options(table="A score table: compare the confidences of its proteins.")
+@table_options
+@click.option("--method", help="Method compared, where both have several.")
+@file_options(
+    classes="Also write the changes by class, as a table.",
+    page="Also make a page of them, one HTML file.",
+    record="Also write all that was found, as JSON.",
+)
+@spreadsheet_option
+@file_options(out="Confidences before and after by protein: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def compare(**given: Any) -> None:
+    """Say what changed from OLDER to NEWER, two releases of a calibration set.
+
+    Both are folders of releases, or calibration files: these have counts,
+    bandwidths and curves; what moved a confidence, metrics and drift need the
+    proteins, which the folders of results/ hold.
+    """
+    from credence.stages.releases import compare_releases
+
+    compare_releases(**given)
+
+
+@click.command(
+    epilog="Example: credence crossfit demo/calibration.csv --format phanns-labelled "
+    "--calibration c.json --out held_out.parquet"
+)
+@tables_argument
+@table_options
+@click.option("--calibration", required=True, help="What credence fit wrote from this table.")
+@group_options
+@settings_options("crossfit")
+@out_option("What it says of every protein held out, a .parquet file.")
+def crossfit(**given: Any) -> None:
+    """Fit the method of a calibration without one fold after the other.
+
+    The slow part of credence evaluate, for one method: several machines can do
+    it for several methods. Give what it writes to evaluate with --held-out.
+    """
+    from credence.stages.evaluate import crossfit_tables
+
+    crossfit_tables(**given)
+
+
+@click.command(
+    epilog="Example: credence evaluate demo/calibration.csv --format phanns-labelled "
+    "--calibration c.json --metrics metrics.tsv --out findings.json"
+)
+@tables_argument
+@table_options
+@click.option(
+    "--calibration",
+    "calibrations",
+    multiple=True,
+    required=True,
+    help="What credence fit wrote from this table; once for each method.",
+)
+@group_options
+@click.option(
+    "--held-out",
+    multiple=True,
+    help="What credence crossfit wrote of one of the methods; other methods are fitted here.",
+)
+@file_options(
+    novelty="What credence novelty wrote, for methods that ask where proteins lie.",
+    chosen="Method of the published confidences; else the first.",
+)
+@click.option("--check", "summary", help="What credence check wrote of this table.")
+@click.option("--attached", multiple=True, help="attach.json of a trove in it; each once.")
+@click.option(
+    "--resample",
+    type=click.Choice(["cluster", "row"]),
+    default="cluster",
+    show_default=True,
+    help="What intervals of metrics draw; row takes relatives for independent, to show how "
+    "wrong that is.",
+)
+@settings_options("evaluate")
+@click.option("--metrics", help="Also write the metrics as a table.")
+@out_option("The findings, a JSON file; credence report makes a page of it.")
+def evaluate(**given: Any) -> None:
+    """Judge methods on proteins that did not fit them.
+
+    Each method is fitted again without one fold of whole clusters after the
+    other; the numbers called held-out are of proteins left out.
+    """
+    from credence.stages.evaluate import evaluate_tables
+
+    evaluate_tables(**given)
+
+
+@click.command(epilog="Example: credence report findings.json --out page/index.html")
+@click.argument("found_in", metavar="FINDINGS")
+@click.option(
+    "--use-set",
+    "use_sets",
+    nargs=3,
+    multiple=True,
+    metavar="NAME CONFIDENCES CHECK",
+    help="A use-set: its name, its confidences, and what credence check wrote of it.",
+)
+@click.option(
+    "--shift",
+    "shifts",
+    multiple=True,
+    help="What credence shift wrote of a use-set with --record; repeat it.",
+)
+@click.option(
+    "--changes",
+    "changes",
+    multiple=True,
+    help="What credence compare wrote of a release with --record; repeat it, in order.",
+)
+@click.option("--events", help="What credence events wrote.")
+@click.option(
+    "--novelty",
+    "novelties",
+    multiple=True,
+    help="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
+)
+@click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
+@click.option("--findings", "complete", help="Also write the findings, use-sets included.")
+@click.option("--split", help="What credence split wrote with --summary.")
+@click.option("--metrics", help="Table of metrics, to put beside the page.")
+@click.option("--calibration", help="Calibration file, to put beside the page.")
+@click.option("--archive", help="Also write a zip file of all this, ready to deposit.")
+@click.option("--put", "further", multiple=True, help="A further file for the archive; repeat it.")
+@click.option("--index", help="Also write a page over all runs whose folders lie beside it.")
+@out_option("The page; report.json is written beside it.")
+def report(**given: Any) -> None:
+    """Make one self-contained page of FINDINGS, and report.json with its text.
+
+    FINDINGS is what credence evaluate wrote, or --findings of this command.
+    """
+    from credence.stages.report import report_findings
+
+    report_findings(**given)
+
+
+@click.command(
+    epilog="Example: credence figures --findings findings.json --out figures --formats pdf"
+)
+@click.option("--findings", "found_in", required=True, help="findings.json of a run.")
+@click.option("--out", required=True, help="Folder of the figures; made where it is missing.")
+@click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
+@click.option(
+    "--formats",
+    default="pdf,svg,png",
+    show_default=True,
+    help="What is made of each, with commas.",
+)
+@click.option(
+    "--columns",
+    type=click.Choice(["one", "two", "both"]),
+    default="both",
+    show_default=True,
+    help="Columns of a journal that it fills: one (85 mm), two (174 mm).",
+)
+def figures(**given: Any) -> None:
+    """Draw the figures that a run's findings allow, each with its numbers as TSV.
+
+    Nothing is computed anew. figures.tsv says what each shows, with a caption,
+    and why one is missing.
+    """
+    from credence.stages.report import draw_figures
+
+    draw_figures(**given)
+
+
+@click.command(epilog="Example: credence methods --json")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def methods(as_json: bool) -> None:
+    """List the calibration methods, from simple to complex.
+
+    Each with its reference, what it needs of a table, its settings with
+    defaults and ranges, and the laws that it promises or does not.
+    """
+    from credence.stages.methods import describe_methods, lines_of
+
+    entries = describe_methods()
+    if as_json:
+        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    for entry in entries:
+        click.echo("\n".join(lines_of(entry)))
+
+
+@click.command(
+    epilog="""Example: credence simulate world --settings '{"n_calibration": 500, "seed": 7}'"""
+)
+@click.argument("folder")
+@click.option(
+    "--settings",
+    "settings_json",
+    default="{}",
+    help="Settings of the world as JSON; the others keep their defaults.",
+)
+def simulate(folder: str, settings_json: str) -> None:
+    """Write tables and sequences of a simulated world into FOLDER.
+
+    The truth is known: FOLDER/truth holds every protein's family and class,
+    and all that was planted for a stage to find.
+    """
+    from credence.simulate import make_world, render_files, world_settings
+    from credence.stages.reading import json_settings
+    from credence.tables.writing import open_output
+
+    settings = world_settings(json_settings(settings_json, "--settings"), "--settings")
+    for name, content in render_files(make_world(settings)).items():
+        path = Path(folder) / name
+        with open_output(path) as handle:
+            handle.write(content if isinstance(content, bytes) else content.encode())
+        click.echo(f"Wrote {path}", err=True)
+
+
+@click.command(
+    epilog="Example: credence completion bash >> ~/.bash_completion",
+    help="Print the script of shell completion, for SHELL: bash, zsh or fish.",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell."""
+    from click.shell_completion import BashComplete, get_completion_class
+
+    from credence.app import group
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    if issubclass(kind, BashComplete):
+        # click asks bash for its version, which a login shell need not be.
+        kind._check_version = staticmethod(lambda: None)  # type: ignore[method-assign]
+    click.echo(kind(group, {}, "credence", "_CREDENCE_COMPLETE").source())
