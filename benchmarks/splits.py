@@ -267,7 +267,7 @@ def deal_ours(world: SplitWorld, cluster: np.ndarray) -> np.ndarray:
 
 
 def deal_in_turn(world: SplitWorld, cluster: np.ndarray) -> np.ndarray:
-    """Return groups of clusters dealt in turn, class by class, as PhANNs does."""
+    """Return groups of clusters given to groups in turn, class by class, as PhANNs does."""
     kind = _class_of_cluster(world, cluster)
     group = np.empty(len(kind), dtype=np.int64)
     for class_ in np.unique(kind):

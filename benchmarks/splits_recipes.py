@@ -66,7 +66,7 @@ def cd_hit(world: SplitWorld, n_groups: int, threads: int) -> Groups:
 
 
 def phanns(world: SplitWorld, n_groups: int, threads: int) -> Groups:
-    """Return PhANNs' groups: CD-HIT in each class, clusters dealt in turn."""
+    """Return PhANNs' groups: CD-HIT in each class, clusters given to groups in turn."""
     if shutil.which("cd-hit") is None:
         raise AbsentError("cd-hit is not installed")
     cluster, group = phanns_groups(world.proteins, world.class_, n_groups, threads)

@@ -131,7 +131,9 @@ def test_phanns_recipe_is_reproduced_and_its_leakage_is_told(
     words += ["--training", "demo/training.fasta", "--groups", "3"]
     assert run_command_line([*words, "--audit", "exhaustive", "--out", "phanns.tsv"]) == 0
     stated = capsys.readouterr().err
-    assert stated.startswith("PhANNs' recipe: CD-HIT in each class, clusters dealt in turn.\n")
+    assert stated.startswith(
+        "PhANNs' recipe: CD-HIT in each class, clusters given to groups in turn.\n"
+    )
     found = re.search(r"^Audit: (\d+) of all 90 have a relative ", stated, re.M)
     assert found is not None
     assert int(found[1]) > 0

@@ -29,7 +29,7 @@ def test_a_trove_of_the_same_kind_shows_no_drift(sets: SimpleNamespace) -> None:
     assert "no more than chance allows" in found.classes[0].sentence
     assert found.classes[0].lower < 0 < found.classes[0].upper
     assert found.sentences == (
-        "Proteins of each of 4 classes score as the old ones did, as far as can be told.",
+        "Proteins of each of 4 classes score as the old ones did, as far as can be seen.",
     )
 
 
@@ -54,7 +54,7 @@ def test_other_shares_alone_are_told_from_drift(sets: SimpleNamespace) -> None:
         for stated in sentences
     )
     assert not any("nor once" in stated for stated in sentences)
-    assert found.sentences[-1].endswith("score as the old ones did, as far as can be told.")
+    assert found.sentences[-1].endswith("score as the old ones did, as far as can be seen.")
 
 
 def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) -> None:
@@ -66,7 +66,7 @@ def test_a_trove_of_one_class_says_what_it_cannot_tell(sets: SimpleNamespace) ->
     assert found.sentences == (
         "All of the trove are of one true class: its predictions are all right or all wrong, "
         "class by class, and that is its composition, not a fault of the old confidences.",
-        "Proteins of HTJ score as the old ones did, as far as can be told.",
+        "Proteins of HTJ score as the old ones did, as far as can be seen.",
     )
 
 
@@ -77,7 +77,7 @@ def test_few_families_are_said_to_be_too_few(sets: SimpleNamespace) -> None:
     assert all(np.isnan(entry.p_adjusted) for entry in found.truths)
     assert found.sentences[-1] == (
         "No true class has 10 families both in the trove and before: whether proteins score as "
-        "they did cannot be told."
+        "they did cannot be known."
     )
 
 

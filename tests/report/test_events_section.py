@@ -122,7 +122,7 @@ def test_forecasters_and_features_are_compared_in_pairs(small: Findings) -> None
         (
             "the ensemble's single members",
             "+0.0010 (−0.0010 to +0.0030)",
-            "no difference can be told",
+            "no difference can be seen",
         ),
     ]
 

@@ -61,7 +61,7 @@ def test_each_number_stands_with_its_n_and_with_what_to_do(small: Findings) -> N
     assert "mine: 1 of 10 proteins (0.10) are farther" in words
     assert "calibration, fewer than one would be." in words
     assert "2 proteins could not be compared" in words
-    assert "2 proteins cannot be told from a calibration protein" in words
+    assert "2 proteins cannot be distinguished from a calibration protein" in words
     assert "do not count on their confidences" in words
 
 

@@ -68,7 +68,7 @@ def step(name: str = "htj", moved: Change | None = None) -> ReleaseStep:
             DriftTest("kolmogorov_smirnov", False, 1.0, 0.4, 0.4, 0.2),
             DriftTest("spiegelhalter", False, 1.0, 0.5, 0.5, 0.2)), "All is well."),),
         (DriftTruth("HTJ", 30, 18, 20, 12, 0.7, 0.6, 0.1, 0.3, 0.3),),
-        ("Proteins of that class score as the old ones did, as far as can be told.",),
+        ("Proteins of that class score as the old ones did, as far as can be seen.",),
     )  # fmt: skip
     made = ReleaseStep(
         ReleaseState("base", 0, None, "a" * 64, 100, 60, 40),

@@ -122,7 +122,7 @@ def test_the_verdict_claims_no_more_than_the_paired_differences_show(small: Find
     for changed, words in (
         (
             replace(difference, lower=-0.01),
-            f"{least} Not to be told from it with these data: class_only.",
+            f"{least} Not distinguishable from it with these data: class_only.",
         ),
         (replace(difference, reference="another"), least),
     ):

@@ -133,7 +133,7 @@ def _sentences(
     if condition > NEAR_SINGULAR and is_estimated:
         sentences.append(
             "The classifier takes some classes for others so often that their shares "
-            "cannot be told apart: their intervals are wide."
+            "cannot be distinguished: their intervals are wide."
         )
     if p < LITTLE and gap > LARGE_GAP and not is_estimated:
         sentences.append(

@@ -62,7 +62,7 @@ def _verdict(found: DriftClass) -> str:
     if math.isnan(corrected):
         return (
             f"{right}: the old confidences do not hold (p {_p(raw)}); whether "
-            "that is only its other class frequencies cannot be told here."
+            "that is only its other class frequencies cannot be seen here."
         )
     if corrected > LEVEL:
         return (
@@ -112,11 +112,11 @@ def sentences(found: Drift, is_corrected: bool) -> tuple[str, ...]:
     elif enough:
         names = [entry.class_name for entry in enough]
         words = ", ".join(names) if len(names) <= NAMED else f"each of {len(names)} classes"
-        parts.append(f"Proteins of {words} score as the old ones did, as far as can be told.")
+        parts.append(f"Proteins of {words} score as the old ones did, as far as can be seen.")
     else:
         parts.append(
             f"No true class has {FEW} families both in the trove and before: whether proteins "
-            "score as they did cannot be told."
+            "score as they did cannot be known."
         )
     return tuple(parts)
 

@@ -49,7 +49,7 @@ def learn_novelty(
     space = features.space(labelled.predictions.ids, settings.novelty.components)
     if space.n_components < 1:
         raise refuse(
-            features.where, "fewer than two proteins can be told apart.", "Give more proteins."
+            features.where, "fewer than two proteins can be distinguished.", "Give more proteins."
         )
     trained = None
     if training is not None:

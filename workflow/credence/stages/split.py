@@ -231,7 +231,8 @@ def split_messages(found: SplitFinding, settings: SplitSettings) -> list[str]:
     """Return what there is to say of a split, line by line, the audit last."""
     n_groups, is_phanns = settings.groups, settings.recipe == PHANNS
     scarce = [entry for entry in found.classes if entry.n_clusters < n_groups]
-    lines = ["PhANNs' recipe: CD-HIT in each class, clusters dealt in turn."] if is_phanns else []
+    recipe = "PhANNs' recipe: CD-HIT in each class, clusters given to groups in turn."
+    lines = [recipe] if is_phanns else []
     lines += [
         f"{entry.class_name}: {_clusters(entry)} for {n_groups} groups; some have none of it."
         for entry in scarce

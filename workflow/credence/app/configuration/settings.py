@@ -131,7 +131,7 @@ class TableSet:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Everything that a run is told."""
+    """Everything that a run is given."""
 
     where: str  # The file that says it
     values: Mapping[str, Any]  # All settings, defaults included, as plain data

@@ -23,7 +23,7 @@ CONFIGURATION_FILE = "config.yaml"
 def for_workflow(
     files: Sequence[Path], overrides: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Configuration:
-    """Return the configuration of a workflow, however Snakemake was told of it."""
+    """Return the configuration of a workflow, however Snakemake was given it."""
     from snakemake.exceptions import WorkflowError
 
     try:
@@ -150,7 +150,7 @@ class RowShare:
 def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
     """Return what each job annotates of a use-set, in the order of its rows.
 
-    A table is divided by rows, several tables are dealt whole. Nothing depends
+    A table is divided by rows, several tables are kept whole. Nothing depends
     on the machine: the same set is divided alike wherever the workflow is read.
     """
     sizes = [_size(path) for path in entry.scores]
@@ -168,7 +168,7 @@ def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
 def judged_alone(settings: Configuration) -> tuple[str, ...]:
     """Return the methods that are cross-fitted in jobs of their own."""
     choice = settings.values["scatter"]["evaluate"]
-    # What asks where proteins lie is judged with the rest, which is told where.
+    # What asks where proteins lie is judged with the rest, which is given places.
     methods = tuple(method for method in settings.methods if not needs_places(method))
     if choice == "every":
         return methods

@@ -388,7 +388,7 @@ def _ablation_row(part: Ablation) -> tuple[str, ...]:
     elif part.nll.upper < 0:
         verdict = "it harms"
     else:
-        verdict = "no difference can be told"
+        verdict = "no difference can be seen"
     names = ", ".join(part.features)
     return (
         GROUPS.get(part.group, part.group),

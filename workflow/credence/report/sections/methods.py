@@ -71,7 +71,7 @@ def _verdict(lookup: Lookup) -> str:
             return words
         rest = "Every other method is worse by more than chance."
         if equal:
-            rest = f"Not to be told from it with these data: {', '.join(equal)}."
+            rest = f"Not distinguishable from it with these data: {', '.join(equal)}."
         return f"{words} {rest}"
     distance = next((entry for entry in differences if entry.method == best), None)
     words = f"{best} has the least held-out NLL over {OVER_ALL}; this run uses {findings.chosen}"

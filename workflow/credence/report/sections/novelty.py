@@ -83,8 +83,8 @@ def _lead(found: NoveltyFinding) -> str:
         )
     if found.n_repeats:
         lead += (
-            f" {of(found.n_repeats, 'protein')} cannot be told from a calibration protein: its "
-            "label says more than any confidence."
+            f" {of(found.n_repeats, 'protein')} cannot be distinguished from a calibration "
+            "protein: its label says more than any confidence."
         )
     return lead
 
