@@ -56,6 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return at
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["all", "none", "one"])
 def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
     folder: Path, name: str

@@ -416,6 +416,7 @@ def test_a_release_is_named_or_its_folder_is(inside: Path, refused: Callable[...
         assert len(content_lines(inside / "conf.tsv")) == 151
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["mmseqs", "kmer"])
 def test_every_engine_offers_the_search_of_new_against_old(inside: Path, engine: str) -> None:
     words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]

@@ -191,6 +191,7 @@ OF_WORLD = sorted(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", OF_WORLD)
 def test_the_commands_of_a_page_do_what_it_says(
     page: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

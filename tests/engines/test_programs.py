@@ -53,6 +53,7 @@ def partition(cluster: np.ndarray) -> set[frozenset[int]]:
 FAMILIES = {frozenset(range(4 * number, 4 * number + 4)) for number in range(8)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["mmseqs", "exact", "diamond"])
 def test_families_are_found_whatever_the_order_and_the_threads(name: str) -> None:
     if name == "diamond" and shutil.which("diamond") is None:

@@ -111,6 +111,7 @@ def nll(stated: Floats, came_true: np.ndarray) -> Floats:
     return -np.where(came_true, np.log(stated), np.log1p(-stated)).mean(axis=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_vectors", [True, False])
 def test_on_proteins_of_another_mix_every_event_is_told_better(has_vectors: bool) -> None:
     taught, asked = drawn(1, 700, 250), other_mix(2, 9000)

@@ -13,6 +13,8 @@ import pytest
 
 from faulty_runs import call, copied_package
 
+pytestmark = pytest.mark.long  # a second run of the workflow, with troves
+
 CONFIGURATION = """\
 run: small
 title: A small world with troves
