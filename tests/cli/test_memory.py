@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from credence.app import run_command_line
-from credence.composition import both_samples
 from credence.findings import Findings
 from credence.problems import ProblemList
+from credence.stages import shift
 from credence.stages.report import summarise_file
 from credence.tables import census, contract, samples, source, writing
 
@@ -85,10 +85,8 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(census, "CHUNK_ROWS", CHUNK_ROWS)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", CHUNK_ROWS)
     monkeypatch.setattr(contract, "BLOCK_BYTES", 20_000)
-    monkeypatch.setattr(
-        both_samples, "use_sample", partial(both_samples.use_sample, most_rows=500)
-    )
-    monkeypatch.setattr(both_samples, "together", partial(both_samples.together, most_rows=500))
+    monkeypatch.setattr(shift, "use_sample", partial(shift.use_sample, most_rows=500))
+    monkeypatch.setattr(shift, "together", partial(shift.together, most_rows=500))
 
 
 def bytes_a_row(work: Callable[[int], object]) -> float:
@@ -141,11 +139,11 @@ def test_checking_holds_a_chunk() -> None:
 
 @pytest.mark.long
 def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -> None:
-    def shift(size: int) -> None:
+    def estimate(size: int) -> None:
         words = [*KNOWN, "--method", "class_only", "--draws", "20"]
         done("shift", f"{size}.parquet", *words, "--estimator", "bbse_soft", "--out", "c.tsv")
 
-    assert bytes_a_row(shift) < MOST_BYTES
+    assert bytes_a_row(estimate) < MOST_BYTES
 
 
 NETWORKS = {"parquet": LONG_SPEC, "npz": ARRAY_SPEC}
@@ -182,11 +180,11 @@ def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
 
 @pytest.mark.long
 def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
-    def shift(size: int) -> None:
+    def estimate(size: int) -> None:
         words = [f"networks-{size}.npz", *KNOWN, "--method", "class_only", "--draws", "20"]
         done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=ARRAY_SPEC)
 
-    assert bytes_a_protein(shift) < MOST_BYTES
+    assert bytes_a_protein(estimate) < MOST_BYTES
 
 
 @pytest.mark.parametrize("ending", ["tsv", "parquet"])
