@@ -7,6 +7,7 @@ only by those two.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,17 +49,19 @@ class View:
     rows: Sequence[Sequence[str]] = ()  # The first cell is the row's name
 
 
-class Shown:
+class Shown(ABC):
     """A record that shows itself; each kind says what with `_view` and `_columns`."""
 
+    @abstractmethod
     def _view(self) -> View:
-        raise NotImplementedError
+        """Return what it shows as text."""
 
+    @abstractmethod
     def _columns(self) -> Mapping[str, Any]:
-        raise NotImplementedError
+        """Return everything as columns."""
 
-    def _draw(self, axes: Any) -> None:
-        raise NotImplementedError
+    def _draw(self, axes: Any) -> None:  # noqa: B027
+        """Draw into axes; a record that needs several has a `plot` of its own."""
 
     def __repr__(self) -> str:
         view = self._view()
