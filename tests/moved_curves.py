@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.findings.use_sets import WhatIf
+from credence.findings import WhatIf
 from credence.predictions import Floats
 
 HALF = 0.5  # Jeffreys

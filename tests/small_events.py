@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import Bins, Difference, MetricValue, Reliability
-from credence.findings.use_sets import (
+from credence.findings import (
     Ablation,
+    Bins,
+    Difference,
     EventFinding,
     EventsFinding,
     FeatureFinding,
     LearningPoint,
+    MetricValue,
     Pooled,
+    Reliability,
     TunedFinding,
 )
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from credence.findings import Findings
-from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
+from credence.findings import Findings, NovelProtein, NoveltyFinding, Points
 from credence.report import render, render_index, report_record
 from small_events import event, finding
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from credence.app import run_command_line
-from credence.findings.releases import ReleaseStep
+from credence.findings import ReleaseStep
 from credence.records import from_record, to_record
 
 END = "Fix this and run the command again.\n"

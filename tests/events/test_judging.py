@@ -15,7 +15,7 @@ from credence.events.event_judging import pooled_error, study_events
 from credence.events.features import EventEvidence
 from credence.events.learning import EventOptions
 from credence.events.model import FORECASTS, EventModel
-from credence.findings.use_sets import EventsFinding
+from credence.findings import EventsFinding
 from credence.metrics.binned import CALIBRATION, SHARPNESS
 from credence.metrics.metric import Judged
 from credence.predictions import Labelled

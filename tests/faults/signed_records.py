@@ -17,7 +17,7 @@ from credence.events.features import EventEvidence, Seen, table_of
 from credence.events.forecasters import FORECASTERS, Examples
 from credence.events.learning import fit_one
 from credence.events.model import EventModel, FittedEvent, Mix, mixture_of
-from credence.findings.use_sets import EventsFinding, ShiftClass, ShiftFinding
+from credence.findings import EventsFinding, ShiftClass, ShiftFinding
 from credence.novelty.reference import build
 from credence.novelty.space import fit_composition
 from credence.predictions import Labelled

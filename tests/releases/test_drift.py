@@ -10,7 +10,7 @@ from credence.calibrators.crossfit import fold_of
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.held_out import cross_fit
-from credence.findings.releases import Drift
+from credence.findings import Drift
 from credence.predictions import Labelled
 from credence.releases.drift import OldSet, drift_of, exchange_test, signed_scores
 

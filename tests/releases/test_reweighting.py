@@ -16,7 +16,7 @@ from credence.calibrators.kernel import Kernel
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.draws import cluster_weights
-from credence.findings.releases import ReleaseState, ReleaseStep
+from credence.findings import ReleaseState, ReleaseStep
 from credence.predictions import Labelled
 from credence.records import to_record
 from credence.releases.compare import Comparison, ReleaseData, compare

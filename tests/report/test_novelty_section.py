@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from credence.findings import Findings
-from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
+from credence.findings import Findings, NovelProtein, NoveltyFinding, Points
 from credence.records import from_record, to_record
 from credence.report import render
 from credence.report.blocks import Folded, Paragraph

@@ -9,18 +9,19 @@ from dataclasses import replace
 import pytest
 
 from credence import __version__
-from credence.findings import Findings, Provenance
-from credence.findings.releases import (
+from credence.findings import (
     Change,
     ClassChange,
     Drift,
     DriftClass,
     DriftTest,
     DriftTruth,
+    Findings,
     MetricChange,
     Moved,
     Outcome,
     ParameterChange,
+    Provenance,
     ReleasesFinding,
     ReleaseState,
     ReleaseStep,

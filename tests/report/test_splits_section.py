@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from credence.findings.run_record import (
+from credence.findings import (
     Apart,
     CrossingPair,
     LargeCluster,

@@ -13,7 +13,7 @@ from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import estimate_composition
 from credence.composition.estimators import BY_NAME
 from credence.composition.summary import Corrected, expected_truth, summarise_shift
-from credence.findings.use_sets import ShiftFinding
+from credence.findings import ShiftFinding
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.findings.run_record import LargeCluster
+from credence.findings import LargeCluster
 from credence.proteins import Proteins
 from credence.relatives import cut as cutting
 from credence.relatives.audit import audit

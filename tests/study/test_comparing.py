@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
+from credence.findings import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.predictions import from_scores, label
 from credence.records import from_record, to_record
 from credence.report.blocks import Paragraph, TableBlock

@@ -25,9 +25,7 @@ from credence.tables.contract import COMPOSITION_COLUMNS, Clusters, Groups
 from credence.tables.samples import Samples
 
 if TYPE_CHECKING:
-    from credence.findings import Findings, Results
-    from credence.findings.run_record import SplitFinding
-    from credence.findings.use_sets import ShiftFinding
+    from credence.findings import Findings, Results, ShiftFinding, SplitFinding
     from credence.tables.calibration_file import CalibrationFile
     from credence.tables.stage_files import ShiftFile
 

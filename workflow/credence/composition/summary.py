@@ -13,7 +13,7 @@ from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
 from credence.draws import cluster_weights
-from credence.findings.use_sets import ShiftClass, ShiftFinding
+from credence.findings import ShiftClass, ShiftFinding
 from credence.predictions import Floats, Predictions
 
 ENOUGH = 0.9  # the confidence of which the least score is reported

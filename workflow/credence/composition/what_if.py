@@ -22,7 +22,7 @@ from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.composition.adjusted import WINDOW
 from credence.composition.summary import Corrected, at_scores
 from credence.confidence import Confidence
-from credence.findings.use_sets import ShiftCurve, WhatIf, WhatIfPart
+from credence.findings import ShiftCurve, WhatIf, WhatIfPart
 from credence.predictions import Floats, Labelled, Predictions
 from credence.records import to_record
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from credence.findings.run_record import Apart, CrossingPair, SplitClass, SplitFinding, SplitGroup
+from credence.findings import Apart, CrossingPair, SplitClass, SplitFinding, SplitGroup
 from credence.predictions import Booleans, Integers, Strings
 from credence.relatives.audit import Audit, by_class, upper_bound
 from credence.relatives.pack import (

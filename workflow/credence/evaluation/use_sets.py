@@ -10,8 +10,15 @@ import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, note_text
 from credence.draws import keys_of
-from credence.findings import Setting, UseClass, UseRow, UseSet
-from credence.findings.use_sets import NovelProtein, NoveltyFinding, Points
+from credence.findings import (
+    NovelProtein,
+    NoveltyFinding,
+    Points,
+    Setting,
+    UseClass,
+    UseRow,
+    UseSet,
+)
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Floats, Integers, Predictions, Strings
 

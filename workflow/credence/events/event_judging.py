@@ -33,13 +33,14 @@ from credence.events.learning import (
 )
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
 from credence.events.rules import row_shares
-from credence.findings.evaluated import Difference, MetricValue
-from credence.findings.use_sets import (
+from credence.findings import (
     Ablation,
+    Difference,
     EventFinding,
     EventsFinding,
     FeatureFinding,
     LearningPoint,
+    MetricValue,
     Pooled,
     TunedFinding,
 )

@@ -35,7 +35,7 @@ from scipy import sparse
 from scipy.cluster import hierarchy
 from scipy.sparse import csgraph
 
-from credence.findings.run_record import LargeCluster
+from credence.findings import LargeCluster
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import Library

@@ -23,7 +23,7 @@ from scipy import optimize, sparse
 from scipy.sparse import csgraph
 
 from credence.calibrators.crossfit import clusters_per_stratum
-from credence.findings.run_record import LargeCluster
+from credence.findings import LargeCluster
 from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.audit import (

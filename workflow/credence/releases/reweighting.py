@@ -29,7 +29,7 @@ from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibrator, ClassSample, DrawingMethod, FitOptions
 from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights
-from credence.findings.releases import Change
+from credence.findings import Change
 from credence.predictions import Floats, Labelled
 
 NONE = float("nan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
+from credence.findings import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.report.blocks import (
     Block,
     Figure,

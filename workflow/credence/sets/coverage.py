@@ -7,7 +7,7 @@ import numpy as np
 from credence.calibrators.crossfit import fold_of
 from credence.draws import encode_clusters
 from credence.evaluation.ratios import Ratio, estimate, mean_of
-from credence.findings.evaluated import SetClass, SetsFinding
+from credence.findings import SetClass, SetsFinding
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
 

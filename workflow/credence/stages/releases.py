@@ -13,8 +13,7 @@ import numpy as np
 from credence import __version__
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.findings import InputFile, Provenance
-from credence.findings.releases import Outcome, ReleaseState, ReleaseStep, SetAside
+from credence.findings import InputFile, Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.records import to_record

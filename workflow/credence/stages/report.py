@@ -17,10 +17,20 @@ import pyarrow.compute as pc
 
 from credence.confidence import NOTE_TEXTS
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
-from credence.findings import Findings, Notice, Results, Setting, ShiftFinding, UseRow, UseSet
-from credence.findings.releases import ReleasesFinding, ReleaseStep
-from credence.findings.run_record import SplitFinding
-from credence.findings.use_sets import EventsFinding, NoveltyFinding
+from credence.findings import (
+    EventsFinding,
+    Findings,
+    Notice,
+    NoveltyFinding,
+    ReleasesFinding,
+    ReleaseStep,
+    Results,
+    Setting,
+    ShiftFinding,
+    SplitFinding,
+    UseRow,
+    UseSet,
+)
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import json_text, read_record
 from credence.report import citation, readme, render, render_index, report_record

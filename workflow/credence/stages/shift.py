@@ -36,7 +36,7 @@ from credence.composition.estimators import (
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
-from credence.findings.use_sets import ShiftFinding
+from credence.findings import ShiftFinding
 from credence.predictions import Labelled, Predictions
 from credence.problems import InputError, nearest, refuse
 from credence.progress import Progress

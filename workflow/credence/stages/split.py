@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from credence.evaluation.split_findings import describe_split
-from credence.findings.run_record import SplitClass, SplitFinding
+from credence.findings import SplitClass, SplitFinding
 from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins, join

@@ -15,8 +15,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.notices import plural
 from credence.evaluation.two_sets import measure_halves, summarise_draws
-from credence.findings import Provenance
-from credence.findings.evaluated import NoveltyStudy, StudySet
+from credence.findings import NoveltyStudy, Provenance, StudySet
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.progress import Progress
 from credence.records import to_record

@@ -12,7 +12,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.draws import keys_of
 from credence.evaluation.ratios import estimate, mean_of
-from credence.findings.evaluated import InputFinding, StudyMethod, StudySet
+from credence.findings import InputFinding, StudyMethod, StudySet
 from credence.novelty import macest, trust_score
 from credence.novelty.macest import MacestSettings
 from credence.novelty.trust_score import TrustSettings

@@ -19,7 +19,7 @@ from credence.calibrators.protocol import Calibration
 from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.estimate import ratio_of
 from credence.events.model import FORECASTS, EventModel, Mix
-from credence.findings.use_sets import EventsFinding, ShiftFinding
+from credence.findings import EventsFinding, ShiftFinding
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import InputError, Problem, raise_any, refuse

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings
-from credence.findings.releases import ReleaseStep
+from credence.findings import Findings, ReleaseStep
 from credence.report.journal.class_curves import LOSS, SCORE, evidence, level_words, seen_classes
 from credence.report.journal.figure import ClassPanel, Heat, PanelGrid, RankPlot
 from credence.report.sections.lookup import Lookup

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings
-from credence.findings.evaluated import Difference, MetricValue
-from credence.findings.use_sets import Ablation, EventFinding, EventsFinding
+from credence.findings import (
+    Ablation,
+    Difference,
+    EventFinding,
+    EventsFinding,
+    Findings,
+    MetricValue,
+)
 from credence.report.blocks import (
     Block,
     Figure,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings
-from credence.findings.use_sets import NovelProtein, NoveltyFinding
+from credence.findings import Findings, NovelProtein, NoveltyFinding
 from credence.report.blocks import (
     Block,
     Figure,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings
-from credence.findings.releases import (
+from credence.findings import (
     Change,
     ClassChange,
     Drift,
     DriftClass,
+    Findings,
     Outcome,
     ReleaseState,
     ReleaseStep,

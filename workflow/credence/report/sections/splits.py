@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from credence.findings import Findings
-from credence.findings.run_record import SplitFinding
+from credence.findings import Findings, SplitFinding
 from credence.report.blocks import (
     Block,
     Figure,

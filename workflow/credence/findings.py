@@ -1,0 +1,1086 @@
+"""What a run found, as frozen typed records: the report's only input.
+
+Every number is computed before it stands here. The records hold plain Python
+values, so that they go to JSON and back unchanged; NaN is null there. They
+name no clock, host or path: the same inputs give the same records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+SCHEMA = "credence/findings/2"
+STEP_SCHEMA = "credence/compare/1"
+
+Numbers = tuple[float, ...]
+Counts = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """What a perfectly calibrated method would score on a calibration error."""
+
+    method: str  # As in :class:`credence.findings.MetricValue`
+    class_name: str | None  # The predicted class; None: all
+    sample: str
+    metric: str
+    # Whether relatives were taken to be right or wrong together, as far as their confidences
+    # allow; else every protein by itself. The truth lies between the two.
+    relatives_alike: bool
+    value: float  # Mean and quantiles of the simulated scores
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class CalibrationTest:
+    """A test of perfect calibration, on held-out proteins."""
+
+    method: str  # The method
+    class_name: str | None  # The predicted class; None: all
+    test: str  # ``kolmogorov_smirnov``, ``kuiper`` or ``spiegelhalter``
+    # NaN where every confidence is 0 or 1 (for Spiegelhalter's also ½), so that there is no test.
+    statistic: float
+    p_value: float  # By random signs over clusters: valid with relatives
+    p_adjusted: float  # The same, by Holm's rule over the classes; NaN over all
+    # By the asymptotic law for independent proteins; too small with relatives.
+    p_independent: float
+    power: float  # Chance to see, at 5 %, confidences that are five points off throughout
+    n: int  # Proteins and clusters tested
+    n_clusters: int
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Histograms of a class from two halves that share no cluster.
+
+    How far they lie apart is how noisy a histogram of half this size is.
+    """
+
+    class_name: str  # The predicted class
+    edges: Numbers  # Of the bins of scores
+    n_first: Counts  # Proteins per bin
+    n_second: Counts
+    share_first: Numbers  # Weighted share right per bin; NaN where a bin is empty
+    share_second: Numbers
+    # Mean of |first − second| over the bins that both fill, by their smaller count; NaN where
+    # there are none.
+    distance: float
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Share that is truly of a class over its score, counted in two ways."""
+
+    class_name: str  # The class
+    score: Numbers  # Ascending
+    top_label: Numbers  # Among proteins predicted to be in the class
+    all_scores: Numbers  # Among all proteins, whatever they are predicted to be
+    bandwidth: float  # Of the Gaussian that smooths both
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """What the calibration set holds of one class."""
+
+    class_name: str  # The class
+    n_true: int  # Proteins that are in it, are predicted to be, and both
+    n_predicted: int
+    n_correct: int
+    n_clusters: int  # Clusters of relatives among those predicted
+    share: float  # Conf1, the share of right predictions (weighted), with its interval
+    lower: float
+    upper: float
+    score_min: float  # Of the predictions' top scores; NaN where there are none
+    score_median: float
+    score_max: float
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Shares of right predictions in bins, with intervals over clusters."""
+
+    edges: Numbers  # One more than there are bins; each is left-open, the first closed
+    n: Counts  # Per bin
+    n_correct: Counts
+    n_clusters: Counts
+    mean: Numbers  # Weighted mean of what was binned; NaN where a bin is empty
+    share: Numbers  # Weighted share of right predictions; NaN where a bin is empty
+    lower: Numbers
+    upper: Numbers
+
+
+@dataclass(frozen=True)
+class ScoreHistogram:
+    """Top scores of the proteins predicted to be in one class."""
+
+    class_name: str  # The class
+    shares: Bins  # Share of right predictions per bin of scores, method or no method
+    edges: Numbers  # Finer bins, of the same width
+    n_correct: Counts  # Right and wrong predictions per finer bin
+    n_wrong: Counts
+
+
+@dataclass(frozen=True)
+class CurveFinding:
+    """Confidence of one class under one method, over the top score."""
+
+    method: str  # Whose it is
+    class_name: str
+    # Whether the method's confidence depends on the top score alone; else the values are means
+    # over the proteins near each score.
+    is_function: bool
+    score: Numbers  # Where it was evaluated, ascending
+    value: Numbers  # The confidence and its pointwise interval; NaN where there is none
+    lower: Numbers
+    upper: Numbers
+    support: Numbers  # Effective number of calibration proteins near each score
+    note: Counts  # A :class:`credence.confidence.Note` each
+
+
+@dataclass(frozen=True)
+class ScoreNeeded:
+    """The least score from which on the interval's lower end stays above."""
+
+    method: str  # Whose it is
+    class_name: str
+    confidence: float  # The confidence asked for
+    score: float  # NaN where no score seen in calibration is enough
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Confidence against the share of right predictions."""
+
+    method: str  # The method
+    class_name: str | None  # The predicted class; None: all
+    sample: str  # ``in_sample`` or ``held_out``
+    bins: Bins  # Over the confidence
+    # Per bin, where the share would lie by chance were every confidence true and relatives right
+    # or wrong together (consistency band).
+    band_lower: Numbers = ()
+    band_upper: Numbers = ()
+    # Kernel estimate of the share right, at evenly spaced confidences from 0 to 1; NaN where there
+    # is next to nothing.
+    curve: Numbers = ()
+    counts: Counts = ()  # Proteins in fine bins of the confidence
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """One metric of one method."""
+
+    method: str  # The method
+    class_name: str | None  # The predicted class; None: all
+    sample: str  # ``in_sample`` or ``held_out``
+    metric: str  # Name in the registry of metrics
+    value: float  # With its interval over clusters; NaN where it cannot be given
+    lower: float
+    upper: float
+    n: int  # Proteins and clusters measured
+    n_clusters: int
+    n_excluded: int  # Proteins left out because the method gives them no confidence
+    n_clipped: int  # Confidences within 1e-15 of 0 or 1
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A metric of one method minus that of the reference, pair by pair."""
+
+    method: str  # What is compared with what
+    reference: str
+    class_name: str | None  # The predicted class; None: all
+    sample: str  # As in :class:`MetricValue`
+    metric: str
+    value: float  # With its interval over clusters
+    lower: float
+    upper: float
+    n: int  # Proteins to which both give a confidence
+
+
+@dataclass(frozen=True)
+class FittedParameter:
+    """A number that fitting chose for one class."""
+
+    method: str  # Whose it is
+    class_name: str
+    name: str  # ``bandwidth`` or ``cutoff`` (in score units), ``temperature`` or ``award``
+    value: float  # What was chosen
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that a reader has to know."""
+
+    kind: str  # What it is about: ``scarce class``, ``fallback``, ``ties``, …
+    text: str  # One or two plain sentences
+    class_name: str | None = None  # The class it concerns; None: all
+    is_warning: bool = False  # Whether numbers must be read with care because of it
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that evaluating the methods on the calibration set gave."""
+
+    class_names: tuple[str, ...]  # In the classifier's order
+    scale: float  # What a row of scores sums to
+    n_samples: int  # Of the calibration set and of the evaluation
+    n_clusters: int
+    n_correct: int
+    n_ties: int
+    n_folds: int
+    n_draws: int
+    level: float  # Coverage of the intervals
+    confusion: tuple[Counts, ...]  # Proteins by true class (rows) and predicted class (columns)
+    classes: tuple[ClassCount, ...]
+    histograms: tuple[ScoreHistogram, ...] = ()
+    curves: tuple[CurveFinding, ...] = ()
+    scores_needed: tuple[ScoreNeeded, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
+    metrics: tuple[MetricValue, ...] = ()
+    # Of all metrics from the reference; and of the main ones, held-out, for every pair of methods.
+    differences: tuple[Difference, ...] = ()
+    pairs: tuple[Difference, ...] = ()
+    floors: tuple[NoiseFloor, ...] = ()
+    tests: tuple[CalibrationTest, ...] = ()
+    # The same by weight, as shares of the true class: the confusion matrix.
+    given_true: tuple[Numbers, ...] = ()
+    # As shares of the predicted class: the reverse confusion matrix, whose diagonal is the class-
+    # only confidence. NaN where a class is absent.
+    given_predicted: tuple[Numbers, ...] = ()
+    halves: tuple[Halves, ...] = ()
+    counting: tuple[Counting, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    parameters: tuple[FittedParameter, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChoiceTrial:
+    """How one candidate did on families it had not seen."""
+
+    method: str  # The candidate
+    held_out_nll: float  # Its mean negative log-likelihood
+    difference: float  # The same less the best candidate's, pair by pair, and how sure that is
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class ClassChoice:
+    """What was chosen for one class."""
+
+    class_name: str  # The predicted class
+    # The method (or all that are blended), and the candidates that the data cannot tell from the
+    # best.
+    chosen: tuple[str, ...]
+    rivals: tuple[str, ...]
+    n: int  # Proteins and families that judged
+    n_clusters: int
+    trials: tuple[ChoiceTrial, ...]  # All candidates, from simple to complex
+
+
+@dataclass(frozen=True)
+class SkippedCandidate:
+    """A candidate that the data do not allow."""
+
+    method: str  # Which, and why
+    reason: str
+
+
+@dataclass(frozen=True)
+class MethodChoices:
+    """The choices of one fitted `auto`."""
+
+    method: str  # Its specification
+    classes: tuple[ClassChoice, ...]  # One per class
+    skipped: tuple[SkippedCandidate, ...] = ()  # Candidates that the data do not allow
+
+
+@dataclass(frozen=True)
+class SetClass:
+    """The sets of the proteins of one class."""
+
+    class_name: str | None  # The true class; None for all proteins
+    n: int  # Proteins and families of it
+    n_clusters: int
+    is_always_in: bool  # Whether too few families are known, so that the class stands in every set
+    # Share of held-out families' proteins whose set holds their class, every family counting once
+    # in its class, with its interval.
+    coverage: float
+    lower: float
+    upper: float
+    coverage_proteins: float  # The same, every protein counting once
+    mean_size: float  # Mean number of classes in a set, every family counting once
+
+
+@dataclass(frozen=True)
+class SetsFinding:
+    """What the prediction sets are worth."""
+
+    level: float  # What they promise
+    kind: str  # ``class_wise`` or ``overall``
+    n_folds: int  # Folds of whole families that were held out in turn
+    families_needed: int  # Families a class needs so as not to stand in every set
+    classes: tuple[SetClass, ...]  # One per class, in order
+    all_classes: SetClass  # All proteins together
+    sizes: Counts  # Held-out proteins whose set has 0, 1, 2, … classes
+    n_single_right: int  # Of the sets of one class, how many name the true one
+
+
+@dataclass(frozen=True)
+class InputFinding:
+    """What one method says of one kind of input."""
+
+    kind: str  # ``held out``, or a kind of noise
+    n: int  # Inputs
+    mean: float  # Mean confidence
+    quantiles: Numbers  # 5 %, 25 %, 50 %, 75 % and 95 % of the confidences
+    trust_rank: float  # Spearman's rank correlation with the trust score
+    ks: float  # Kolmogorov–Smirnov distance to MACEst's confidences of the same inputs
+
+
+@dataclass(frozen=True)
+class StudyMethod:
+    """One method."""
+
+    name: str  # Of the registry, or MACEst with the space it looks in
+    is_macest: bool  # Whether it is MACEst
+    nll: float  # On held-out families, with the interval over families
+    nll_lower: float
+    nll_upper: float
+    ece: float  # Calibration error there, ten bins of equal count
+    inputs: tuple[InputFinding, ...]  # Held-out proteins first, then each kind of noise
+    at_mutations: Numbers  # Mean confidence at each share of residues mutated
+
+
+@dataclass(frozen=True)
+class StudySet:
+    """One set on which all methods were tried."""
+
+    name: str  # What it is, in a word and in a sentence
+    about: str
+    n_classes: int  # Classes that the classifier knows
+    n_training: int  # Samples
+    n_calibration: int
+    n_held_out: int
+    n_clusters: int  # Clusters among those held out
+    accuracy: float  # Of the classifier, on those held out
+    methods: tuple[StudyMethod, ...]  # All methods
+    mutations: Numbers = ()  # Shares of residues mutated; empty for sets that are no proteins
+    # Share of predictions that still name the class before mutation.
+    accuracy_at_mutations: Numbers = ()
+    is_simulated: bool = False  # Whether its samples are made, and say nothing about nature
+
+
+@dataclass(frozen=True)
+class NoveltyStudy:
+    """The whole study."""
+
+    level: float  # Coverage of the intervals
+    sets: tuple[StudySet, ...]  # Proteins first, then the open sets
+
+
+@dataclass(frozen=True)
+class DriftTest:
+    """One test of the old calibration on the trove."""
+
+    test: str  # ``kolmogorov_smirnov`` or ``spiegelhalter``
+    # Whether the old calibration was first corrected for the trove's own class frequencies.
+    is_corrected: bool
+    statistic: float  # As in :class:`credence.findings.CalibrationTest`
+    p_value: float
+    p_adjusted: float
+    power: float
+
+
+@dataclass(frozen=True)
+class DriftClass:
+    """The trove's proteins predicted to be in one class, under the old calibration."""
+
+    class_name: str | None  # The class; None: all
+    n: int  # Proteins, their families, right predictions
+    n_clusters: int
+    n_correct: int
+    n_unknown: int  # Proteins left out: the old calibration gives them no confidence
+    expected: float  # Right predictions that the old confidences make one expect
+    nll_old: float  # Held-out mean on the old set, mean on the trove
+    nll_trove: float
+    lower: float  # Ends of the interval of the difference, over families
+    upper: float
+    tests: tuple[DriftTest, ...]  # Those that can be made
+    sentence: str = ""  # What they say
+
+
+@dataclass(frozen=True)
+class DriftTruth:
+    """Whether proteins truly in one class score in the trove as they did before."""
+
+    class_name: str  # The true class
+    n_old: int  # Proteins and families
+    n_trove: int
+    n_clusters_old: int
+    n_clusters_trove: int
+    right_old: float  # Shares predicted to be in it
+    right_trove: float
+    # Greatest distance of the distributions of the top score, that of wrong predictions taken as
+    # negative.
+    distance: float
+    p_value: float  # By exchanging whole families between the two
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
+class Drift:
+    """Whether a trove agrees with the calibration before it."""
+
+    n: int  # Proteins of the trove that were looked at, and their families
+    n_clusters: int
+    n_joined: int  # Those left out: the old set has relatives of them
+    classes: tuple[DriftClass, ...]  # All first, then per predicted class
+    truths: tuple[DriftTruth, ...]  # Per true class that both hold
+    sentences: tuple[str, ...]  # What a reader has to know
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """One protein of a trove that does not calibrate, and why."""
+
+    id: str  # The protein and its label
+    true_class: str
+    relative: str  # The protein that decided it, with its class; '' where there is none
+    relative_class: str
+    identity: float  # Likeness to that one; NaN where not known
+    coverage: float
+    reason: str  # In words
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of some proteins of a trove."""
+
+    outcome: str  # Its name in the table of the trove, and in words
+    meaning: str
+    n: int  # Proteins
+    examples: tuple[SetAside, ...] = ()  # The first of them by id; none of those that were added
+
+
+@dataclass(frozen=True)
+class ReleaseState:
+    """One release of the calibration set."""
+
+    name: str  # Of its trove; ``base`` for the first. A file's name without releases.
+    number: int  # Its place in the chain
+    date: str | None  # As the configuration states it
+    digest: str  # Of the release; '' where a calibration file alone was given
+    n_calibration: int  # Proteins that calibrate, right predictions among them, their families
+    n_correct: int
+    n_clusters: int
+    # What became of its trove, all outcomes; none for the first.
+    outcomes: tuple[Outcome, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number before and after, and what moved it.
+
+    ``total = evidence + composition``: evidence is the change at the class
+    frequencies of the older release, composition the rest.
+    """
+
+    # In the older release; in the newer one, re-weighted to the older's class frequencies; in the
+    # newer one as it is.
+    before: float
+    fixed: float
+    after: float
+    total_lower: float  # Ends of the interval of each difference; NaN where there is none
+    total_upper: float
+    evidence_lower: float
+    evidence_upper: float
+    composition_lower: float  # Likewise
+    composition_upper: float
+
+    @property
+    def total(self) -> float:
+        """The whole change."""
+        return self.after - self.before
+
+    @property
+    def evidence(self) -> float:
+        """The change at fixed frequencies."""
+        return self.fixed - self.before
+
+    @property
+    def composition(self) -> float:
+        """The change that re-weighting makes."""
+        return self.after - self.fixed
+
+
+@dataclass(frozen=True)
+class ParameterChange:
+    """What fitting chose for a class, before and after; NaN where nothing."""
+
+    name: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """What a trove changed for the proteins predicted to be in one class."""
+
+    class_name: str  # The class
+    # Before and after: proteins in it, predicted to be, both, and families among those predicted.
+    n_true: Counts
+    n_predicted: Counts
+    n_correct: Counts
+    n_clusters: Counts
+    parameters: tuple[ParameterChange, ...]  # Bandwidth, cutoff and so on
+    # Where `change` is: the median score of the older release's predictions; NaN where the score
+    # alone does not give the confidence, then `change` is of the mean over the newer release's
+    # predictions of the class.
+    score: float
+    # Of the confidence; None where one of the releases has no prediction of the class, or no
+    # proteins are at hand.
+    change: Change | None
+    share: Change | None  # Of the share right, whatever the score
+    edges: Numbers  # Bins of the score
+    right_before: Counts  # Predictions per bin
+    wrong_before: Counts
+    right_after: Counts
+    wrong_after: Counts
+    grid: Numbers  # Scores of the curves; none for a method that looks at all scores
+    before: Numbers  # The curve of the older release
+    before_lower: Numbers
+    before_upper: Numbers
+    after: Numbers  # The curve of the newer one
+    after_lower: Numbers
+    after_upper: Numbers
+    fixed: Numbers  # The newer one at the older's class frequencies
+    sentence: str = ""  # What a reader has to know
+    # Whether its confidences differ, be it that nothing was added to it: where all classes share a
+    # parameter, or relatives lightened its proteins.
+    is_moved: bool = False
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether proteins predicted to be in the class or in it were added, or it moved."""
+        if self.is_moved:
+            return True
+        pairs = (self.n_true, self.n_predicted, self.n_correct, self.n_clusters)
+        return any(first != second for first, second in pairs)
+
+
+@dataclass(frozen=True)
+class MetricChange:
+    """A held-out metric before and after, on the proteins that are in both."""
+
+    class_name: str | None  # The predicted class; None: all
+    metric: str  # Name in the registry of metrics
+    # ``old``: the older release's calibration proteins, cross-fitted in both; ``test``: the test
+    # group, which fitted neither.
+    sample: str
+    before: float  # Means
+    after: float
+    lower: float  # Ends of the interval of after − before, over families
+    upper: float
+    n: int  # Proteins
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One protein's confidence before and after."""
+
+    id: str  # The protein and its predicted class
+    predicted_class: str
+    score: float  # NaN where there is none
+    before: float
+    after: float
+    is_new: bool  # Whether it came with the newer release
+
+
+@dataclass(frozen=True)
+class ReleaseStep:
+    """From one release to a later one."""
+
+    older: ReleaseState  # The two
+    newer: ReleaseState
+    method: str  # Whose confidences are compared
+    scale: float  # Of the scores; coverage of the intervals
+    level: float
+    classes: tuple[ClassChange, ...]  # One per class
+    metrics: tuple[MetricChange, ...] = ()  # Held-out, on the same proteins
+    # Proteins whose confidence was compared, and those moved by half a point or more.
+    n_compared: int = 0
+    n_moved: int = 0
+    n_lightened: int = 0  # Old proteins that weigh less now, since relatives joined their families
+    moved: tuple[Moved, ...] = ()  # Those that moved most
+    drift: Drift | None = None  # None where there are no new proteins to look at
+    sentences: tuple[str, ...] = ()  # What a reader has to know
+    schema: str = field(default=STEP_SCHEMA, init=False)
+
+
+@dataclass(frozen=True)
+class ReleasesFinding:
+    """All releases of the run, and what each changed."""
+
+    releases: tuple[ReleaseState, ...]  # In the order of the chain
+    steps: tuple[ReleaseStep, ...]  # From each to the next
+
+
+@dataclass(frozen=True)
+class ShiftClass:
+    """One class in a use-set of another composition."""
+
+    class_name: str  # The class
+    calibration_share: float  # Its share in calibration; in the use-set, with its interval
+    share: float
+    lower: float
+    upper: float
+    applied: float  # The share that confidences are corrected for: between those two
+    weight: float  # Ratio of the shares; NaN for a class that calibration does not hold
+    n_predicted: int  # Proteins of the use-set predicted to be of it
+    expected_predicted: float  # As many as the composition makes one expect
+    effective_before: float  # Effective number of calibration proteins predicted, before and after
+    effective_after: float
+    score_median: float  # Median score of the calibration proteins predicted; NaN without any
+    confidence_before: float  # Confidence there, uncorrected and corrected
+    confidence_after: float
+    # Least score from which on confidence is never below 90 %; NaN where there is none, or where
+    # the score alone does not give the confidence.
+    score_before: float
+    score_after: float
+    right: float  # Expected number of right predictions among those of the class
+    right_lower: float
+    right_upper: float
+    elsewhere: float  # Expected number of proteins of the class predicted to be of another
+    elsewhere_lower: float
+    elsewhere_upper: float
+
+
+@dataclass(frozen=True)
+class ShiftCurve:
+    """Confidence of one class over the score, uncorrected and corrected."""
+
+    class_name: str  # The predicted class
+    score: Numbers  # Where both were evaluated, ascending
+    before: Numbers  # As calibrated, with its interval; NaN where there is none
+    before_lower: Numbers
+    before_upper: Numbers
+    after: Numbers  # Corrected for the composition
+    after_lower: Numbers
+    after_upper: Numbers
+
+
+@dataclass(frozen=True)
+class ShiftFinding:
+    """The composition of one use-set."""
+
+    name: str  # Name of the use-set
+    estimator: str  # What estimated it, and the method that was corrected
+    method: str
+    level: float  # Coverage of the intervals
+    n_use: int  # Proteins, and those of them that stand for all; 0 where the estimator needs none
+    n_cells: int
+    compression_error: float  # Greatest change of a share that this makes, on a part of the set
+    condition: float  # Condition number of P(predicted | true); NaN where it is singular
+    # Part of the estimated shift that is corrected for: what chance does not explain. 1 for a
+    # stated composition.
+    part_applied: float
+    p_no_shift: float  # See :class:`credence.shift.diagnostics.Diagnostics`
+    gap: float
+    p_label_shift: float
+    right: float  # Expected number of right predictions, of all classes
+    right_lower: float
+    right_upper: float
+    classes: tuple[ShiftClass, ...]  # One per class
+    sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
+    remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
+    # One per class that was predicted in calibration, where class and score give the confidence.
+    curves: tuple[ShiftCurve, ...] = ()
+
+
+@dataclass(frozen=True)
+class WhatIfPart:
+    """The calibration proteins predicted to be of one class and truly of one."""
+
+    predicted: int  # The two classes, as places in the class names
+    true: int
+    mass: float  # Sum of their weights, and of the weights' squares
+    mass_squared: float
+    family_squared: float  # Sum of the squares of their families' weights
+    density: Numbers  # How many of them lie near each score of the grid
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What every class's curve would be at any composition.
+
+    Notes
+    -----
+    With w = share/calibration share of the true class, the confidence of
+    predicted class k is (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a
+    the prior weight and c_k the share right of the re-weighted class; c_k where
+    there is no density. Where the effective number of re-weighted proteins is
+    below `min_positives`, or all or none of them are right, it is
+    (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses.
+    """
+
+    method: str  # Whose curves these are
+    # Whether the method is a ratio of sums, so that re-weighting is all that fitting it anew would
+    # do; else its curve is moved by Bayes' rule.
+    is_exact: bool
+    calibration_share: Numbers  # Share of each class in calibration
+    score: Numbers  # The grid, ascending
+    prior_weight: float  # See the notes
+    min_positives: float
+    parts: tuple[WhatIfPart, ...]  # Pairs of classes that occur
+
+
+@dataclass(frozen=True)
+class NovelProtein:
+    """One protein that is unlike those of the calibration set."""
+
+    id: str  # The protein, and what the classifier says
+    predicted_class: str
+    confidence: float  # The published one; NaN where there is none
+    novelty: float  # See :class:`credence.novelty.reference.Look`
+    distance: float  # To the nearest calibration protein
+    nearest: str  # That protein and its true class
+    nearest_class: str
+    training_distance: float  # To the nearest training protein; NaN where those are not known
+
+
+@dataclass(frozen=True)
+class Points:
+    """Places along the first two axes."""
+
+    x: Numbers  # One entry per protein
+    y: Numbers
+    n: int  # Of how many proteins these are a sample
+
+
+@dataclass(frozen=True)
+class NoveltyFinding:
+    """The proteins of one use-set beside those that are known."""
+
+    name: str  # The use-set
+    features: str  # ``composition`` or ``vectors``
+    n_components: int  # Axes of the space
+    explained: Numbers  # Share of the variance along the first two axes
+    flag: float  # Novelty above which a protein is flagged
+    # Proteins; those with a place; those flagged; those at distance 0 of a calibration protein.
+    n: int
+    n_placed: int
+    n_flagged: int
+    n_repeats: int
+    n_calibration: int  # Calibration proteins with a place
+    n_training: int  # Training proteins with a place; 0 where those are not known
+    confidence_flagged: float  # Mean confidence of the flagged and of the others; NaN without any
+    confidence_others: float
+    edges: Numbers  # Bins of the distance
+    # Calibration proteins by distance to other families, and proteins of the use-set by distance
+    # to the calibration set.
+    calibration_counts: Counts
+    use_counts: Counts
+    flag_distance: float  # Distance beyond which a protein is flagged; NaN where nothing is known
+    calibration: Points  # The map
+    others: Points
+    flagged: Points
+    rows: tuple[NovelProtein, ...]  # The farthest of the flagged ones
+
+
+@dataclass(frozen=True)
+class FeatureFinding:
+    """A feature, or why there is none."""
+
+    name: str  # From the registry
+    group: str
+    summary: str
+    missing: str = ""  # What it would need; empty where it was used
+
+
+@dataclass(frozen=True)
+class TunedFinding:
+    """What tuning chose for one forecaster."""
+
+    forecaster: str  # Its name, and in words what was tuned; empty: nothing
+    setting: str
+    value: float  # What was chosen on the whole set
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What a group of features is worth."""
+
+    group: str  # The group left out
+    features: tuple[str, ...]  # Names of the features that went with it
+    nll: Difference  # Without the group minus with all: above 0 the group helps
+    brier: Difference
+
+
+@dataclass(frozen=True)
+class LearningPoint:
+    """How good forecasts are that learn from part of the calibration set."""
+
+    share: float  # Part of the clusters outside each fold that was learnt from
+    n_learnt: int  # Proteins learnt from, on average over the folds
+    metrics: tuple[MetricValue, ...]  # Held-out NLL, Brier score, calibration and sharpness
+
+
+@dataclass(frozen=True)
+class EventFinding:
+    """One event."""
+
+    name: str  # What it is called, and what it says
+    words: str
+    n: int  # Calibration proteins, their clusters, and those for which it came true
+    n_clusters: int
+    n_true: int
+    share: float  # Weighted share of the latter
+    note: str = ""  # Why its probability is no forecast; empty where it is one
+    # Held-out, by forecaster; ``published`` is what tables carry.
+    metrics: tuple[MetricValue, ...] = ()
+    differences: tuple[Difference, ...] = ()  # Held-out, each forecaster minus ``published``
+    reliability: tuple[Reliability, ...] = ()  # Of what is published, held-out
+    tuned: tuple[TunedFinding, ...] = ()  # By forecaster
+    ablations: tuple[Ablation, ...] = ()  # Of the forecaster that is published
+    learning: tuple[LearningPoint, ...] = ()  # Of the same, from few proteins to all
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """What looking at all events at once would hide."""
+
+    pooled: float  # Calibration part of the Brier score, all events in the same bins
+    apart: float  # The mean of the same, each event in bins of its own
+    n: int  # Proteins times events
+
+
+@dataclass(frozen=True)
+class EventsFinding:
+    """All that was found of the events that were asked for."""
+
+    forecaster: str  # Whose probabilities are published
+    compared: tuple[str, ...]  # All that were judged, in the order shown
+    n_folds: int  # Folds of whole clusters
+    level: float  # Coverage of the intervals
+    agrees: bool  # Whether the probability of the predicted class is the published confidence
+    method: str  # The method of that confidence; empty: none was given
+    features: tuple[FeatureFinding, ...]  # Of the registry
+    events: tuple[EventFinding, ...]  # In the order asked for
+    # Held-out forecasts that contradicted another one by more than a thousandth, so that they were
+    # moved.
+    n_moved: int
+    nll_before: float  # Mean over events of the held-out NLL, before and after that
+    nll_after: float
+    pooled: Pooled | None = None  # With two events or more
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """One file that the run read."""
+
+    role: str  # What it was read as: ``calibration scores``, ``proteins``, …
+    name: str  # Its name as the configuration gives it, never an absolute path
+    sha256: str  # Digest of its bytes
+    n_records: int | None = None  # Rows or sequences read from it
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of the run, as text."""
+
+    name: str  # Its key, with dots: ``clustering.identity``
+    value: str  # Its value
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers come from."""
+
+    run: str  # Name of the run
+    title: str  # What the page is called
+    credence_version: str  # Version of the package
+    # Whether the inputs were simulated; stated wherever numbers are shown.
+    is_simulated: bool = False
+    inputs: tuple[InputFile, ...] = ()  # What was read
+    settings: tuple[Setting, ...] = ()  # Every setting that can change a number
+    versions: tuple[Setting, ...] = ()  # Python and the libraries that computed the numbers
+
+
+@dataclass(frozen=True)
+class MethodFinding:
+    """One method that was fitted."""
+
+    name: str  # Its specification: ``kernel(bandwidth=mon4)``
+    summary: str  # From the registry
+    reference: str
+    settings: tuple[Setting, ...] = ()  # All of its settings, defaults too
+
+
+@dataclass(frozen=True)
+class SplitClass:
+    """One true class in the split."""
+
+    class_name: str  # The class
+    n: int  # Proteins in groups, and their clusters
+    n_clusters: int
+    # Part of the class that would have to move to be even, and how much of that whole clusters
+    # force.
+    deviation: float
+    lower_bound: float
+    n_examined: int  # Proteins audited, and those with a relative in another group
+    n_crossing: int
+
+
+@dataclass(frozen=True)
+class CrossingPair:
+    """Two relatives in two groups."""
+
+    first: str  # The two, and where they are
+    first_group: str
+    second: str
+    second_group: str
+    identity: float  # Of their alignment
+    coverage: float
+
+
+@dataclass(frozen=True)
+class SplitGroup:
+    """One group."""
+
+    name: str  # The group
+    n: int  # Proteins
+    # Audited proteins by identity of the nearest protein elsewhere, per bin of
+    # `SplitFinding.edges`.
+    nearest: Counts
+    n_alone: int  # Audited proteins that nothing elsewhere resembles beyond chance
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Proteins set aside for one kind of reason."""
+
+    reason: str  # Why
+    n: int  # How many
+    examples: tuple[str, ...]  # The first by id, each with its own reason
+
+
+@dataclass(frozen=True)
+class LargeCluster:
+    """A cluster larger than a group that was left whole."""
+
+    cluster: str  # Its name
+    n: int  # Its proteins
+    # Proteins that the cheapest cut would set aside, and those it would part off; 0 and 0 where
+    # none would leave two parts, or none was looked for.
+    price: int = 0
+    parted: int = 0
+    is_searched: bool = True  # Whether a cut was looked for
+
+
+@dataclass(frozen=True)
+class SplitFinding:
+    """The split of a run."""
+
+    identity: float  # Thresholds of relatives
+    coverage: float
+    both_sides: bool  # Whether both proteins have to be covered
+    strict: str  # What is done about relatives in two groups
+    is_audited: bool  # Whether it was audited, and whether every protein was
+    is_exhaustive: bool
+    n_sampled: int  # Proteins outside the test group that were examined, and all of them
+    n_population: int
+    n_crossing_sampled: int  # Of those examined outside the test group, how many cross
+    bound: float  # Share of crossing proteins there that is not exceeded, at 95 %
+    n_rounds: int  # Audits until the last, and clusters joined for what they found
+    n_joined: int
+    largest_share: float  # Share of the proteins in the largest cluster
+    size_low: float  # Smallest and greatest group over the mean group
+    size_high: float
+    classes: tuple[SplitClass, ...]  # By class
+    groups: tuple[SplitGroup, ...]  # By group
+    edges: Numbers  # Of the histograms of nearest identity
+    worst: tuple[CrossingPair, ...] = ()  # The closest pairs in two groups
+    apart: tuple[Apart, ...] = ()  # What was set aside
+    # Alignments as good as a relative's that chance gives two random proteins, at most; None:
+    # chance was not asked.
+    most_expected: float | None = 1e-6
+    # Proteins audited for pairs that reach identity and coverage with a score that chance may
+    # explain, and how many such pairs they have elsewhere.
+    n_counted: int = 0
+    n_by_chance: int = 0
+    n_cut: int = 0  # Clusters larger than a group that were cut
+    cut: str = "auto"  # Whether such clusters are cut: auto or never
+    cut_limit: float = 0.02  # Share of the proteins that cutting may set aside
+    # Those larger than a group that were not cut, or not far enough.
+    whole: tuple[LargeCluster, ...] = ()
+    weigh: str = "proteins"  # What is counted to balance the groups: proteins or clusters
+    # Proteins set aside for relatives in two groups, and how many would have to be at least.
+    n_apart: int = 0
+    n_least: int = 0
+
+
+@dataclass(frozen=True)
+class UseRow:
+    """One protein of a use-set, as the page shows it."""
+
+    id: str  # The protein and its predicted class
+    predicted_class: str
+    score: float  # NaN where there is none
+    confidence: float
+    lower: float
+    upper: float
+    note: str = ""  # What to know about it
+
+
+@dataclass(frozen=True)
+class UseClass:
+    """The proteins of a use-set that are predicted to be in one class."""
+
+    class_name: str  # The class
+    n: int  # Proteins predicted
+    n_unknown: int  # Of these, how many have no confidence
+    expected_correct: float  # Sum of the confidences: how many are expected to be right
+    n_at_least: Counts  # Proteins with at least each of the confidences of `UseSet.levels`
+
+
+@dataclass(frozen=True)
+class UseSet:
+    """Confidences of one set of proteins whose classes are not known."""
+
+    name: str  # The set, and the method that gave its confidences
+    method: str
+    n: int  # Proteins, and those without a confidence
+    n_unknown: int
+    levels: Numbers  # Confidences at which proteins are counted
+    classes: tuple[UseClass, ...]  # One per class
+    edges: Numbers  # Of the histogram of confidences
+    counts: Counts  # Proteins per bin
+    highest: tuple[UseRow, ...]  # The proteins of most and of least confidence
+    lowest: tuple[UseRow, ...]
+    notes: tuple[Setting, ...] = ()  # What notes say and how many proteins each concerns
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that the page shows."""
+
+    provenance: Provenance  # Where the numbers come from
+    methods: tuple[MethodFinding, ...]  # The methods fitted, in the order shown
+    chosen: str  # Name of the method whose confidences are given out
+    results: Results  # What the evaluation gave
+    use_sets: tuple[UseSet, ...] = ()  # Sets that were annotated
+    # What other stages have to say (proteins set aside, for example).
+    notices: tuple[Notice, ...] = ()
+    choices: tuple[MethodChoices, ...] = ()  # Of each `auto` that was fitted
+    split: SplitFinding | None = None  # How proteins were split, and what its audit found
+    shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
+    what_if: WhatIf | None = None  # What every class's curve would be at any composition
+    # The releases of the calibration set, and what each changed.
+    releases: ReleasesFinding | None = None
+    sets: SetsFinding | None = None  # What prediction sets are worth on families held out
+    # Events that were asked for, and how well they are forecast.
+    events: EventsFinding | None = None
+    # How far each use-set is from the calibration proteins.
+    novelties: tuple[NoveltyFinding, ...] = ()
+    schema: str = field(default=SCHEMA, init=False)
