@@ -21,7 +21,7 @@ from credence.findings import Findings
 from credence.problems import ProblemList
 from credence.stages import shift
 from credence.stages.report import summarise_file
-from credence.tables import census, contract, samples, source, writing
+from credence.tables import contract, joining, samples, source, writing
 
 CLASSES = [f"class {number:02d}" for number in range(40)]
 SIZES = (3_000, 9_000)
@@ -82,7 +82,7 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         samples, "stream_samples", partial(samples.stream_samples, chunk_rows=CHUNK_ROWS)
     )
-    monkeypatch.setattr(census, "CHUNK_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(joining, "CHUNK_ROWS", CHUNK_ROWS)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", CHUNK_ROWS)
     monkeypatch.setattr(contract, "BLOCK_BYTES", 20_000)
     monkeypatch.setattr(shift, "use_sample", partial(shift.use_sample, most_rows=500))
@@ -110,7 +110,7 @@ ANNOTATE = ("annotate", "--calibration", "c.json")
 
 
 def test_reading_a_whole_table_is_seen_by_this_measure() -> None:
-    spec = census.TableSpec("wide", scale=1.0)
+    spec = joining.TableSpec("wide", scale=1.0)
     grown = bytes_a_row(lambda size: samples.read_samples(Path(f"{size}.parquet"), spec))
     assert grown > TABLE_BYTES
 
@@ -154,7 +154,7 @@ def bytes_a_protein(work: Callable[[int], object]) -> float:
 
 
 def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
-    spec = census.TableSpec("credence", pooling="log_sum")
+    spec = joining.TableSpec("credence", pooling="log_sum")
     grown = bytes_a_protein(
         lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec)
     )

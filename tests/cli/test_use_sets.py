@@ -14,8 +14,7 @@ from credence.predictions import Predictions
 from credence.problems import InputError
 from credence.stages.report import summarise_file
 from credence.tables import contract
-from credence.tables.census import UNSCORED
-from credence.tables.contract import CONFIDENCE_NAMES, confidence_columns
+from credence.tables.contract import CONFIDENCE_NAMES, UNSCORED, confidence_columns
 from credence.tables.writing import write_table
 
 CLASSES = ("Portal", "=Tail fiber", "Collar")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.tables import census
+from credence.tables import joining
 from credence.tables.formats import BY_NAME, CATEGORIES, CLASSES, FORMATS
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, TableSpec, read_samples, stream_samples
@@ -256,18 +256,18 @@ def test_a_table_is_read_to_what_stands_in_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_census_counts_what_the_samples_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(census, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(joining, "CHUNK_ROWS", 1)
     expected = EXPECTED[name]
     samples = read_samples(VALID / name, expected.spec)
     seen: list[tuple[str, int]] = []
-    found = census.take_census(
+    found = joining.take_census(
         [str(VALID / name)],
         expected.spec,
         lambda ids, lines: seen.extend(zip(ids, lines.tolist(), strict=True)),
     )
     is_apart = name == "networks_long.tsv"  # whose proteins take turns
-    assert found == replace(census.census_of(samples), is_apart=is_apart)
-    assert found.notices() == [*samples.notices(), *([census.APART] if is_apart else [])]
+    assert found == replace(joining.census_of(samples), is_apart=is_apart)
+    assert found.notices() == [*samples.notices(), *([joining.APART] if is_apart else [])]
     own = [*zip(samples.predictions.ids, samples.lines.tolist(), strict=True)]
     own += zip(samples.unscored_ids, samples.unscored_lines.tolist(), strict=True)
     assert sorted(seen) == sorted(own)

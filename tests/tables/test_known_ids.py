@@ -11,8 +11,7 @@ import pytest
 
 from credence.problems import InputError
 from credence.tables import scan
-from credence.tables.census import take_census
-from credence.tables.joining import stream_tables
+from credence.tables.joining import stream_tables, take_census
 from credence.tables.scan import KnownIds
 from credence.tables.table_spec import TableSpec
 

@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 from credence.predictions import Integers, Strings
 from credence.problems import InputError
 from credence.tables import samples
-from credence.tables.census import APART, census_of, take_census
-from credence.tables.joining import concatenate
-from credence.tables.networks import in_order
-from credence.tables.samples import NetworkRows, Samples, read_samples, stream_samples
-from credence.tables.scan import RowRange, Scan
+from credence.tables.joining import APART, census_of, concatenate, take_census
+from credence.tables.samples import Samples, in_order, read_samples, stream_samples
+from credence.tables.scan import RowRange
 from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
@@ -214,32 +212,6 @@ def test_a_spoilt_table_is_refused_in_the_same_words(
         assert_same(concatenate([(path, part) for part in parts]), whole)
 
 
-@pytest.mark.parametrize("chunk_rows", [1, 2, 3, 4, 7, 1000])
-def test_a_first_reading_learns_what_there_is(chunk_rows: int, tmp_path: Path) -> None:
-    path = tmp_path / "a.tsv"
-    rows = [
-        Row(f"p{number}", network, "x", "", ("0", "0.5", "0.5"))
-        for number, order in enumerate((("1", "10", "2"), ("10", "2", "1"), ("2", "1", "10")))
-        for network in order
-    ]
-
-    def learnt(rows: list[Row]) -> NetworkRows:
-        found = NetworkRows()
-        for part in Scan(path, write(path, rows)).checked(chunk_rows):
-            found.see(part)
-        return found
-
-    whole = learnt(rows)
-    assert whole.networks == ("1", "2", "10")
-    assert len(whole.hashes()) == 3
-    assert whole.stand_together()
-    assert not whole.lacks_networks
-    assert not whole.has_other_truths
-    for at in range(9):
-        assert learnt(rows[:at] + rows[at + 1 :]).lacks_networks
-    assert not learnt([*rows[1:], rows[0]]).stand_together()
-
-
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_each_defect_in_each_row_is_refused_in_the_same_words(defect: str, tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
@@ -290,7 +262,7 @@ def test_a_part_is_some_of_the_proteins(chunk_rows: int, together: bool, tmp_pat
 def test_counts_of_pieces_are_those_of_the_whole(
     rows: list[Row], together: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("credence.tables.census.CHUNK_ROWS", 2)
+    monkeypatch.setattr("credence.tables.joining.CHUNK_ROWS", 2)
     path = tmp_path / "a.tsv"
     rows = rows if together else rows[::2] + rows[1::2]
     spec = write(path, rows)

@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 from credence.problems import InputError
-from credence.tables.census import UNSCORED, unscored_columns, with_unscored
-from credence.tables.contract import read_confidences, write_contract
+from credence.tables.contract import (
+    UNSCORED,
+    read_confidences,
+    unscored_columns,
+    with_unscored,
+    write_contract,
+)
 from credence.tables.samples import TableSpec, read_samples, stream_samples
 
 PHYNTENY = (

@@ -51,7 +51,7 @@ def check_configuration(path: str) -> None:
     from credence.stages.check import count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, table_spec
     from credence.stages.troves import read_trove
-    from credence.tables.census import census_of
+    from credence.tables.joining import census_of
 
     settings = configuration.load(path)
     is_simulated = all(Path(name).exists() for name in configuration.DEMO_FILES)

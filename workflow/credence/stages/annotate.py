@@ -32,7 +32,6 @@ from credence.tables.calibration_file import (
     read_calibration,
     require_match,
 )
-from credence.tables.census import with_unscored
 from credence.tables.contract import (
     ADJUSTED_NAMES,
     CONFIDENCE_NAMES,
@@ -44,6 +43,7 @@ from credence.tables.contract import (
     read_evidence,
     set_columns,
     set_names,
+    with_unscored,
 )
 from credence.tables.digests import sha256_of
 from credence.tables.gathering import gather_tables

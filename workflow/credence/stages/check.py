@@ -23,9 +23,9 @@ from credence.stages.reading import (
     stated_spec,
     with_labels,
 )
-from credence.tables.census import Census, census_of, take_census
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import Fasta, match_ids
+from credence.tables.joining import Census, census_of, take_census
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
 from credence.tables.table_spec import TableSpec

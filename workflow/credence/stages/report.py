@@ -48,9 +48,9 @@ from credence.report.journal import (
 from credence.report.wording import slug
 from credence.stages.check import read_summary
 from credence.stages.reading import json_settings, require_other
-from credence.tables.census import UNSCORED
 from credence.tables.contract import (
     NOT_QUICKLY,
+    UNSCORED,
     read_metrics,
     read_slowly,
     stream_confidences,

@@ -24,6 +24,7 @@ from credence.predictions import Booleans, Floats, Integers, Predictions, String
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.tables.formats import Columns, Format
+from credence.tables.samples import Samples
 from credence.tables.source import Chunk, MemoryTable, open_parquet, open_table
 from credence.tables.writing import write_table
 
@@ -634,6 +635,39 @@ def confidence_columns(
         "support": confidence.support,
         "method": np.full(n_samples, method, dtype=object),
         "note": confidence.notes,
+    }
+
+
+UNSCORED = "the classifier gave no scores: no confidence can be given"
+
+
+def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
+    """Return the rows of the table `confidences` for proteins without scores.
+
+    >>> unscored_columns(np.array(["p1"], dtype=object), "kernel")["note"].tolist()
+    ['the classifier gave no scores: no confidence can be given']
+    """
+    texts = {"id": ids, "predicted_class": "", "method": method, "note": UNSCORED}
+    blank = {"support": 0.0}  # the rest is not known
+    return {
+        name: np.full(len(ids), texts[name], dtype=object)
+        if name in texts
+        else np.full(len(ids), blank.get(name, np.nan))
+        for name in CONFIDENCE_NAMES
+    }
+
+
+def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dict[str, Any]:
+    """Return rows of `confidences` with those of the unscored, in the table's order."""
+    if len(samples.unscored_ids) == 0:
+        return columns
+    unscored = unscored_columns(samples.unscored_ids, method)
+    order = np.argsort(np.concatenate([samples.lines, samples.unscored_lines]), kind="stable")
+    n_unscored = len(samples.unscored_ids)
+    nothing = {True: np.full(n_unscored, "", dtype=object), False: np.full(n_unscored, np.nan)}
+    return {
+        name: np.concatenate([values, unscored.get(name, nothing[values.dtype == object])])[order]
+        for name, values in columns.items()
     }
 
 

@@ -1,17 +1,20 @@
-"""Several tables of one set: as one in memory, or one after the other in chunks."""
+"""Several tables of one set: as one in memory, one after the other in chunks, or counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from credence.predictions import Floats, Integers, Predictions, Strings
-from credence.problems import Problem, ProblemList, raise_any, refuse
+from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
+from credence.problems import Problem, ProblemList, gathering, raise_any, refuse
 from credence.tables import samples as reading
-from credence.tables.samples import Samples
-from credence.tables.scan import KnownIds, RowRange
+from credence.tables.samples import CHUNK_ROWS, Samples, assemble, notices_of
+from credence.tables.scan import KnownIds, RowRange, Scan
 from credence.tables.table_spec import TableSpec
 
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
@@ -109,30 +112,24 @@ def _concatenated(parts: Sequence[Samples]) -> Samples:
     """Return samples that fit as one."""
     every = [part.predictions for part in parts]
 
-    def joined(values: Sequence[Floats | None]) -> Floats | None:
-        given = [value for value in values if value is not None]
+    def joined(name: str) -> Any:
+        given = [getattr(one, name) for one in every if getattr(one, name) is not None]
         return np.concatenate(given) if given else None
 
-    predictions = Predictions(
-        ids=np.concatenate([one.ids for one in every]),
-        class_names=every[0].class_names,
-        scale=every[0].scale,
+    arrays = ("ids", "predicted_class", "top_score", "scores", "network_scores")
+    predictions = replace(
+        every[0],
         resolution=min(one.resolution for one in every),
-        predicted_class=np.concatenate([one.predicted_class for one in every]),
-        top_score=joined([one.top_score for one in every]),
-        scores=joined([one.scores for one in every]),
-        network_scores=joined([one.network_scores for one in every]),
         is_distribution=all(one.is_distribution for one in every),
+        places=None,
+        **{name: joined(name) for name in arrays},
     )
     truth: Integers | None = None
     if any(part.true_class is not None for part in parts):
+        unknown = [np.full(part.n_samples, UNKNOWN_CLASS) for part in parts]
+        truths = [part.true_class for part in parts]
         truth = np.concatenate(
-            [
-                np.full(part.n_samples, -1, dtype=np.int64)
-                if part.true_class is None
-                else part.true_class
-                for part in parts
-            ]
+            [b if a is None else a for a, b in zip(truths, unknown, strict=True)]
         )
     return Samples(
         predictions,
@@ -158,3 +155,138 @@ def match_rows(wanted: Strings, table: Strings, *, wanted_in: str, table_in: str
     ]
     raise_any(problems)
     return np.array([row_of[id_] for id_ in wanted], dtype=np.int64)
+
+
+APART = (
+    "the rows of a protein do not stand together, so that the whole table is held in "
+    "memory; sorted by id it is read in pieces"
+)
+
+
+@dataclass(frozen=True)
+class Census:
+    """Counts of a set."""
+
+    class_names: tuple[str, ...]  # Classes in the table's order
+    scale: float  # What a row sums to, and the step between two scores
+    resolution: float
+    is_distribution: bool  # Whether every row sums to the scale
+    kind: str  # Of what there are scores
+    n_networks: int  # 0 where unknown
+    n_samples: int  # Proteins, and those with a shared best score
+    n_ties: int
+    # Proteins predicted to be in each class, and in it; no `n_true` without labels.
+    n_predicted: tuple[int, ...]
+    n_true: tuple[int, ...]
+    n_unscored: int  # Proteins without scores; in none of the other counts
+    first_unscored: tuple[str, int] | None  # The first of them, and its line
+    # Whether the rows of a protein, of several networks, do not stand together.
+    is_apart: bool = False
+
+    def notices(self) -> list[str]:
+        """Return what a user has to know of tables that were accepted."""
+        found = notices_of(self.n_samples, self.n_ties, self.n_unscored, self.first_unscored)
+        return [*found, APART] if self.is_apart else found
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """In what all tables of a set are alike."""
+        return {"classes": self.class_names, "scale": self.scale, "kind of scores": self.kind}
+
+
+def census_of(samples: Samples) -> Census:
+    """Return the counts of samples in memory."""
+    predictions, truth = samples.predictions, samples.true_class
+    networks = predictions.network_scores
+
+    def counted(codes: Integers) -> tuple[int, ...]:
+        known = codes[codes > UNKNOWN_CLASS]
+        return tuple(np.bincount(known, minlength=predictions.n_classes).tolist())
+
+    return Census(
+        class_names=predictions.class_names,
+        scale=float(predictions.scale),
+        resolution=float(predictions.resolution),
+        is_distribution=bool(predictions.is_distribution),
+        kind=kind_of(predictions),
+        n_networks=0 if networks is None else networks.shape[1],
+        n_samples=predictions.n_samples,
+        n_ties=predictions.n_ties,
+        n_predicted=counted(predictions.predicted_class),
+        n_true=() if truth is None else counted(truth),
+        n_unscored=len(samples.unscored_ids),
+        first_unscored=samples.first_unscored,
+        is_apart=samples.is_apart,
+    )
+
+
+def take_census(
+    paths: Sequence[str],
+    spec: TableSpec,
+    seen: Callable[[Strings, Integers], object] | None = None,
+) -> Census:
+    """Return the counts of one table or several, read once; or raise all their problems."""
+    require_different(paths)
+    problems: list[Problem] = []
+    found: list[Census] = []
+    known = KnownIds() if len(paths) > 1 else None
+    for path in paths:
+        with gathering(problems):
+            own = _census_of_table(Path(path), spec, known, seen)
+            unlike = ProblemList(path)
+            check_alike(own.facts, (found or [own])[0].facts, Path(paths[0]), unlike)
+            unlike.raise_any()
+            found.append(own)
+    raise_any(problems)
+    return reduce(_together, found)
+
+
+def _census_of_table(
+    path: Path,
+    spec: TableSpec,
+    known: KnownIds | None,
+    seen: Callable[[Strings, Integers], object] | None,
+) -> Census:
+    """Return the counts of a table; one of networks is read twice, as scores are pooled."""
+    scan = Scan(path, spec)
+    pieces: Iterator[Samples] = map(partial(assemble, scan), scan.checked(CHUNK_ROWS, known))
+    if scan.has_networks:
+        pieces = reading.stream_samples(path, spec, chunk_rows=CHUNK_ROWS, known=known)
+    found: Census | None = None
+    for samples in pieces:
+        if seen is not None:
+            ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
+            lines = np.concatenate([samples.lines, samples.unscored_lines])
+            order = np.argsort(lines, kind="stable")
+            seen(ids[order], lines[order])
+        own = census_of(samples)
+        # The last piece knows the step of all of them.
+        found = own if found is None else _together(found, own)
+        found = replace(found, resolution=own.resolution)
+    assert found is not None
+    return found
+
+
+def _together(first: Census, second: Census) -> Census:
+    """Return the counts of two parts of one set, of which the second may know more classes."""
+
+    def summed(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+        if not one or not other:
+            return one or other
+        before = dict(zip(first.class_names, one, strict=True))
+        named = zip(second.class_names, other, strict=True)
+        return tuple(before.get(name, 0) + number for name, number in named)
+
+    return replace(
+        first,
+        class_names=second.class_names,
+        resolution=min(first.resolution, second.resolution),
+        is_distribution=first.is_distribution and second.is_distribution,
+        n_samples=first.n_samples + second.n_samples,
+        n_ties=first.n_ties + second.n_ties,
+        n_predicted=summed(first.n_predicted, second.n_predicted),
+        n_true=summed(first.n_true, second.n_true),
+        n_unscored=first.n_unscored + second.n_unscored,
+        first_unscored=first.first_unscored or second.first_unscored,
+        is_apart=first.is_apart or second.is_apart,
+    )

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credence.predictions import (
     UNKNOWN_CLASS,
@@ -27,24 +28,7 @@ from credence.predictions import (
 )
 from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import Gathering
-from credence.tables.networks import (
-    gather,
-    in_order,
-    pool,
-    pooled_scale,
-    report_missing,
-    report_truths,
-)
-from credence.tables.scan import (
-    KEY,
-    KnownIds,
-    Metadata,
-    Part,
-    Remembers,
-    RowRange,
-    Scan,
-    genomes_of,
-)
+from credence.tables.scan import KEY, KnownIds, Metadata, Part, Remembers, RowRange, Scan, joined
 from credence.tables.source import MemoryTable
 from credence.tables.table_spec import TableSpec
 from credence.tables.writing import write_table
@@ -78,13 +62,17 @@ class Samples:
         """Number of proteins with scores."""
         return self.predictions.n_samples
 
+    @property
+    def first_unscored(self) -> tuple[str, int] | None:
+        """The first protein without scores, and its line."""
+        for id_, line in zip(self.unscored_ids, self.unscored_lines, strict=True):
+            return str(id_), int(line)
+        return None
+
     def notices(self) -> list[str]:
         """Return what a user has to know of a table that was accepted."""
-        first = None
-        if len(self.unscored_ids):
-            first = str(self.unscored_ids[0]), int(self.unscored_lines[0])
         n_unscored = len(self.unscored_ids)
-        return notices_of(self.n_samples, self.predictions.n_ties, n_unscored, first)
+        return notices_of(self.n_samples, self.predictions.n_ties, n_unscored, self.first_unscored)
 
 
 def notices_of(
@@ -103,91 +91,90 @@ def notices_of(
     return found
 
 
-def assemble(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None = None) -> Samples:
-    """Return checked parts as samples."""
+def assemble(scan: Scan, part: Part, networks: Sequence[str] = ()) -> Samples:
+    """Return checked rows as samples; those of networks, whose names may be given, are pooled."""
     if scan.has_networks:
-        return _of_networks(scan, parts, names)
-    is_unscored = np.concatenate([part.is_unscored for part in parts])
-    rows = ~is_unscored
-    ids = np.concatenate([part.ids for part in parts])
-    lines = np.concatenate([part.lines for part in parts])
-    truth = joined_codes([part.truth for part in parts], scan) if scan.has_truth else None
-    predicted = joined_codes([part.predicted for part in parts], scan)
-    numbers = np.concatenate([part.numbers for part in parts])
-    unscored = ids[is_unscored], lines[is_unscored]
-    genome = genomes_of(parts, ids)
-    if is_unscored.any():
-        genome = None if genome is None else genome[rows]
-        ids, lines, numbers = ids[rows], lines[rows], numbers[rows]
-        truth = None if truth is None else truth[rows]
-        predicted = None if predicted is None else predicted[rows]
-    return Samples(_predictions(scan, ids, predicted, numbers), truth, lines, *unscored, genome)
+        return _pooled(scan, part, networks)
+    out = part.is_unscored
+    unscored = part.ids[out], part.lines[out]
+    if out.any():
+        part = part.rows(~out)
+    truth = _class_codes(part.truth, scan) if scan.has_truth else None
+    return Samples(_predictions(scan, part), truth, part.lines, *unscored, part.genome)
 
 
-def joined_codes(codes: Sequence[Integers | None], scan: Scan) -> Integers | None:
-    """Return the codes of all parts, as indices into the class names."""
-    found = [part for part in codes if part is not None]
-    if not found:
-        return None
-    joined = np.concatenate(found)
-    if not isinstance(scan.lookup, Gathering):
-        return joined
+def _class_codes(codes: Integers | None, scan: Scan) -> Integers | None:
+    """Return codes as indices into the class names."""
+    if codes is None or not isinstance(scan.lookup, Gathering):
+        return codes
     place = {name: index for index, name in enumerate(scan.class_names)}
-    meaning = np.array([place[name] for name in scan.lookup.names] + [-1], dtype=np.int64)
-    return meaning[joined]
+    return np.array([place[name] for name in scan.lookup.names] + [-1], dtype=np.int64)[codes]
 
 
-def _predictions(
-    scan: Scan, ids: Strings, predicted: Integers | None, numbers: Floats
-) -> Predictions:
-    resolution = scan.step().resolution
-    if scan.layout.classes and predicted is None:
-        return from_scores(
-            ids,
-            scan.class_names,
-            numbers,
-            scan.scale,
-            resolution,
-            is_distribution=scan.sum_to_scale,
-        )
-    assert predicted is not None
-    top_score: Floats | None = None
-    scores: Floats | None = None
+def _predictions(scan: Scan, part: Part) -> Predictions:
+    numbers, predicted = part.numbers, _class_codes(part.predicted, scan)
+    names, resolution, is_whole = scan.class_names, scan.step().resolution, scan.sum_to_scale
     if scan.layout.classes:
-        top_score, scores = numbers[np.arange(len(ids)), predicted], numbers
-    elif numbers.shape[1]:
-        top_score = numbers[:, 0]
+        found = from_scores(
+            part.ids, names, numbers, scan.scale, resolution, is_distribution=is_whole
+        )
+        if predicted is None:
+            return found
+        top_score = numbers[np.arange(len(numbers)), predicted]
+        return replace(found, predicted_class=predicted, top_score=top_score)
+    assert predicted is not None
     return Predictions(
-        ids=ids,
-        class_names=scan.class_names,
+        ids=part.ids,
+        class_names=names,
         scale=scan.scale,
         resolution=resolution,
         predicted_class=predicted,
-        top_score=top_score,
-        scores=scores,
-        is_distribution=scan.sum_to_scale and scores is not None,
+        top_score=numbers[:, 0] if numbers.shape[1] else None,
+        is_distribution=False,
     )
 
 
-def _of_networks(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None) -> Samples:
+def in_order(network: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of networks, each once, by their numbers: 1, 2, 10.
+
+    >>> in_order(["10", "2", "1", "2"])
+    ('1', '2', '10')
+    """
+    return tuple(sorted(set(network), key=lambda name: (len(name), name)))
+
+
+def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Floats, float]:
+    """Return the pooled scores and the scale to which their rows sum.
+
+    >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "sum", 0.1)
+    (array([[1.4, 0.6]]), 2.0)
+    >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "log_sum", 0.1)
+    (array([[0.9, 0.1]]), 1.0)
+    """
+    if pooling == "sum":
+        return network_scores.sum(axis=1), float(network_scores.shape[1])
+    floor = resolution / 2 if resolution > 0 else float(np.finfo(np.float32).tiny)
+    logs = np.maximum(network_scores, floor)
+    logs = np.log(logs, out=logs).sum(axis=1)  # in place: there are many
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True), 1.0
+
+
+def _pooled(scan: Scan, part: Part, names: Sequence[str]) -> Samples:
     """Return samples whose scores are pooled over the networks."""
-    ids = np.concatenate([part.ids for part in parts])
-    lines = np.concatenate([part.lines for part in parts])
-    network = np.concatenate([part.network for part in parts if part.network is not None])
-    truth = joined_codes([part.truth for part in parts], scan) if scan.has_truth else None
-    if names is None:
-        names = in_order(network)
-        problems = ProblemList(scan.where)
-        report_missing(ids, network, names, lines, problems)
-        report_truths(ids, truth, lines, problems)
-        problems.raise_any()
-        require_scale(scan, len(names))
-    first, cube = gather(ids, network, names, [part.numbers for part in parts])
+    assert part.network is not None
+    protein, first = _proteins(part.ids)
+    if not names:
+        names = in_order(part.network)
+        _require_whole(scan, [part], names)
+    place = {name: index for index, name in enumerate(names)}
+    member = np.array([place[name] for name in part.network.tolist()], dtype=np.int64)
+    cube = np.full((len(first), len(names), part.numbers.shape[1]), np.nan)
+    cube[protein, member] = part.numbers
     step = scan.step().resolution
     scores, scale = pool(cube, scan.pooling, step)
-    genome = genomes_of(parts, ids)
     predictions = from_scores(
-        ids[first],
+        part.ids[first],
         scan.class_names,
         scores,
         scale,
@@ -197,15 +184,48 @@ def _of_networks(scan: Scan, parts: Sequence[Part], names: Sequence[str] | None)
     )
     return Samples(
         predictions,
-        None if truth is None else truth[first],
-        lines[first],
-        genome=None if genome is None else genome[first],
+        part.truth[first] if part.truth is not None and scan.has_truth else None,
+        part.lines[first],
+        genome=None if part.genome is None else part.genome[first],
     )
 
 
-def require_scale(scan: Scan, n_networks: int) -> None:
-    """Refuse a stated scale that pooled networks do not have."""
-    scale, stated = pooled_scale(scan.pooling, n_networks), scan.spec.scale
+def _proteins(ids: Strings) -> tuple[Integers, Integers]:
+    """Return the protein of each row, numbered as they first appear, and its first row."""
+    code_of: dict[str, int] = {}
+    protein = np.array([code_of.setdefault(name, len(code_of)) for name in ids], dtype=np.int64)
+    return protein, np.unique(protein, return_index=True)[1]
+
+
+def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> None:
+    """Refuse proteins that lack a network or have two true classes, and a scale not theirs."""
+    problems = ProblemList(scan.where)
+    for part in parts:
+        assert part.network is not None
+        protein, first = _proteins(part.ids)
+        is_short = np.bincount(protein) < len(names)
+        given: dict[int, set[str]] = {code: set() for code in np.flatnonzero(is_short).tolist()}
+        for row in np.flatnonzero(is_short[protein]).tolist():
+            given[int(protein[row])].add(part.network[row])
+        for code, known in given.items():
+            for name in names:
+                if name not in known:
+                    problems.add(
+                        f"protein {part.ids[first[code]]!r} has no row of network {name!r}.",
+                        "Give the scores of every network for every protein.",
+                        int(part.lines[first[code]]),
+                    )
+        first_row = first[protein]
+        truth = protein if part.truth is None else part.truth
+        for row in np.flatnonzero(truth != truth[first_row]).tolist():
+            problems.add(
+                f"protein {part.ids[row]!r} has another true class than in line "
+                f"{part.lines[first_row[row]]}.",
+                "Give each protein one true class.",
+                int(part.lines[row]),
+            )
+    problems.raise_any()
+    stated, scale = scan.spec.scale, float(len(names)) if scan.pooling == "sum" else 1.0
     if stated is not None and stated != scale:
         raise refuse(
             scan.where,
@@ -215,116 +235,46 @@ def require_scale(scan: Scan, n_networks: int) -> None:
         )
 
 
-class NetworkRows:
-    """What a first reading tells of a table with a row per protein and network.
-
-    Of each protein 8 bytes are kept, a hash of its id.
-    """
-
-    def __init__(self) -> None:
-        self._code_of: dict[str, int] = {}  # of networks
-        self._hashes: list[NDArray[np.int64]] = []
-        self._is_repeated = False
-        self._fewest: int | None = None  # rows of one protein
-        self.has_other_truths = False
-        # Of the protein that was read last: more of its rows may follow.
-        self._last: str | None = None
-        self._last_networks: set[int] = set()
-        self._last_truth = 0
-
-    @property
-    def networks(self) -> tuple[str, ...]:
-        """Names of all networks, in order."""
-        return in_order(self._code_of)
-
-    @property
-    def lacks_networks(self) -> bool:
-        """Whether some protein has no row of some network, where no row stands twice."""
-        n_last = len(self._last_networks)
-        fewest = n_last if self._fewest is None else min(self._fewest, n_last)
-        return fewest < len(self._code_of)
-
-    def hashes(self) -> NDArray[np.int64]:
-        """Return a hash of the id of each protein, in the order of the table."""
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._hashes])
-
-    def stand_together(self) -> bool:
-        """Return whether the rows of each protein follow each other, none of them twice.
-
-        Two ids of one hash count as one whose rows stand apart.
-        """
-        hashes = np.sort(self.hashes())
-        return not self._is_repeated and not (hashes[1:] == hashes[:-1]).any()
-
-    def see(self, part: Part) -> None:
-        """Take some rows into account, in the order of the table."""
-        assert part.network is not None
-        is_first = begins_protein(part.ids, self._last)
-        self._hashes.append(np.fromiter(map(hash, part.ids[is_first]), np.int64))
-        code_of = self._code_of
-        network = np.array([code_of.setdefault(name, len(code_of)) for name in part.network])
-        # Proteins of this part; 0 is the last one of the part before, which may go on.
-        protein = np.cumsum(is_first, dtype=np.int64)
-        self._see_networks(protein, network)
-        if part.truth is not None:
-            known = np.concatenate([[self._last_truth], part.truth[is_first]])
-            self.has_other_truths |= bool((part.truth != known[protein]).any())
-            self._last_truth = int(known[-1])
-        self._last = part.ids[-1]
-
-    def _see_networks(self, protein: Integers, network: Integers) -> None:
-        going_on = set(network[protein == 0].tolist())
-        pairs = np.unique(protein * len(self._code_of) + network)
-        self._is_repeated |= len(pairs) < len(network) or bool(going_on & self._last_networks)
-        n_rows = np.bincount(protein)
-        n_rows[0] += len(self._last_networks)
-        whole = n_rows[0 if self._last is not None else 1 : -1]
-        if len(whole):
-            fewest = int(whole.min())
-            self._fewest = fewest if self._fewest is None else min(self._fewest, fewest)
-        if len(n_rows) == 1:
-            self._last_networks |= going_on
-        else:
-            self._last_networks = set(network[protein == protein[-1]].tolist())
-
-
-def begins_protein(ids: Strings, before: str | None) -> Booleans:
+def _begins_protein(ids: Strings, before: str | None = None) -> Booleans:
     """Return which rows are of another protein than the row before them.
 
-    >>> begins_protein(np.array(["a", "b", "b"], dtype=object), "a").tolist()
+    >>> _begins_protein(np.array(["a", "b", "b"], dtype=object), "a").tolist()
     [False, True, False]
     """
-    is_first = np.ones(len(ids), dtype=np.bool_)
-    is_first[0] = ids[0] != before
-    is_first[1:] = ids[1:] != ids[:-1]
-    return is_first
+    return np.concatenate([ids[:1] != before, ids[1:] != ids[:-1]])
+
+
+# Of whole proteins, where they are looked at and not kept.
+PROTEINS_AT_ONCE = 1_000
 
 
 def whole_proteins(
-    parts: Iterable[Part], n_proteins: int, start: int = 0, stop: int | None = None
-) -> Iterator[list[Part]]:
+    parts: Iterable[Part], n_proteins: int = PROTEINS_AT_ONCE, rows: RowRange | None = None
+) -> Iterator[Part]:
     """Yield the rows of so many proteins at a time, of which each is whole."""
     held: list[Part] = []
     held_piece = 0
     last, number = None, -1  # of the protein that was read last
     for part in parts:
-        numbers = number + np.cumsum(begins_protein(part.ids, last), dtype=np.int64)
+        numbers = number + np.cumsum(_begins_protein(part.ids, last), dtype=np.int64)
         last, number = part.ids[-1], int(numbers[-1])
-        end = number + 1 if stop is None else min(stop, number + 1)
-        begin = max(int(numbers[0]), start)
-        while begin < end:
-            piece = (begin - start) // n_proteins
-            if held and piece > held_piece:
-                yield held
-                held = []
-            held_piece, after = piece, min(start + (piece + 1) * n_proteins, end)
-            rows = np.searchsorted(numbers, [begin, after])
-            held.append(part.rows(int(rows[0]), int(rows[1])))
-            begin = after
-        if stop is not None and number >= stop:
+        if rows is not None:
+            inside = slice(*np.searchsorted(numbers, [rows.start, rows.stop]))
+            part, numbers = part.rows(inside), numbers[inside] - rows.start
+        pieces = numbers // n_proteins
+        bounds = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(pieces)]
+        for begin, end in pairwise(bounds if len(pieces) else ()):
+            if held and pieces[begin] > held_piece:
+                block = joined(held)
+                held.clear()
+                yield block
+                del block  # not held while the next ones are read
+            held_piece = int(pieces[begin])
+            held.append(part.rows(slice(begin, end)))
+        if rows is not None and number >= rows.stop:
             break
     if held:
-        yield held
+        yield joined(held)
 
 
 # Scores of networks in a chunk: 100,000 proteins, ten networks and twelve classes. A chunk is
@@ -332,7 +282,7 @@ def whole_proteins(
 MOST_SCORES = 12_000_000
 
 
-def stream_networks(
+def _stream_networks(
     scan: Scan,
     chunk_rows: int,
     counted: Callable[[int], object],
@@ -345,65 +295,61 @@ def stream_networks(
     protein stand together. Where they do not, or a row stands twice, the table
     is checked as any other and then read whole.
     """
-    found = _looked_through(scan, chunk_rows)
+    found = _look_through(scan, chunk_rows)
     if found is None:
         yield from _whole(scan, chunk_rows, counted, known, rows)
         return
-    names = found.networks
-    _require_all(scan, found, chunk_rows)
-    hashes = found.hashes()
+    names, hashes = found
     del found
+
+    def ids() -> Iterator[tuple[int, str]]:
+        for part in whole_proteins(scan.again(chunk_rows)):
+            first = _begins_protein(part.ids)
+            yield from zip(part.lines[first].tolist(), part.ids[first], strict=True)
+
     if known is not None:
-        known.add(scan.where, hashes, lambda: _protein_ids(scan, chunk_rows))
-    start, stop = (0, len(hashes)) if rows is None else (rows.start, rows.stop)
+        known.add(scan.where, hashes, ids)
+    counted(len(hashes) if rows is None else rows.stop - rows.start)
     del hashes
-    counted(stop - start)
     n_scores = len(names) * len(scan.layout.classes)
     n_proteins = min(chunk_rows, max(1, MOST_SCORES // n_scores))
-    for parts in whole_proteins(scan.again(chunk_rows), n_proteins, start, stop):
-        samples = assemble(scan, parts, names)
-        parts.clear()  # not held while the next ones are read
-        yield samples
-        del samples
+    parts = whole_proteins(scan.again(chunk_rows), n_proteins, rows)
+    yield from map(partial(assemble, scan, networks=names), parts)
 
 
-def _looked_through(scan: Scan, chunk_rows: int) -> NetworkRows | None:
-    """Return what a first reading tells; None where proteins do not stand together."""
-    found = NetworkRows()
+def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integers] | None:
+    """Return the networks and a hash of each protein's id, in the order of the table.
+
+    None where the rows of a protein do not stand together, or two of them are of
+    one network, and where something else is wrong: reading it whole tells what.
+    Two ids of one hash count as one whose rows stand apart.
+    """
+    hashes = [np.empty(0, dtype=np.int64)]
+    code_of: dict[str, int] = {}  # of networks
+    fewest: set[int] = set()  # rows of one protein, in each piece
+    is_ambiguous = False
     try:
-        for part in scan.checked(chunk_rows, remembers=Remembers.SUMS):
-            found.see(part)
+        for part in whole_proteins(scan.checked(chunk_rows, remembers=Remembers.SUMS)):
+            assert part.network is not None
+            first = _begins_protein(part.ids)
+            hashes.append(np.fromiter(map(hash, part.ids[first]), np.int64))
+            protein = np.cumsum(first) - 1
+            network = np.array([code_of.setdefault(name, len(code_of)) for name in part.network])
+            if len(np.unique(protein * len(code_of) + network)) < len(network):
+                return None
+            fewest.add(int(np.bincount(protein).min()))
+            if part.truth is not None:
+                is_ambiguous |= bool((part.truth != part.truth[first][protein]).any())
     except InputError:
-        if found.stand_together():
-            raise
-    return found if found.stand_together() else None
-
-
-def _require_all(scan: Scan, found: NetworkRows, chunk_rows: int) -> None:
-    """Refuse a table in which a network or one truth of a protein is missing."""
-    problems = ProblemList(scan.where)
-
-    if found.lacks_networks:
-        for ids, network, lines, _ in _whole_proteins(scan, chunk_rows):
-            report_missing(ids, network, found.networks, lines, problems)
-    if found.has_other_truths and scan.has_truth:
-        for ids, _, lines, truth in _whole_proteins(scan, chunk_rows):
-            report_truths(ids, truth, lines, problems)
-    problems.raise_any()
-    require_scale(scan, len(found.networks))
-
-
-def _whole_proteins(
-    scan: Scan, chunk_rows: int
-) -> Iterator[tuple[Strings, Strings, Integers, Integers | None]]:
-    """Yield ids, networks, lines and true classes of the rows of whole proteins."""
-    for parts in whole_proteins(scan.again(chunk_rows), chunk_rows):
-        yield (
-            np.concatenate([part.ids for part in parts]),
-            np.concatenate([part.network for part in parts if part.network is not None]),
-            np.concatenate([part.lines for part in parts]),
-            joined_codes([part.truth for part in parts], scan),
-        )
+        return None
+    names, found = in_order(code_of), np.concatenate(hashes)
+    in_turn = np.sort(found)
+    if (in_turn[1:] == in_turn[:-1]).any():
+        return None
+    del in_turn
+    is_whole = min(fewest) == len(names) and not is_ambiguous
+    _require_whole(scan, () if is_whole else whole_proteins(scan.again(chunk_rows)), names)
+    return names, found
 
 
 def _whole(
@@ -416,35 +362,22 @@ def _whole(
     """Yield the proteins of a table that has to be read whole."""
     for _ in scan.checked(chunk_rows):  # refuses what is to be refused without holding it
         pass
-    samples = assemble(scan, list(scan.again(chunk_rows)))
-    ids = samples.predictions.ids
+    samples = assemble(scan, joined(list(scan.again(chunk_rows))))
+    ids, truth, genome = samples.predictions.ids, samples.true_class, samples.genome
     if known is not None:
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
         known.add(scan.where, hashes, lambda: zip(samples.lines.tolist(), ids, strict=True))
     start, stop = (0, len(ids)) if rows is None else (rows.start, rows.stop)
     counted(stop - start)
     for begin in range(start, stop, chunk_rows):
-        yield _rows_of(samples, np.arange(begin, min(begin + chunk_rows, stop)))
-
-
-def _rows_of(samples: Samples, rows: Integers) -> Samples:
-    truth, genome = samples.true_class, samples.genome
-    return Samples(
-        samples.predictions.take(rows),
-        None if truth is None else truth[rows],
-        samples.lines[rows],
-        genome=None if genome is None else genome[rows],
-        is_apart=True,
-    )
-
-
-def _protein_ids(scan: Scan, chunk_rows: int) -> Iterator[tuple[int, str]]:
-    """Yield the first line and the id of each protein."""
-    last = None
-    for part in scan.again(chunk_rows):
-        is_first = begins_protein(part.ids, last)
-        last = part.ids[-1]
-        yield from zip(part.lines[is_first].tolist(), part.ids[is_first], strict=True)
+        here = np.arange(begin, min(begin + chunk_rows, stop))
+        yield Samples(
+            samples.predictions.take(here),
+            None if truth is None else truth[here],
+            samples.lines[here],
+            genome=None if genome is None else genome[here],
+            is_apart=True,
+        )
 
 
 __all__ = ["Samples", "TableSpec", "read_samples", "stream_samples", "write_samples"]
@@ -455,8 +388,7 @@ CHUNK_ROWS = 100_000
 def read_samples(path: Path | MemoryTable, spec: TableSpec) -> Samples:
     """Return the samples of a table, or raise all its problems."""
     scan = Scan(path, spec)
-    parts = list(scan.checked(CHUNK_ROWS))
-    return assemble(scan, parts)
+    return assemble(scan, joined(list(scan.checked(CHUNK_ROWS))))
 
 
 def stream_samples(
@@ -479,11 +411,10 @@ def stream_samples(
     if rows is not None and rows.start == rows.stop:
         counted(0)
     elif scan.has_networks:
-        yield from stream_networks(scan, chunk_rows, counted, known, rows)
+        yield from _stream_networks(scan, chunk_rows, counted, known, rows)
     else:
         counted(sum(len(part.ids) for part in scan.checked(chunk_rows, known)))
-        for part in scan.again(chunk_rows):
-            yield assemble(scan, [part])
+        yield from map(partial(assemble, scan), scan.again(chunk_rows))
 
 
 def write_samples(path: Path, samples: Samples) -> None:

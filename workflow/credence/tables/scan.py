@@ -89,7 +89,6 @@ class Checker:
         self.problems = problems
         self.n_rows = 0
         self.n_unscored = 0
-        self.has_truth = False
         self._hashes: list[NDArray[np.int64]] = []
         least = ScoreStep.least_tolerance(len(scan.layout.classes), scan.row_scale)
         # What rounding explains is known when all decimals have been seen. Until then a row is
@@ -112,6 +111,9 @@ class Checker:
         if network is not None:  # each text is in memory once, however often it stands there
             seen: dict[str, str] = {}
             ids, network = ([seen.setdefault(x, x) for x in texts] for texts in (ids, network))
+        genome = rows.genome
+        if genome is not None:
+            genome = [name or id_ for name, id_ in zip(genome, ids, strict=True)]
         return Part(
             rows.lines,
             np.array(ids, dtype=object),
@@ -119,7 +121,7 @@ class Checker:
             predicted,
             truth,
             None if network is None else np.array(network, dtype=object),
-            None if rows.genome is None else np.array(rows.genome, dtype=object),
+            None if genome is None else np.array(genome, dtype=object),
             rows.is_unscored,
         )
 
@@ -228,7 +230,7 @@ class Checker:
         carries_label = self.scan.format.label_of_id is not None
         layout = self.scan.layout
         column = self._name(layout.id if carries_label else layout.true_class)
-        self.has_truth = self.has_truth or any(truth)
+        self.scan.has_truth = self.scan.has_truth or any(truth)
         return self._codes(rows, truth, column, may_be_empty=not carries_label)
 
     def _codes(
@@ -520,13 +522,20 @@ class Part:
     predicted: Integers | None  # Codes of classes, -1 where there is none
     truth: Integers | None
     network: Strings | None  # Which network a row is of
-    genome: Strings | None  # Which genome a row is of
+    genome: Strings | None  # Which genome a row is of; its own id where none is named
     is_unscored: Booleans  # Rows without any score
 
-    def rows(self, start: int, stop: int) -> Part:
-        """Return the rows from one place to another."""
+    def rows(self, chosen: slice | Booleans) -> Part:
+        """Return some of the rows."""
         given = {name: values for name, values in vars(self).items() if values is not None}
-        return replace(self, **{name: values[start:stop] for name, values in given.items()})
+        return replace(self, **{name: values[chosen] for name, values in given.items()})
+
+
+def joined(parts: Sequence[Part]) -> Part:
+    """Return the rows of all parts of a table as one."""
+    names = [name for name, values in vars(parts[0]).items() if values is not None]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return replace(parts[0], **columns)
 
 
 class Scan:
@@ -557,7 +566,7 @@ class Scan:
         self.sum_to_scale = next((s for s in stated if s is not None), self.format.sum_to_scale)
         self.lookup = self._lookup()
         self.problems.raise_any()
-        self.has_truth = False
+        self.has_truth = False  # Whether a row seen so far has a true class
 
     @property
     def has_networks(self) -> bool:
@@ -686,7 +695,6 @@ class Scan:
             if error.problems[0] not in problems.problems:
                 problems.problems.extend(error.problems)
         problems.raise_any()
-        self.has_truth = checker.has_truth
         if known is not None:
             known.add(self.where, checker.id_hashes(), lambda: self.ids(n_rows))
 
@@ -705,12 +713,3 @@ class Scan:
                 pairs = zip(rows.ids, rows.network, strict=True)
                 keys = [f"{name} (network {network})" for name, network in pairs]
             yield from zip(rows.lines.tolist(), keys, strict=True)
-
-
-def genomes_of(parts: Sequence[Part], ids: Strings) -> Strings | None:
-    """Return the genome of each row; a protein of an unnamed one is alone in its own."""
-    named = [part.genome for part in parts if part.genome is not None]
-    if not named:
-        return None
-    genome = np.concatenate(named)
-    return np.where(genome == "", ids, genome)
