@@ -8,7 +8,6 @@ touches several the fewest proteins that bridge them are set aside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -42,200 +41,118 @@ def attach(
 ) -> Attached:
     """Return cluster and group of new proteins; the old ones are only read."""
     order = np.argsort(new_ids.astype(str), kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    counts = old_group[to_old.second] != NO_GROUP
-    to_old = to_old.take(counts)
+    place = np.argsort(order)
+    to_old = to_old.take(old_group[to_old.second] != NO_GROUP)
+    new, old = place[to_old.first], to_old.second
     touched = [set[str]() for _ in order]
-    for new, old in zip(place[to_old.first], to_old.second, strict=True):
-        touched[new].add(str(old_group[old]))
-    first, second = place[among_new.first], place[among_new.second]
-    gone = _bridges(first, second, touched)
-    stays = ~np.isin(np.arange(len(order)), gone)
-    inside = stays[first] & stays[second]
-    component = components(len(order), first[inside], second[inside])
+    for row, name in zip(new.tolist(), old_group[old].tolist(), strict=True):
+        touched[row].add(str(name))
+    relatives = _Relatives(place[among_new.first], place[among_new.second], touched)
+    stays = ~relatives.bridges()
+    component, groups = relatives.parts(stays)
+    nearest_first = np.lexsort((old, old_ids[old].astype(str), -to_old.identity, new))
+    rows, at = np.unique(new[nearest_first], return_index=True)
+    closest = dict(zip(rows.tolist(), old_cluster[old[nearest_first][at]].tolist(), strict=True))
+    # Those that touch no old protein follow the first one of their component that does.
+    lead: dict[int, str] = {}
+    for row in filter(stays.__getitem__, closest):
+        lead.setdefault(int(component[row]), closest[row])
     names = new_ids[order]
-    group, cluster = _homes(names, component, stays, touched)
-    closest = _closest(to_old, place, old_ids)
+    cluster = names[np.unique(component, return_index=True)[1][component]]
+    group = np.full(len(order), NO_GROUP, dtype=object)
     reason = np.full(len(order), "", dtype=object)
-    groups_of = _groups_of(component, stays, touched)
-    for row in range(len(order)):
-        if not stays[row]:
-            beside = np.concatenate([second[first == row], first[second == row]])
-            reason[row] = _reason(row, touched, beside, component, stays, groups_of)
-        elif row in closest:
-            cluster[row] = old_cluster[closest[row]]
-    _follow(cluster, component, closest, stays, old_cluster)
+    for row, part in enumerate(component.tolist()):
+        if stays[row]:
+            group[row] = next(iter(groups[part]), NO_GROUP)
+            cluster[row] = closest.get(row, lead.get(part, cluster[row]))
+        else:
+            bridged = relatives.reached(row, stays, component, groups)
+            by_number = sorted(bridged, key=lambda name: (len(name), name))
+            reason[row] = f"bridges groups {', '.join(by_number)}"
     return Attached(cluster[place], group[place], reason[place])
 
 
-def _homes(
-    names: Strings, component: Integers, stays: Booleans, touched: Sequence[set[str]]
-) -> tuple[Strings, Strings]:
-    group = np.full(len(names), NO_GROUP, dtype=object)
-    cluster = names.copy()
-    home: dict[int, str] = {}
-    head: dict[int, str] = {}
-    for row in np.flatnonzero(stays).tolist():
-        head.setdefault(int(component[row]), str(names[row]))
-        for name in touched[row]:
-            home[int(component[row])] = name
-    for row in np.flatnonzero(stays).tolist():
-        group[row] = home.get(int(component[row]), NO_GROUP)
-        cluster[row] = head[int(component[row])]
-    return group, cluster
+@dataclass(frozen=True, eq=False)
+class _Relatives:
+    """New proteins by the rank of their ids, the pairs among them, and what each touches."""
 
+    first: Integers
+    second: Integers
+    touched: list[set[str]]  # Frozen groups of the old relatives of each
 
-def _closest(to_old: Pairs, place: Integers, old_ids: Strings) -> dict[int, int]:
-    """Return new row → the closest old row; ties go by id."""
-    best: dict[int, tuple[float, str, int]] = {}
-    for new, old, identity in zip(
-        place[to_old.first], to_old.second, to_old.identity, strict=True
-    ):
-        rank = (-float(identity), str(old_ids[old]), int(old))
-        best[int(new)] = min(best.get(int(new), rank), rank)
-    return {new: rank[2] for new, rank in best.items()}
+    def parts(self, stays: Booleans) -> tuple[Integers, dict[int, set[str]]]:
+        """Return the component of each of those that stay, and the groups that it touches."""
+        inside = stays[self.first] & stays[self.second]
+        component = components(len(stays), self.first[inside], self.second[inside])
+        groups: dict[int, set[str]] = {}
+        for row in np.flatnonzero(stays).tolist():
+            groups.setdefault(int(component[row]), set()).update(self.touched[row])
+        return component, groups
 
+    def reached(
+        self, row: int, stays: Booleans, component: Integers, groups: dict[int, set[str]]
+    ) -> set[str]:
+        """Return the groups that one which does not stay would connect."""
+        beside = np.concatenate([self.second[self.first == row], self.first[self.second == row]])
+        near = set(component[beside[stays[beside]]].tolist())
+        return self.touched[row].union(*(groups[part] for part in near))
 
-def _follow(
-    cluster: Strings,
-    component: Integers,
-    closest: dict[int, int],
-    stays: Booleans,
-    old_cluster: Strings,
-) -> None:
-    """Give new proteins that touch no old one the cluster of those that connect them."""
-    lead: dict[int, str] = {}
-    for row in sorted(closest):
-        if stays[row]:
-            lead.setdefault(int(component[row]), str(old_cluster[closest[row]]))
-    for row in np.flatnonzero(stays).tolist():
-        if row not in closest and int(component[row]) in lead:
-            cluster[row] = lead[int(component[row])]
+    def bridges(self) -> Booleans:
+        """Return which leave, so that every component has one frozen group at most."""
+        gone = np.array([len(groups) > 1 for groups in self.touched], dtype=np.bool_)
+        while True:
+            component, groups_of = self.parts(~gone)
+            torn = sorted(part for part, groups in groups_of.items() if len(groups) > 1)
+            if not torn:
+                return self._still_bridging(gone)
+            left = ~gone
+            for part in torn:
+                rows = np.flatnonzero(left & (component == part))
+                two_groups = combinations(sorted(groups_of[part]), 2)
+                cuts = (self._smallest_cut(rows, one, other) for one, other in two_groups)
+                gone[min(cuts, key=lambda cut: (len(cut), cut))] = True
 
+    def _still_bridging(self, gone: Booleans) -> Booleans:
+        """Return those of the rows cut that even now connect two frozen groups.
 
-def _bridges(first: Integers, second: Integers, touched: Sequence[set[str]]) -> Integers:
-    """Return rows whose removal leaves every component with one frozen group at most."""
-    gone = {row for row, groups in enumerate(touched) if len(groups) > 1}
-    while True:
-        left = np.array([row not in gone for row in range(len(touched))], dtype=np.bool_)
-        inside = left[first] & left[second]
-        one, other = first[inside], second[inside]
-        component = components(len(touched), one, other)
-        groups_of: dict[int, set[str]] = {}
-        for row in np.flatnonzero(left).tolist():
-            groups_of.setdefault(int(component[row]), set()).update(touched[row])
-        torn = sorted(name for name, groups in groups_of.items() if len(groups) > 1)
-        if not torn:
-            gone = _still_bridging(gone, first, second, touched)
-            return np.array(sorted(gone), dtype=np.int64)
-        for name in torn:
-            rows = np.flatnonzero(left & (component == name))
-            here = component[one] == name
-            gone |= _cut(rows, one[here], other[here], touched, groups_of[name])
+        One cut may make another needless. Rows are tried in order, and each stays
+        only if it touches one group at most, so that all that are left out touch
+        two: attached again later, they are left out again.
+        """
+        gone = gone.copy()
+        for row in np.flatnonzero(gone).tolist():
+            touches_one = len(self.touched[row]) <= 1
+            if touches_one and len(self.reached(row, ~gone, *self.parts(~gone))) <= 1:
+                gone[row] = False
+        return gone
 
+    def _smallest_cut(self, rows: Integers, source: str, target: str) -> list[int]:
+        """Return the fewest of some rows without which two groups are apart: a maximum flow.
 
-def _still_bridging(
-    gone: set[int], first: Integers, second: Integers, touched: Sequence[set[str]]
-) -> set[int]:
-    """Return those of the rows cut that even now connect two frozen groups.
-
-    One cut may make another needless. Rows are tried in order, and each stays
-    only if it touches one group at most, so that all that are left out touch
-    two: attached again later, they are left out again.
-    """
-    beside: dict[int, set[int]] = {row: set() for row in gone}
-    for one, other in zip(first.tolist(), second.tolist(), strict=True):
-        for here, there in ((one, other), (other, one)):
-            if here in beside:
-                beside[here].add(there)
-    left = set(gone)
-    for row in sorted(row for row in gone if len(touched[row]) <= 1):
-        kept = np.array([at not in left for at in range(len(touched))], dtype=np.bool_)
-        inside = kept[first] & kept[second]
-        component = components(len(touched), first[inside], second[inside])
-        near = {int(component[at]) for at in beside[row] if kept[at]}
-        groups = set(touched[row]).union(
-            *(touched[at] for at in np.flatnonzero(kept).tolist() if int(component[at]) in near)
-        )
-        if len(groups) <= 1:
-            left.remove(row)
-    return left
-
-
-def _cut(
-    rows: Integers,
-    first: Integers,
-    second: Integers,
-    touched: Sequence[set[str]],
-    groups: set[str],
-) -> set[int]:
-    """Return the smallest of the cuts that part two of the groups of a component."""
-    cuts = [
-        _smallest_cut(rows, first, second, touched, one, other)
-        for one, other in combinations(sorted(groups), 2)
-    ]
-    return min(cuts, key=lambda cut: (len(cut), sorted(cut)))
-
-
-def _smallest_cut(
-    rows: Integers,
-    first: Integers,
-    second: Integers,
-    touched: Sequence[set[str]],
-    source: str,
-    target: str,
-) -> set[int]:
-    """Return the fewest rows without which two groups are apart: a maximum flow.
-
-    Each row is two nodes with an arc of capacity 1 between them, so that the
-    least cut goes through rows, not through pairs.
-    """
-    n_rows, many = len(rows), len(rows) + 1
-    place = {int(row): at for at, row in enumerate(rows)}
-    arcs = {(2 * at, 2 * at + 1): 1 for at in range(n_rows)}
-    for one, other in zip(first.tolist(), second.tolist(), strict=True):
-        arcs[2 * place[one] + 1, 2 * place[other]] = many
-        arcs[2 * place[other] + 1, 2 * place[one]] = many
-    start, end = 2 * n_rows, 2 * n_rows + 1
-    for row, at in place.items():
-        if source in touched[row]:
-            arcs[start, 2 * at] = many
-        if target in touched[row]:
-            arcs[2 * at + 1, end] = many
-    bounds = np.array(list(arcs), dtype=np.int32).T
-    capacity = np.array(list(arcs.values()), dtype=np.int32)
-    graph = sparse.csr_matrix((capacity, (bounds[0], bounds[1])), shape=(2 * n_rows + 2,) * 2)
-    flow = csgraph.maximum_flow(graph, start, end).flow
-    rest = graph - flow
-    rest.data[rest.data < 0] = 0
-    rest.eliminate_zeros()
-    reached = set(csgraph.breadth_first_order(rest, start, return_predecessors=False).tolist())
-    return {
-        int(row) for row, at in place.items() if 2 * at in reached and 2 * at + 1 not in reached
-    }
-
-
-def _groups_of(
-    component: Integers, stays: Booleans, touched: Sequence[set[str]]
-) -> dict[int, set[str]]:
-    """Return the frozen groups that each component of those that stay touches."""
-    groups: dict[int, set[str]] = {}
-    for row in np.flatnonzero(stays).tolist():
-        groups.setdefault(int(component[row]), set()).update(touched[row])
-    return groups
-
-
-def _reason(
-    row: int,
-    touched: Sequence[set[str]],
-    beside: Integers,
-    component: Integers,
-    stays: Booleans,
-    groups_of: dict[int, set[str]],
-) -> str:
-    groups = set(touched[row])
-    for other in beside[stays[beside]].tolist():
-        groups |= groups_of[int(component[other])]
-    by_number = sorted(groups, key=lambda name: (len(name), name))
-    return f"bridges groups {', '.join(by_number)}"
+        Each row is two nodes with an arc of capacity 1 between them, so that the
+        least cut goes through rows, not through pairs.
+        """
+        n_rows, many = len(rows), len(rows) + 1
+        place = np.full(len(self.touched), -1)
+        place[rows] = np.arange(n_rows)
+        ones, others = place[self.first], place[self.second]
+        inside = (ones >= 0) & (others >= 0)
+        arcs = {(2 * at, 2 * at + 1): 1 for at in range(n_rows)}
+        for one, other in zip(ones[inside].tolist(), others[inside].tolist(), strict=True):
+            arcs[2 * one + 1, 2 * other] = arcs[2 * other + 1, 2 * one] = many
+        start, end = 2 * n_rows, 2 * n_rows + 1
+        for at, row in enumerate(rows.tolist()):
+            if source in self.touched[row]:
+                arcs[start, 2 * at] = many
+            if target in self.touched[row]:
+                arcs[2 * at + 1, end] = many
+        bounds = np.array(list(arcs), dtype=np.int32).T
+        capacity = np.array(list(arcs.values()), dtype=np.int32)
+        graph = sparse.csr_matrix((capacity, (bounds[0], bounds[1])), shape=(2 * n_rows + 2,) * 2)
+        rest = graph - csgraph.maximum_flow(graph, start, end).flow
+        rest.data[rest.data < 0] = 0
+        rest.eliminate_zeros()
+        reached = np.zeros(2 * n_rows + 2, dtype=np.bool_)
+        reached[csgraph.breadth_first_order(rest, start, return_predecessors=False)] = True
+        is_cut = reached[:start:2] & ~reached[1:start:2]
+        return [int(row) for row in rows[is_cut]]
