@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,18 +25,16 @@ def improved(
     group: Integers, weights: Floats, n_groups: int, rank: NDArray[np.intp] | Integers
 ) -> Integers:
     """Return the group of each cluster after a local search."""
-    if len(group) == 0:
-        return group
     kinds, kind = np.unique(weights, axis=0, return_inverse=True)
     kind = kind.ravel()
     order = np.argsort(rank, kind="stable")
     stock: dict[tuple[int, int], list[int]] = {}
     for row in order.tolist():
         stock.setdefault((int(kind[row]), int(group[row])), []).append(row)
-    state = _State(kinds, _counts(kind, group, len(kinds), n_groups))
+    state = _State(kinds, tally(kind, group, len(kinds), n_groups))
     result = group.copy()
     for _ in range(MOST_STEPS):
-        moves = state.best_move() or state.best_swap()
+        moves = state.best()
         if not moves:
             break
         for one, source, target in moves:
@@ -47,10 +45,10 @@ def improved(
     return result
 
 
-def _counts(kind: Integers, group: Integers, n_kinds: int, n_groups: int) -> Integers:
-    counts = np.zeros((n_kinds, n_groups), dtype=np.int64)
-    np.add.at(counts, (kind, group), 1)
-    return counts
+def tally(rows: Integers, columns: Integers, n_rows: int, n_columns: int) -> Integers:
+    """Return how often each row comes with each column."""
+    places = np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns)
+    return places.reshape(n_rows, n_columns)
 
 
 Move = tuple[int, int, int]
@@ -91,20 +89,16 @@ class _State:
         change[:, groups, groups] = np.inf
         return np.asarray(change)
 
-    def best_move(self) -> list[Move]:
-        """Return the move that lowers the cost most, or none."""
+    def best(self) -> list[Move]:
+        """Return the move that lowers the cost most, else the first exchange found that does."""
         change = self.changes()
-        at = np.unravel_index(int(change.argmin()), change.shape)
-        if change[at] >= -LEAST_GAIN:
-            return []
-        return [(int(at[0]), int(at[1]), int(at[2]))]
-
-    def best_swap(self) -> list[Move]:
-        """Return the first exchange found that lowers the cost, or none."""
-        change = self.changes()
-        order = np.argsort(change, axis=None, kind="stable")[:MOST_KINDS_SWAPPED]
-        for flat in order.tolist():
+        order = [int(change.argmin())]
+        if change.min() >= -LEAST_GAIN:
+            order = np.argsort(change, axis=None, kind="stable")[:MOST_KINDS_SWAPPED].tolist()
+        for flat in order:
             one, source, target = (int(at) for at in np.unravel_index(flat, change.shape))
+            if change[one, source, target] < -LEAST_GAIN:
+                return [(one, source, target)]
             if not np.isfinite(change[one, source, target]):
                 break
             back = self._way_back(one, source, target)
@@ -150,6 +144,16 @@ class Packing:
     # none of it.
     scarce: dict[Any, int]
 
+    def without(self, why: Strings) -> Packing:
+        """Return the same groups without those that are set aside now."""
+        gone = (why != "") & (self.role != TRAINING)
+        return replace(
+            self,
+            group=np.where(gone, NO_GROUP, self.group).astype(object),
+            role=np.where(gone, SET_ASIDE, self.role).astype(object),
+            reason=np.where(gone, why, self.reason).astype(object),
+        )
+
 
 def pack(
     ids: Strings,
@@ -180,18 +184,30 @@ def pack(
     "relative of training protein 'a'"
     """
     learnt = np.zeros(len(ids), dtype=np.bool_) if is_training is None else is_training
-    if reasons is None:
-        role, reason = _roles(ids, cluster, learnt)
-    else:
-        reason = np.where(learnt, "", reasons)
-        role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
-        role[learnt] = TRAINING
-    group = np.where(learnt, TRAINING, NO_GROUP).astype(object)
+    reason = related_to_training(ids, cluster, learnt) if reasons is None else reasons
+    rows = np.flatnonzero(~learnt & (reason == ""))
+    bins = _bins(cluster[rows], class_[rows], n_groups, by_cluster)
+    return packed(learnt, reason, cluster, class_, bins, n_groups, test_group)
+
+
+def packed(
+    learnt: Booleans,
+    reason: Strings,
+    cluster: Strings,
+    class_: NDArray[Any],
+    bins: Integers,
+    n_groups: int,
+    test_group: bool,
+) -> Packing:
+    """Return what each protein is used for; `bins` has a group for each that calibrates."""
+    reason = np.where(learnt, "", reason).astype(object)
+    role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
+    role[learnt] = TRAINING
     rows = np.flatnonzero(role == CALIBRATION)
     names = [str(number + 1) for number in range(n_groups)]
     if test_group:
         names[-1] = TEST
-    bins = _bins(cluster[rows], class_[rows], n_groups, by_cluster)
+    group = np.where(learnt, TRAINING, NO_GROUP).astype(object)
     group[rows] = np.array(names, dtype=object)[bins]
     role[group == TEST] = TEST
     n_clusters = clusters_per_stratum(cluster[rows], class_[rows])
@@ -212,29 +228,14 @@ def kind_of(reason: str) -> str:
 
 def related_to_training(ids: Strings, cluster: Strings, learnt: Booleans) -> Strings:
     """Return why each protein is set aside that shares its cluster with training."""
-    return _roles(ids, cluster, learnt)[1]
-
-
-def _roles(ids: Strings, cluster: Strings, learnt: Booleans) -> tuple[Strings, Strings]:
-    """Return role and reason: training, set aside for a relative there, or calibration."""
-    role = np.full(len(ids), CALIBRATION, dtype=object)
+    relative: dict[str, str] = {}  # The first by id of each cluster's training proteins
+    for name, id_ in zip(cluster[learnt], ids[learnt], strict=True):
+        relative[name] = min(relative.get(name, id_), id_)
     reason = np.full(len(ids), "", dtype=object)
-    role[learnt] = TRAINING
-    relative = _training_relatives(ids, cluster, learnt)
-    for row in np.flatnonzero(~learnt):
+    for row in np.flatnonzero(~learnt).tolist():
         if cluster[row] in relative:
-            role[row] = SET_ASIDE
             reason[row] = f"relative of training protein {relative[cluster[row]]!r}"
-    return role, reason
-
-
-def _training_relatives(ids: Strings, cluster: Strings, learnt: Booleans) -> dict[str, str]:
-    """Return cluster → the first of its training proteins by id."""
-    relative: dict[str, str] = {}
-    for row in np.flatnonzero(learnt):
-        name = cluster[row]
-        relative[name] = min(relative.get(name, ids[row]), ids[row])
-    return relative
+    return reason
 
 
 def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int, by_cluster: bool) -> Integers:
@@ -244,8 +245,7 @@ def _bins(cluster: Strings, class_: NDArray[Any], n_groups: int, by_cluster: boo
     if len(names) == 0:
         return np.empty(0, dtype=np.int64)
     start = fill(codes.astype(np.int64), strata.astype(np.int64), n_groups, by_name)
-    held = np.zeros((len(names), int(strata.max()) + 1))
-    np.add.at(held, (codes, strata), 1.0)
+    held = tally(codes, strata, len(names), int(strata.max()) + 1).astype(np.float64)
     if by_cluster:
         held /= held.sum(axis=1, keepdims=True)
     return improved(start, held, n_groups, by_name)[codes]
@@ -257,8 +257,7 @@ def deviations(group: Integers, class_: Integers, n_groups: int) -> Floats:
     >>> deviations(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), 2).round(3).tolist()
     [0.167, 0.5]
     """
-    counts = np.zeros((int(class_.max()) + 1 if len(class_) else 0, n_groups))
-    np.add.at(counts, (class_, group), 1.0)
+    counts = tally(class_, group, int(class_.max(initial=-1)) + 1, n_groups)
     shares = counts / counts.sum(axis=1, keepdims=True)
     return np.asarray(np.abs(shares - 1.0 / n_groups).sum(axis=1) / 2.0)
 
@@ -274,7 +273,7 @@ def lower_bounds(cluster: Integers, class_: Integers, n_groups: int) -> Floats:
     [0.25]
     """
     bounds = []
-    for one in range(int(class_.max()) + 1 if len(class_) else 0):
+    for one in range(int(class_.max(initial=-1)) + 1):
         sizes = np.unique(cluster[class_ == one], return_counts=True)[1]
         total, even = int(sizes.sum()), 1.0 / n_groups
         too_large = float(np.maximum(sizes / total - even, 0.0).sum())

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 from scipy.sparse import csgraph
 
-from credence.calibrators.crossfit import clusters_per_stratum
 from credence.findings import LargeCluster
 from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
@@ -42,11 +41,10 @@ from credence.relatives.graph import components
 from credence.relatives.pack import (
     CALIBRATION,
     NO_GROUP,
-    SET_ASIDE,
     TEST,
-    TRAINING,
     Packing,
     pack,
+    packed,
     related_to_training,
 )
 from credence.relatives.pairs import Pairs, Thresholds, no_pairs
@@ -60,17 +58,15 @@ def fewest(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> I
     >>> fewest(np.array([0, 1]), np.array([1, 2]), 3, np.zeros(3, dtype=bool)).tolist()
     [1]
     """
-    forced = np.unique(np.concatenate([second[stays[first]], first[stays[second]]]))
-    gone = np.zeros(n_rows, dtype=np.bool_)
-    gone[forced] = True
-    left = ~(gone[first] | gone[second])
-    first, second = first[left], second[left]
+    forced, is_left = _forced(first, second, stays)
+    first, second = first[is_left], second[is_left]
+    gone = [forced]
     if len(first):
         component = components(n_rows, first, second)[first]
         for name in np.unique(component):
             here = component == name
-            gone[_cover(first[here], second[here])] = True
-    return np.flatnonzero(gone)
+            gone.append(_cover(first[here], second[here]))
+    return np.sort(np.concatenate(gone))
 
 
 def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> int:
@@ -82,13 +78,18 @@ def least(first: Integers, second: Integers, n_rows: int, stays: Booleans) -> in
     >>> least(np.array([0, 1, 2]), np.array([1, 2, 0]), 3, np.zeros(3, dtype=bool))
     2
     """
-    forced = np.unique(np.concatenate([second[stays[first]], first[stays[second]]]))
-    left = ~(np.isin(first, forced) | np.isin(second, forced))
-    one, other = first[left], second[left]
+    forced, is_left = _forced(first, second, stays)
+    one, other = first[is_left], second[is_left]
     nodes = np.concatenate([one, other]), np.concatenate([other, one])
     double = sparse.csr_array((np.ones(len(nodes[0]), np.int8), nodes), shape=(n_rows, n_rows))
     mate = csgraph.maximum_bipartite_matching(double, perm_type="column")
     return len(forced) + (int((mate >= 0).sum()) + 1) // 2
+
+
+def _forced(first: Integers, second: Integers, stays: Booleans) -> tuple[Integers, Booleans]:
+    """Return the rows that must go since others stay, and which pairs these do not touch."""
+    forced = np.unique(np.concatenate([second[stays[first]], first[stays[second]]]))
+    return forced, ~(np.isin(first, forced) | np.isin(second, forced))
 
 
 def _cover(first: Integers, second: Integers) -> Integers:
@@ -176,21 +177,44 @@ def split(
     reasons: Strings | None = None,
 ) -> Split:
     """Return a split of whole clusters, audited."""
-    learnt = np.zeros(proteins.n_proteins, np.bool_) if is_training is None else is_training
-    why = related_to_training(proteins.ids, cluster, learnt) if reasons is None else reasons
-    state = _State(proteins, class_, learnt, settings, cluster, why)
+    state = _State(proteins, cluster, class_, settings, is_training, reasons)
     for number in range(1, MOST_ROUNDS + 1):
         found = state.round(number)
         pairs = state.offending(found)
         if pairs.n_pairs == 0 or settings.strict == "report":
             break
         state.repair(pairs)
-    group = state.packing.group
-    rows = settings.thresholds, settings.threads
-    found = with_chance_counted(found, proteins, group, *rows)
-    level = level_of_round(number)
-    nodes = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
-    return Split(state.packing, state.cluster, found, number, level, *nodes)
+    found = with_chance_counted(
+        found, proteins, state.packing.group, settings.thresholds, settings.threads
+    )
+    counts = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
+    return Split(state.packing, state.cluster, found, number, level_of_round(number), *counts)
+
+
+def split_unaudited(
+    proteins: Proteins,
+    cluster: Strings,
+    class_: NDArray[Any],
+    settings: SplitOptions,
+    is_training: Booleans | None = None,
+    reasons: Strings | None = None,
+) -> Split:
+    """Return a split of whole clusters that nobody looked into."""
+    uncut = replace(settings, cut="never")
+    state = _State(proteins, cluster, class_, uncut, is_training, reasons)
+    state.cut_and_pack()
+    nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
+    nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
+    return Split(state.packing, cluster, nothing, 0, LEVEL, whole=state.whole)
+
+
+def _examined(ids: Strings, packing: Packing, n_sampled: int | None, number: int = 0) -> Integers:
+    """Return the rows that one audit examines: all, or the test group and a sample."""
+    is_test, is_other = packing.role == TEST, packing.role == CALIBRATION
+    if n_sampled is None:
+        return np.flatnonzero(is_test | is_other)
+    sampled = sample_rows(ids, is_other, n_sampled, number)
+    return np.union1d(sampled, np.flatnonzero(is_test))
 
 
 class _State:
@@ -199,44 +223,48 @@ class _State:
     def __init__(
         self,
         proteins: Proteins,
-        class_: NDArray[Any],
-        learnt: Booleans,
-        settings: SplitOptions,
         cluster: Strings,
-        why: Strings,
+        class_: NDArray[Any],
+        settings: SplitOptions,
+        is_training: Booleans | None,
+        reasons: Strings | None,
     ) -> None:
+        learnt = np.zeros(proteins.n_proteins, np.bool_) if is_training is None else is_training
+        why = related_to_training(proteins.ids, cluster, learnt) if reasons is None else reasons
         self.proteins, self.class_, self.learnt, self.settings = proteins, class_, learnt, settings
-        self.cluster, self.why = cluster, why.copy()
+        self.cluster, self.why = cluster, np.where(learnt, "", why).astype(object)
         self.n_joined, self.n_cut, self.whole = 0, 0, tuple[LargeCluster, ...]()
         self.n_gone, self.n_least = 0, 0
-        self.n_apart = int(settings.most_apart * (~learnt & (why == "")).sum())
+        self.n_apart = int(settings.most_apart * self.is_used.sum())
         self.compared: Compared | None = None
-        self.frozen: Packing | None = None
+        self.is_frozen = False
+
+    @property
+    def is_used(self) -> Booleans:
+        """Which proteins neither train nor are set aside."""
+        return np.asarray(~self.learnt & (self.why == ""), dtype=np.bool_)
 
     def round(self, number: int) -> Audit:
         """Return the audit of the groups of what clusters there are now."""
         settings = self.settings
-        if self.frozen is None:
-            self.cluster, self.why = self._cut()
-            self.packing = _packed(
-                self.proteins, self.cluster, self.class_, settings, self.learnt, self.why
-            )
+        if self.is_frozen:
+            self.packing = self.packing.without(self.why)
         else:
-            self.packing = _without(self.frozen, self.why)
+            self.cut_and_pack()
         group = self.packing.group
-        used = (group != NO_GROUP) & ~self.learnt
+        rows = _examined(self.proteins.ids, self.packing, settings.n_sampled, number)
         if settings.n_sampled is not None:
-            is_test = group == TEST
-            ids, n_sampled = self.proteins.ids, settings.n_sampled
-            sampled = sample_rows(ids, used & ~is_test, n_sampled, number)
-            rows: Integers = np.union1d(sampled, np.flatnonzero(is_test))
             return audit(self.proteins, group, settings.thresholds, rows, settings.threads)
         if self.compared is None:
-            apart = np.where(used, "+" + self.cluster, group)
             self.compared = compare(
-                self.proteins, apart, settings.thresholds, np.flatnonzero(used), settings.threads
+                self.proteins, self._homes(), settings.thresholds, rows, settings.threads
             )
         return judged(self.compared, group, settings.thresholds)
+
+    def _homes(self) -> Strings:
+        """Return the cluster of each protein in a group, apart from names of groups."""
+        group = self.packing.group
+        return np.where((group == NO_GROUP) | self.learnt, group, "+" + self.cluster)
 
     def offending(self, found: Audit) -> Pairs:
         """Return relatives that are not to stay as they are.
@@ -246,25 +274,23 @@ class _State:
         """
         if self.settings.strict != "join" or self.compared is None:
             return found.pairs
-        group = self.packing.group
-        home = np.where((group == NO_GROUP) | self.learnt, group, "+" + self.cluster)
-        return judged(self.compared, home, self.settings.thresholds).pairs
+        return judged(self.compared, self._homes(), self.settings.thresholds).pairs
 
     def repair(self, pairs: Pairs) -> None:
         """Join clusters, or set proteins aside, for pairs that cross."""
         strict = self.settings.strict
-        if strict == "set_aside" and self.frozen is None:
+        if strict == "set_aside" and not self.is_frozen:
             joinable = self._joinable(pairs)
             if joinable.n_pairs:
                 pairs, strict = joinable, "join"
-        self.why = _apart(self.proteins, self.packing, self.learnt, pairs, strict)
+        self._set_aside(pairs, strict)
         if strict == "join":
             before = len(set(self.cluster[~self.learnt]))
-            self.cluster = _joined(self.cluster, self.learnt, pairs)
+            self._join(pairs)
             self.n_joined += before - len(set(self.cluster[~self.learnt]))
         else:
             # Packed anew, others would cross; these groups need nothing more.
-            self.frozen = self.packing
+            self.is_frozen = True
             nodes = np.concatenate([pairs.first, pairs.second])
             with_learnt = np.tile(self.learnt[pairs.first] | self.learnt[pairs.second], 2)
             n_forced = len(np.unique(nodes[with_learnt & ~self.learnt[nodes]]))
@@ -280,11 +306,10 @@ class _State:
         """
         settings, learnt = self.settings, self.learnt
         names, codes = np.unique(self.cluster.astype(str), return_inverse=True)
-        used = ~learnt & (self.why == "")
+        used = self.is_used
         size = np.bincount(codes[used], minlength=len(names))
-        most = MOST_FILLED * float(used.sum()) / settings.n_groups
-        if settings.by_cluster:
-            most = float("inf")
+        even = float(used.sum()) / settings.n_groups
+        most = float("inf") if settings.by_cluster else MOST_FILLED * even
         ours = np.flatnonzero(~(learnt[pairs.first] | learnt[pairs.second]))
         nodes = np.sort(np.stack([codes[pairs.first[ours]], codes[pairs.second[ours]]]), axis=0)
         links, of, counts = np.unique(nodes, axis=1, return_inverse=True, return_counts=True)
@@ -300,112 +325,59 @@ class _State:
                 home[home == other] = one
         return pairs.take(ours[is_joined[of.ravel()]])
 
-    def _cut(self) -> tuple[Strings, Strings]:
-        settings = self.settings
-        used = ~self.learnt & (self.why == "")
-        if settings.by_cluster:
-            return self.cluster, self.why
+    def _set_aside(self, pairs: Pairs, strict: Strictness) -> None:
+        """Write why proteins are set aside for what the audit found."""
+        ids, learnt = self.proteins.ids, self.learnt
+        if strict != "set_aside":
+            pairs = pairs.take(learnt[pairs.first] | learnt[pairs.second])
+        by_id = np.argsort(ids.astype(str), kind="stable")
+        place = np.argsort(by_id)
+        gone = by_id[fewest(place[pairs.first], place[pairs.second], len(ids), learnt[by_id])]
+        is_gone = np.isin(np.arange(len(ids)), gone)
+        for at in np.argsort(-pairs.identity, kind="stable").tolist():
+            first, second = int(pairs.first[at]), int(pairs.second[at])
+            for one, other in ((first, second), (second, first)):
+                if is_gone[one] and not self.why[one]:
+                    kind = "training protein" if learnt[other] else "protein"
+                    where = "" if learnt[other] else f" of group {self.packing.group[other]}"
+                    self.why[one] = (
+                        f"relative of {kind} {str(ids[other])!r}{where}"
+                        f" (identity {pairs.identity[at]:.2f})"
+                    )
+
+    def _join(self, pairs: Pairs) -> None:
+        """Make clusters that a pair connects one, named after the first."""
+        names, codes = np.unique(self.cluster.astype(str), return_inverse=True)
+        ours = pairs.take(~(self.learnt[pairs.first] | self.learnt[pairs.second]))
+        component = components(len(names), codes[ours.first], codes[ours.second])
+        _, first = np.unique(component, return_index=True)
+        self.cluster = names[first[component]].astype(object)[codes]
+
+    def cut_and_pack(self) -> None:
+        """Cut clusters larger than a group, if that is asked for, and fill the groups."""
+        settings, used = self.settings, self.is_used
         even = float(used.sum()) / settings.n_groups
-        if settings.cut == "never":
+        if settings.cut == "never" and not settings.by_cluster:
             self.whole = left_uncut(self.cluster, used, even)
-            return self.cluster, self.why
-        limits = even, self.n_apart, settings.thresholds, settings.threads
-        found = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
-        self.n_apart -= int((found.reason != "").sum())
-        self.n_cut += found.n_cut
-        self.whole = found.whole
-        if found.n_cut:
-            self.compared = None
-        return found.cluster, np.where(used, found.reason, self.why).astype(object)
-
-
-def _packed(
-    proteins: Proteins,
-    cluster: Strings,
-    class_: NDArray[Any],
-    settings: SplitOptions,
-    learnt: Booleans | None,
-    why: Strings | None,
-) -> Packing:
-    return pack(
-        proteins.ids,
-        cluster,
-        class_,
-        settings.n_groups,
-        is_training=learnt,
-        test_group=settings.test_group,
-        reasons=why,
-        by_cluster=settings.by_cluster,
-    )
-
-
-def _without(packing: Packing, why: Strings) -> Packing:
-    """Return the same groups without those that are set aside now."""
-    gone = (why != "") & (packing.role != TRAINING)
-    return replace(
-        packing,
-        group=np.where(gone, NO_GROUP, packing.group).astype(object),
-        role=np.where(gone, SET_ASIDE, packing.role).astype(object),
-        reason=np.where(gone, why, packing.reason).astype(object),
-    )
-
-
-def _apart(
-    proteins: Proteins, packing: Packing, learnt: Booleans, pairs: Pairs, strict: Strictness
-) -> Strings:
-    """Return why each protein is set aside: as before, and for what the audit found."""
-    reason = np.where(packing.role == SET_ASIDE, packing.reason, "").astype(object)
-    is_learnt = learnt[pairs.first] | learnt[pairs.second]
-    wanted = pairs if strict == "set_aside" else pairs.take(is_learnt)
-    by_id = np.argsort(proteins.ids.astype(str), kind="stable")
-    place = np.empty(len(by_id), dtype=np.int64)
-    place[by_id] = np.arange(len(by_id))
-    gone = fewest(place[wanted.first], place[wanted.second], len(by_id), learnt[by_id])
-    is_gone = np.zeros(len(by_id), dtype=np.bool_)
-    is_gone[by_id[gone]] = True
-    order = np.argsort(-wanted.identity, kind="stable")
-    for at in order.tolist():
-        first, second = int(wanted.first[at]), int(wanted.second[at])
-        for one, other in ((first, second), (second, first)):
-            if is_gone[one] and not reason[one]:
-                kind = "training protein" if learnt[other] else "protein"
-                where = "" if learnt[other] else f" of group {packing.group[other]}"
-                reason[one] = (
-                    f"relative of {kind} {str(proteins.ids[other])!r}{where}"
-                    f" (identity {wanted.identity[at]:.2f})"
-                )
-    return reason
-
-
-def _joined(cluster: Strings, learnt: Booleans, pairs: Pairs) -> Strings:
-    """Return clusters of which those that a pair connects are one, named after the first."""
-    names, codes = np.unique(cluster.astype(str), return_inverse=True)
-    ours = ~(learnt[pairs.first] | learnt[pairs.second])
-    one: Integers = codes[pairs.first[ours]]
-    other: Integers = codes[pairs.second[ours]]
-    component = components(len(names), one, other)
-    _, first = np.unique(component, return_index=True)
-    renamed = np.empty(len(names), dtype=object)
-    renamed[:] = names[first[component]]
-    return np.asarray(renamed[codes])
-
-
-def split_unaudited(
-    proteins: Proteins,
-    cluster: Strings,
-    class_: NDArray[Any],
-    settings: SplitOptions,
-    is_training: Booleans | None = None,
-    reasons: Strings | None = None,
-) -> Split:
-    """Return a split of whole clusters that nobody looked into."""
-    packing = _packed(proteins, cluster, class_, settings, is_training, reasons)
-    nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
-    nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
-    used = (packing.group != NO_GROUP) & (packing.role != TRAINING)
-    even = float("inf") if settings.by_cluster else float(used.sum()) / settings.n_groups
-    whole = left_uncut(cluster, used.astype(np.bool_), even)
-    return Split(packing, cluster, nothing, 0, LEVEL, whole=whole)
+        elif not settings.by_cluster:
+            limits = even, self.n_apart, settings.thresholds, settings.threads
+            found = cut_oversized(self.proteins, self.cluster, used, *limits, self.whole)
+            self.n_apart -= int((found.reason != "").sum())
+            self.n_cut += found.n_cut
+            self.cluster, self.whole = found.cluster, found.whole
+            self.why = np.where(used, found.reason, self.why).astype(object)
+            if found.n_cut:
+                self.compared = None
+        self.packing = pack(
+            self.proteins.ids,
+            self.cluster,
+            self.class_,
+            settings.n_groups,
+            is_training=self.learnt,
+            test_group=settings.test_group,
+            reasons=self.why,
+            by_cluster=settings.by_cluster,
+        )
 
 
 Recipe = Callable[[Proteins, NDArray[Any], int, int], tuple[Strings, Integers]]
@@ -424,29 +396,13 @@ def split_by_recipe(
     Nothing is joined or set aside for what crosses.
     """
     reason = np.full(proteins.n_proteins, "", dtype=object) if reasons is None else reasons
-    role = np.where(reason == "", CALIBRATION, SET_ASIDE).astype(object)
-    role[is_training] = TRAINING
-    rows = np.flatnonzero(role == CALIBRATION)
-    cluster, assigned = assign(
+    rows = np.flatnonzero(~is_training & (reason == ""))
+    every = proteins.ids.copy()
+    every[rows], group = assign(
         proteins.take(rows), class_[rows], settings.n_groups, settings.threads
     )
-    names = [str(number + 1) for number in range(settings.n_groups)]
-    names[-1] = TEST if settings.test_group else names[-1]
-    group = np.full(proteins.n_proteins, NO_GROUP, dtype=object)
-    group[rows] = np.array(names, dtype=object)[assigned]
-    group[is_training] = TRAINING
-    role[group == TEST] = TEST
-    every = proteins.ids.copy()
-    every[rows] = cluster
-    scarce = {
-        kind: count
-        for kind, count in clusters_per_stratum(cluster, class_[rows]).items()
-        if count < settings.n_groups
-    }
-    packing = Packing(group, role, np.where(is_training, "", reason), scarce)
-    examined = rows
-    if settings.n_sampled is not None:
-        others = sample_rows(proteins.ids, role == CALIBRATION, settings.n_sampled)
-        examined = np.union1d(others, np.flatnonzero(role == TEST))
-    found = audit(proteins, group, settings.thresholds, examined, settings.threads)
+    sizes = settings.n_groups, settings.test_group
+    packing = packed(is_training, reason, every, class_, group, *sizes)
+    examined = _examined(proteins.ids, packing, settings.n_sampled)
+    found = audit(proteins, packing.group, settings.thresholds, examined, settings.threads)
     return Split(packing, every, found, 1, LEVEL)
