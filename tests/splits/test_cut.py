@@ -169,8 +169,6 @@ def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: fl
     pairs = Pairs(first, second, share, share.copy(), share.copy())
     weight = rng.integers(1, 4, 30)
     component = cutting._Component(weight, pairs, float(weight.sum()) / 3, 10)
-    component.part_all()
-    component.take_back()
     part = component.numbered()
     assert weight[part < 0].sum() <= 10
     kept = (part[first] >= 0) & (part[second] >= 0)

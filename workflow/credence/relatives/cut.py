@@ -25,6 +25,7 @@ any other clusters.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import Library
 from credence.relatives.graph import components
-from credence.relatives.pairs import Distinct, Pairs, Thresholds, distinct
+from credence.relatives.pairs import Pairs, Thresholds, distinct
 
 # A component is too large when it holds more than the greatest group should.
 MOST_FILLED = 1.05
@@ -103,34 +104,26 @@ def cut_oversized(
         if before is not None or len(found.texts) > MOST_TEXTS:
             whole.append(before or LargeCluster(name, len(rows), is_searched=False))
             continue
-        component = _component(found, most, n_apart, thresholds, threads)
+        # Every pair is aligned: the engine's graph is looser, and may lack some.
+        pairs = Library(found.texts, threads).relatives(
+            most_expected=thresholds.most_expected, coverage=thresholds.coverage
+        )
+        weight = np.bincount(found.code, minlength=len(found.texts))
+        component = _Component(weight, pairs.take(pairs.at(thresholds)), most, n_apart)
         part = component.numbered()
         n_apart -= int(component.weight[part < 0].sum())
         is_cut = bool(part.max(initial=0) > 0)
         n_cut += is_cut
-        called = [_part_name(name, one, names) for one in range(int(part.max(initial=0)) + 1)]
+        n_parts = int(part.max(initial=0)) + 1
+        called = [_part_name(name, one, names) for one in range(n_parts)]
         if is_cut:
             result[rows] = np.array(called, dtype=object)[np.maximum(part[found.code], 0)]
         whole += [
             LargeCluster(called[part[row]] if is_cut else name, n, price, parted)
             for row, n, price, parted in component.left
         ]
-        _explain(reason, rows, found.code, part, component.pairs, proteins.ids, name)
+        reason[rows] = _reasons(component, found.code, part, proteins.ids[rows], name)
     return Cut(result, reason, n_cut, tuple(whole))
-
-
-def _component(
-    found: Distinct, most: float, n_apart: int, thresholds: Thresholds, threads: int
-) -> _Component:
-    """Return a component, every pair of it aligned, parted where that is cheap."""
-    pairs = Library(found.texts, threads).relatives(
-        most_expected=thresholds.most_expected, coverage=thresholds.coverage
-    )
-    weight = np.bincount(found.code, minlength=len(found.texts))
-    component = _Component(weight, pairs.take(pairs.at(thresholds)), most, n_apart)
-    component.part_all()
-    component.take_back()
-    return component
 
 
 def _part_name(cluster: str, part: int, known: NDArray[Any]) -> str:
@@ -140,33 +133,27 @@ def _part_name(cluster: str, part: int, known: NDArray[Any]) -> str:
     return name
 
 
-def _explain(
-    reason: Strings,
-    rows: Integers,
-    code: Integers,
-    part: Integers,
-    pairs: Pairs,
-    ids: Strings,
-    cluster: str,
-) -> None:
-    """Write why proteins of a cluster are set aside: the relatives that they connect."""
-    first_of = {}
-    for row in sorted(rows.tolist(), key=lambda row: str(ids[row]), reverse=True):
-        first_of[int(code[np.searchsorted(rows, row)])] = str(ids[row])
-    gone = np.flatnonzero(part < 0)
-    closest: dict[int, dict[int, int]] = {int(one): {} for one in gone}
-    pairs = pairs.take((part[pairs.first] < 0) | (part[pairs.second] < 0))
+def _reasons(
+    component: _Component, code: Integers, part: Integers, ids: Strings, cluster: str
+) -> Strings:
+    """Return why proteins of a cluster are set aside: the relatives that they connect."""
+    by_id = np.argsort(ids.astype(str), kind="stable")
+    first_of = ids[by_id][np.unique(code[by_id], return_index=True)[1]].astype(str)
+    closest = defaultdict[int, dict[int, int]](dict)
+    pairs = component.pairs
+    pairs = pairs.take((part[pairs.first] < 0) != (part[pairs.second] < 0))
     for at in np.argsort(-pairs.identity, kind="stable").tolist():
-        one, other = int(pairs.first[at]), int(pairs.second[at])
-        for here, there in ((one, other), (other, one)):
-            if here in closest and part[there] >= 0:
-                closest[here].setdefault(int(part[there]), there)
-    for place, row in enumerate(rows.tolist()):
-        if part[code[place]] < 0:
-            others = closest[int(code[place])]
-            two = sorted(first_of[others[key]] for key in sorted(others)[:2])
-            named = " and ".join(map(repr, two))
-            reason[row] = f"connects parts of a cluster larger than a group {cluster!r}: {named}"
+        here, there = int(pairs.first[at]), int(pairs.second[at])
+        if part[here] >= 0:
+            here, there = there, here
+        closest[here].setdefault(int(part[there]), there)
+    reasons = np.full(len(ids), "", dtype=object)
+    for place in np.flatnonzero(part[code] < 0).tolist():
+        others = closest[int(code[place])]
+        two = sorted(str(first_of[others[key]]) for key in sorted(others)[:2])
+        named = " and ".join(map(repr, two))
+        reasons[place] = f"connects parts of a cluster larger than a group {cluster!r}: {named}"
+    return reasons
 
 
 class _Component:
@@ -174,10 +161,11 @@ class _Component:
 
     def __init__(self, weight: Integers, pairs: Pairs, most: float, n_apart: int) -> None:
         self.weight, self.pairs, self.most, self.n_apart = weight, pairs, most, n_apart
-        self.first, self.second = pairs.first, pairs.second
-        self.gone = np.zeros(len(weight), dtype=np.bool_)
-        self.part = np.zeros(len(weight), dtype=np.int64)
+        self.gone = np.zeros(len(self.weight), dtype=np.bool_)
+        self.part = np.zeros(len(self.weight), dtype=np.int64)
         self.left: list[tuple[int, int, int, int]] = []
+        self.part_all()
+        self.take_back()
 
     def part_all(self) -> None:
         """Part what is too large, as long as that is cheap."""
@@ -185,83 +173,70 @@ class _Component:
         done: list[Integers] = []
         while waiting:
             for rows in self._connected(waiting.pop()):
-                if self.weight[rows].sum() <= MOST_FILLED * self.most:
+                size = int(self.weight[rows].sum())
+                if size <= MOST_FILLED * self.most:
                     done.append(rows)
                     continue
-                branch, price, cover = self._cheapest(rows)
-                kept = np.setdiff1d(branch, cover)
-                rest = np.setdiff1d(rows, np.union1d(branch, cover))
-                parted = int(min(self.weight[kept].sum(), self.weight[rest].sum()))
-                is_cheap = 0 < price <= min(self.n_apart, MOST_PRICE * parted)
-                if not is_cheap:
-                    self.left.append((int(rows[0]), int(self.weight[rows].sum()), price, parted))
+                parts, cover = self._cheapest(rows)
+                price = int(self.weight[cover].sum())
+                parted = int(min(self.weight[part].sum() for part in parts))
+                if 0 < price <= min(self.n_apart, MOST_PRICE * parted):
+                    self.gone[cover] = True
+                    self.n_apart -= price
+                    waiting += parts
+                else:
+                    self.left.append((int(rows[0]), size, price, parted))
                     done.append(rows)
-                    continue
-                self.gone[cover] = True
-                self.n_apart -= price
-                waiting += [kept, rest]
         for number, rows in enumerate(done):
             self.part[rows] = number
 
     def _connected(self, rows: Integers) -> Iterator[Integers]:
-        place = self._places(rows)
-        inside = (place[self.first] >= 0) & (place[self.second] >= 0)
-        component = components(len(rows), place[self.first[inside]], place[self.second[inside]])
+        pairs = self._inside(rows)
+        component = components(len(rows), pairs.first, pairs.second)
         for name in range(int(component.max(initial=-1)) + 1):
             yield rows[component == name]
 
-    def _places(self, rows: Integers) -> Integers:
+    def _inside(self, rows: Integers) -> Pairs:
+        """Return the pairs of two of some rows, by their places among these."""
         place = np.full(len(self.weight), -1)
         place[rows] = np.arange(len(rows))
-        return place
+        pairs = self.pairs.renamed(place)
+        return pairs.take((pairs.first >= 0) & (pairs.second >= 0))
 
-    def _cheapest(self, rows: Integers) -> tuple[Integers, int, Integers]:
-        """Return a branch, what parting it off sets aside, and who that is."""
-        place = self._places(rows)
-        inside = np.flatnonzero((place[self.first] >= 0) & (place[self.second] >= 0))
-        first, second = place[self.first[inside]], place[self.second[inside]]
-        weight = self.weight[rows]
-        best: tuple[float, int, Integers] | None = None
-        for strength in (np.ones(len(inside)), self.pairs.identity[inside]):
-            for branch in _branches(first, second, strength, weight, LEAST_PART * self.most):
-                is_branch = np.zeros(len(rows), dtype=np.bool_)
-                is_branch[branch] = True
-                cover = _cover(first, second, is_branch)
-                price = int(weight[cover].sum())
+    def _cheapest(self, rows: Integers) -> tuple[list[Integers], Integers]:
+        """Return a branch and the rest, without those whom parting the two sets aside."""
+        pairs, weight = self._inside(rows), self.weight[rows]
+        nothing: Integers = np.empty(0, dtype=np.int64)
+        best = (np.inf, np.inf), [nothing, rows], nothing
+        for strength in (np.ones(pairs.n_pairs), pairs.identity):
+            for is_branch in _branches(pairs, strength, weight, LEAST_PART * self.most):
+                cover = _cover(pairs.first, pairs.second, is_branch)
                 is_kept = np.ones(len(rows), dtype=np.bool_)
                 is_kept[cover] = False
-                parted = min(weight[is_branch & is_kept].sum(), weight[~is_branch & is_kept].sum())
-                if parted == 0:
-                    continue
-                key = (price / parted, price)
-                if best is None or key < best[:2]:
-                    best = (*key, branch)
-        if best is None:
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, 0, nothing
-        is_branch = np.zeros(len(rows), dtype=np.bool_)
-        is_branch[best[2]] = True
-        return rows[best[2]], best[1], rows[_cover(first, second, is_branch)]
+                parts = [np.flatnonzero(is_kept & side) for side in (is_branch, ~is_branch)]
+                price, parted = weight[cover].sum(), min(weight[part].sum() for part in parts)
+                if parted > 0 and (price / parted, price) < best[0]:
+                    best = (price / parted, price), [rows[part] for part in parts], rows[cover]
+        return best[1:]
 
     def take_back(self) -> None:
         """Return those set aside to a part, where that costs no more than it gains."""
-        beside: dict[int, list[int]] = {}
-        for one, other in zip(self.first.tolist(), self.second.tolist(), strict=True):
-            if self.gone[one]:
-                beside.setdefault(one, []).append(other)
-            if self.gone[other]:
-                beside.setdefault(other, []).append(one)
+        both = self.pairs.first, self.pairs.second
+        nodes = np.concatenate(both), np.concatenate(both[::-1])
+        links = sparse.csr_array(
+            (np.ones(len(nodes[0]), dtype=np.int8), nodes), shape=(len(self.weight),) * 2
+        )
         size = np.bincount(self.part, weights=self.weight * ~self.gone)
         changed = True
         while changed:
             changed = False
             for row in np.flatnonzero(self.gone).tolist():
-                near = np.array([at for at in beside.get(row, []) if not self.gone[at]], int)
+                beside = links.indices[links.indptr[row] : links.indptr[row + 1]]
+                near = beside[~self.gone[beside]]
                 held = np.bincount(self.part[near], weights=self.weight[near], minlength=1)
                 home = int(held.argmax()) if len(near) else int(self.part[row])
                 fits = size[home] + self.weight[row] <= MOST_FILLED * self.most
-                others = near[self.part[near] != home]
-                if fits and self.weight[others].sum() == 0:
+                if fits and (self.part[near] == home).all():
                     self.gone[row], self.part[row] = False, home
                     size[home] += self.weight[row]
                     changed = True
@@ -277,38 +252,29 @@ class _Component:
 
 
 def _branches(
-    first: Integers, second: Integers, strength: Floats, weight: Integers, least: float
-) -> Iterator[Integers]:
-    """Yield branches of a tree of average linkage that are worth a look."""
+    pairs: Pairs, strength: Floats, weight: Integers, least: float
+) -> Iterator[Booleans]:
+    """Yield who is in each branch, worth a look, of a tree of average linkage."""
     n_rows = len(weight)
     if n_rows == 1:
         return
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
     distance = np.ones(n_rows * (n_rows - 1) // 2)
     distance[n_rows * low - low * (low + 1) // 2 + high - low - 1] = 1.0 - strength
     tree = hierarchy.linkage(distance, "average")
-    children = tree[:, :2].astype(np.int64)
-    size = np.concatenate([weight, np.zeros(len(children), dtype=np.int64)])
-    for at, (one, other) in enumerate(children.tolist()):
-        size[n_rows + at] = size[one] + size[other]
+    n_nodes = n_rows + len(tree)
+    is_member = np.eye(n_nodes, n_rows, dtype=np.bool_)
+    size = np.concatenate([weight, np.zeros(len(tree), dtype=np.int64)])
+    for at, (one, other) in enumerate(tree[:, :2].astype(np.int64).tolist(), start=n_rows):
+        is_member[at] = is_member[one] | is_member[other]
+        size[at] = size[one] + size[other]
     lesser = np.minimum(size, weight.sum() - size)[n_rows:]
     able = np.flatnonzero(lesser >= max(least, 1.0))
     # Along a chain branches differ by a protein or two: a few of each size will do.
     able = able[np.argsort(-lesser[able], kind="stable")]
     steps = np.linspace(0, len(able) - 1, min(len(able), MOST_BRANCHES)).astype(np.int64)
     for at in able[np.unique(steps)].tolist():
-        yield _leaves(at, children, n_rows)
-
-
-def _leaves(branch: int, children: Integers, n_rows: int) -> Integers:
-    leaves, waiting = [], [n_rows + branch]
-    while waiting:
-        node = waiting.pop()
-        if node < n_rows:
-            leaves.append(node)
-        else:
-            waiting += children[node - n_rows].tolist()
-    return np.array(sorted(leaves), dtype=np.int64)
+        yield is_member[n_rows + at]
 
 
 def _cover(first: Integers, second: Integers, is_branch: Booleans) -> Integers:
@@ -321,21 +287,16 @@ def _cover(first: Integers, second: Integers, is_branch: Booleans) -> Integers:
         (np.ones(len(one), dtype=np.int8), (one, other)), shape=(n_rows, n_rows)
     )
     mate = csgraph.maximum_bipartite_matching(links, perm_type="column")
+    is_linked = np.zeros(n_rows, dtype=np.bool_)
+    is_linked[one] = True
+    free, matched = np.flatnonzero(is_linked & (mate < 0)), np.flatnonzero(mate >= 0)
     # König: from unmatched rows of the branch, along pairs and back along mates.
-    seen_one = np.zeros(n_rows, dtype=np.bool_)
-    seen_one[one] = True
-    has_mate = mate >= 0
-    is_matched = has_mate & seen_one
-    reached, reached_other = seen_one & ~is_matched, np.zeros(n_rows, dtype=np.bool_)
-    mate_of = np.full(n_rows, -1)
-    mate_of[mate[is_matched]] = np.flatnonzero(is_matched)
-    while True:
-        new = np.zeros(n_rows, dtype=np.bool_)
-        new[other[reached[one]]] = True
-        new &= ~reached_other
-        if not new.any():
-            break
-        reached_other |= new
-        back = mate_of[np.flatnonzero(new)]
-        reached[back[back >= 0]] = True
-    return np.flatnonzero((seen_one & ~reached) | reached_other)
+    start = 2 * n_rows
+    steps = (
+        np.concatenate([np.full(len(free), start), one, n_rows + mate[matched]]),
+        np.concatenate([free, n_rows + other, matched]),
+    )
+    graph = sparse.csr_array((np.ones(len(steps[0])), steps), shape=(start + 1,) * 2)
+    reached = np.zeros(start + 1, dtype=np.bool_)
+    reached[csgraph.breadth_first_order(graph, start, return_predecessors=False)] = True
+    return np.flatnonzero((is_linked & ~reached[:n_rows]) | reached[n_rows:start])
