@@ -9,7 +9,15 @@ import pytest
 from Bio.SeqUtils.ProtParam import ProteinAnalysis
 
 from credence.novelty import space
-from credence.novelty.space import CHEMISTRY, KINDS, RESIDUES, SIDE_CHAINS, chemistry, composition
+from credence.novelty.space import (
+    CHEMISTRY,
+    KINDS,
+    RESIDUES,
+    SIDE_CHAINS,
+    WIDTHS,
+    chemistry,
+    composition,
+)
 from credence.predictions import Strings
 from credence.records import from_record, to_record
 
@@ -32,11 +40,13 @@ def slow_words(sequence: str, groups: tuple[str, ...], length: int) -> dict[str,
     return {word: math.sqrt(number / total) for word, number in found.items()}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.length} letters")
 def test_words_are_those_of_the_slow_count(kind: object) -> None:
     sequences = drawn(1, 12, RESIDUES + "XU")
     sequences[3] = "MKXXAC"  # no word of four
-    rows = composition(sequences).words[KINDS.index(kind)].toarray()
+    at = KINDS.index(kind)
+    first = sum(WIDTHS[:at])
+    rows = composition(sequences)[0].toarray()[:, first : first + WIDTHS[at]]
     base = len(kind.groups)
     for sequence, row in zip(sequences, rows, strict=True):
         expected = np.zeros(kind.n_words)
@@ -54,7 +64,7 @@ def test_side_chains_are_those_of_phanns() -> None:
 
 def test_chemistry_is_biopythons() -> None:
     sequences = drawn(2, 15)
-    found = chemistry(sequences, RESIDUES)
+    found = chemistry(sequences)
     for sequence, row in zip(sequences, found, strict=True):
         known = ProteinAnalysis(sequence)
         reduced, cystines = known.molar_extinction_coefficient()
@@ -75,10 +85,10 @@ def test_chemistry_is_biopythons() -> None:
 
 
 def test_letters_that_are_no_residues_change_length_alone() -> None:
-    plain, marked = chemistry(np.array(["MKVLAAGWYC", "MKVXLAAGBWYC"], dtype=object), RESIDUES)
+    plain, marked = chemistry(np.array(["MKVLAAGWYC", "MKVXLAAGBWYC"], dtype=object))
     np.testing.assert_allclose(plain[1:], marked[1:])
     assert marked[0] > plain[0]
-    nothing = chemistry(np.array(["XXXX"], dtype=object), RESIDUES)[0]
+    nothing = chemistry(np.array(["XXXX"], dtype=object))[0]
     assert nothing[0] == math.log(4) and np.isnan(nothing[1:]).all()
 
 

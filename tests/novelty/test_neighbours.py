@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from credence.novelty import neighbours
-from credence.novelty.neighbours import (
-    ApproximateIndex,
-    ExactIndex,
-    content_keys,
-    index_of,
-    least_positive_distance,
-    singles,
-)
+from credence.novelty.neighbours import Index, content_keys, least_positive_distance, singles
 from credence.predictions import Floats, Integers
 from credence.problems import InputError
 
@@ -33,7 +26,7 @@ def slow(queries: Floats, points: Floats, n_neighbours: int) -> tuple[Floats, In
 def test_exact_neighbours_are_those_of_the_slow_search() -> None:
     rng = np.random.default_rng(1)
     points, queries = singles(rng.normal(size=(300, 5))), singles(rng.normal(size=(40, 5)))
-    found = ExactIndex(points).nearest(queries, 7)
+    found = Index(points).nearest(queries, 7)
     distance, place = slow(queries, points, 7)
     np.testing.assert_allclose(found.distance, distance, rtol=1e-14)
     np.testing.assert_array_equal(found.place, place)
@@ -44,7 +37,7 @@ def test_equal_distances_go_to_the_earlier_point_however_many_there_are() -> Non
     grid = np.stack(np.meshgrid(*[np.arange(5.0)] * 3), axis=-1).reshape(-1, 3)
     points = singles(np.concatenate([grid, np.repeat(grid[:1], 40, axis=0), grid]))
     queries = singles(np.concatenate([grid[:30], grid[:5] + 0.5]))
-    found = ExactIndex(points).nearest(queries, 4)
+    found = Index(points).nearest(queries, 4)
     distance, place = slow(queries, points, 4)
     np.testing.assert_array_equal(found.distance, distance)
     np.testing.assert_array_equal(found.place, place)
@@ -53,7 +46,7 @@ def test_equal_distances_go_to_the_earlier_point_however_many_there_are() -> Non
 def test_points_far_from_the_origin_lose_no_digits() -> None:
     rng = np.random.default_rng(2)
     points = singles(1e4 + rng.normal(size=(200, 3)))
-    found = ExactIndex(points).nearest(points, 3)
+    found = Index(points).nearest(points, 3)
     distance, place = slow(points, points, 3)
     np.testing.assert_array_equal(found.place, place)
     np.testing.assert_allclose(found.distance, distance, rtol=1e-14)
@@ -62,15 +55,15 @@ def test_points_far_from_the_origin_lose_no_digits() -> None:
 def test_the_answer_to_one_query_does_not_depend_on_the_others() -> None:
     rng = np.random.default_rng(3)
     points, queries = singles(rng.normal(size=(500, 8))), singles(rng.normal(size=(60, 8)))
-    together = ExactIndex(points).nearest(queries, 5)
+    together = Index(points).nearest(queries, 5)
     for row in range(0, 60, 7):
-        alone = ExactIndex(points).nearest(queries[row : row + 1], 5)
+        alone = Index(points).nearest(queries[row : row + 1], 5)
         np.testing.assert_array_equal(alone.distance[0], together.distance[row])
         np.testing.assert_array_equal(alone.place[0], together.place[row])
 
 
 def test_no_query_gives_no_answer() -> None:
-    found = ExactIndex(singles(np.eye(3))).nearest(np.empty((0, 3)), 2)
+    found = Index(singles(np.eye(3))).nearest(np.empty((0, 3)), 2)
     assert found.distance.shape == (0, 2) and found.place.shape == (0, 2)
 
 
@@ -78,27 +71,23 @@ def test_the_approximate_graph_finds_nearly_all_and_always_the_same() -> None:
     pytest.importorskip("usearch", reason="usearch is not installed: the extra 'novelty'")
     rng = np.random.default_rng(4)
     points, queries = singles(rng.normal(size=(3000, 16))), singles(rng.normal(size=(200, 16)))
-    exact = ExactIndex(points).nearest(queries, 10)
-    found = ApproximateIndex(points).nearest(queries, 10)
+    exact = Index(points).nearest(queries, 10)
+    found = Index(points, 0).nearest(queries, 10)
     shared = [len(set(a) & set(b)) / 10 for a, b in zip(exact.place, found.place, strict=True)]
     assert np.mean(shared) > 0.98
-    again = ApproximateIndex(points).nearest(queries, 10)
+    again = Index(points, 0).nearest(queries, 10)
     np.testing.assert_array_equal(found.place, again.place)
     np.testing.assert_array_equal(found.distance, again.distance)
-
-
-def test_which_index_is_taken_depends_on_the_number_of_points() -> None:
-    points = singles(np.eye(4))
-    assert isinstance(index_of(points, 4), ExactIndex)
-    assert isinstance(index_of(points, 3), ApproximateIndex)
-    assert neighbours.MOST_EXACT == 100_000
 
 
 def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "usearch", None)
     monkeypatch.setitem(sys.modules, "usearch.index", None)
+    points = singles(np.eye(4))
+    assert Index(points, 4).nearest(points, 1).place[:, 0].tolist() == [0, 1, 2, 3]
+    assert neighbours.MOST_EXACT == 100_000
     with pytest.raises(InputError) as refused:
-        ApproximateIndex(singles(np.eye(4))).nearest(singles(np.eye(4)), 1)
+        Index(points, 3).nearest(points, 1)
     assert str(refused.value) == (
         "novelty: more than 100000 points are searched by an approximate graph, and the "
         "package 'usearch' is not installed. Install it with: pip install 'credence[novelty]'."

@@ -16,7 +16,6 @@ from credence.novelty.neighbours import (
     MOST_EXACT,
     Index,
     content_keys,
-    index_of,
     least_positive_distance,
     singles,
 )
@@ -72,16 +71,6 @@ class Tuning:
         return -self.sharpness * relative(self.alpha * error + self.beta * spread)
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedTuning:
-    """The predictions that tunings are judged by."""
-
-    position: Integers  # Place of the predicted class among those that are looked at
-    is_correct: Booleans  # Whether each prediction is right
-    weight: Floats  # Positive weights
-    cluster: Strings  # Name of each one's cluster
-
-
 @dataclass(frozen=True)
 class TuningTrial:
     """A tuning and how it did."""
@@ -98,9 +87,17 @@ def relative(sigma: Floats) -> Floats:
 
 
 def search(
-    evidence: NeighbourEvidence, judged: JudgedTuning, tried: Sequence[int], n_unseen: int
+    evidence: NeighbourEvidence,
+    position: Integers,
+    is_correct: Booleans,
+    weight: Floats,
+    n_effective: float,
+    tried: Sequence[int],
+    n_unseen: int,
 ) -> TuningTrial:
     """Return the best of a fixed grid of tunings, then of a finer one around it.
+
+    `position` is the place of each predicted class among those that are looked at.
 
     Notes
     -----
@@ -109,18 +106,37 @@ def search(
     Σ_b (w_b/w) p(1−p)/n_b on average, n_b counting clusters. Tunings within that
     of the least do not differ by more than chance, and the likeliest of them is taken.
     """
-    n_effective = effective_clusters(
-        np.unique(judged.cluster.astype(str), return_inverse=True)[1], judged.weight
-    )
-    trials = list(_grid(evidence, judged, tried, n_unseen, n_effective))
-    coarse = best(trials).tuning
-    error, spread = evidence.terms(coarse.neighbours)
-    around = (
-        Tuning(coarse.neighbours, coarse.alpha * first, 1.0, coarse.sharpness * second)
-        for first, second in itertools.product(FINER if coarse.alpha > 0 else (1.0,), FINER)
-    )
-    trials += [_trial(tuning, error, spread, judged, n_unseen, n_effective) for tuning in around]
-    return best(trials)
+    share = weight / weight.sum()
+    n_bins = min(N_BINS, len(position))
+
+    def trials(
+        n_neighbours: int, alphas: Sequence[float], sharpnesses: Sequence[float]
+    ) -> Iterator[TuningTrial]:
+        error, spread = evidence.terms(n_neighbours)
+        for alpha, sharpness in itertools.product(alphas, sharpnesses):
+            tuning = Tuning(n_neighbours, alpha, 1.0, sharpness)
+            sigma = relative(alpha * error + tuning.beta * spread)
+            # Taken from the least σ, nothing overflows.
+            least = sigma.min(axis=1)
+            mass = np.exp(-sharpness * (sigma - least[:, None]))
+            total = mass.sum(axis=1) + n_unseen * np.exp(-sharpness * (1.0 - least))
+            p = mass[np.arange(len(mass)), position] / total
+            clipped = np.clip(p, CLIP, 1.0 - CLIP)
+            loss = -np.where(is_correct, np.log(clipped), np.log1p(-clipped))
+            chance = n_bins * float(share @ (p * (1.0 - p))) / n_effective
+            found = calibration_error(p, is_correct, weight)
+            yield TuningTrial(tuning, found, float(share @ loss), chance)
+
+    found: list[TuningTrial] = []
+    for n_neighbours in tried:
+        error, spread = evidence.terms(n_neighbours)
+        balanced = float(spread.mean() / error.mean()) if error.mean() > 0 else 0.0
+        alphas = [balance * balanced for balance in BALANCES] if balanced else [0.0]
+        found += trials(n_neighbours, alphas, SHARPNESSES)
+    coarse = best(found).tuning
+    alphas = [coarse.alpha * factor for factor in FINER] if coarse.alpha > 0 else [0.0]
+    found += trials(coarse.neighbours, alphas, [coarse.sharpness * factor for factor in FINER])
+    return best(found)
 
 
 def best(trials: Sequence[TuningTrial]) -> TuningTrial:
@@ -148,46 +164,6 @@ def calibration_error(
     mass = np.add.reduceat(weight[order], starts)
     gap = np.add.reduceat((weight * (confidence - is_correct))[order], starts)
     return float((gap**2 / mass).sum() / mass.sum())
-
-
-def _grid(
-    evidence: NeighbourEvidence,
-    judged: JudgedTuning,
-    tried: Sequence[int],
-    n_unseen: int,
-    n_effective: float,
-) -> Iterator[TuningTrial]:
-    for n_neighbours in tried:
-        error, spread = evidence.terms(n_neighbours)
-        mean_error = error.mean()
-        balances = BALANCES if mean_error > 0 else BALANCES[:1]
-        for balance, sharpness in itertools.product(balances, SHARPNESSES):
-            alpha = balance * float(spread.mean() / mean_error) if balance > 0 else 0.0
-            tuning = Tuning(n_neighbours, alpha, 1.0, sharpness)
-            yield _trial(tuning, error, spread, judged, n_unseen, n_effective)
-
-
-def _trial(
-    tuning: Tuning,
-    error: Floats,
-    spread: Floats,
-    judged: JudgedTuning,
-    n_unseen: int,
-    n_effective: float,
-) -> TuningTrial:
-    sigma = relative(tuning.alpha * error + tuning.beta * spread)
-    # Taken from the least σ, nothing overflows.
-    least = sigma.min(axis=1)
-    mass = np.exp(-tuning.sharpness * (sigma - least[:, None]))
-    total = mass.sum(axis=1) + n_unseen * np.exp(-tuning.sharpness * (1.0 - least))
-    p = mass[np.arange(len(mass)), judged.position] / total
-    clipped = np.clip(p, CLIP, 1.0 - CLIP)
-    loss = -np.where(judged.is_correct, np.log(clipped), np.log1p(-clipped))
-    weight = judged.weight / judged.weight.sum()
-    n_bins = min(N_BINS, len(p))
-    chance = n_bins * float(weight @ (p * (1.0 - p))) / n_effective
-    found = calibration_error(p, judged.is_correct, judged.weight)
-    return TuningTrial(tuning, found, float(weight @ loss), chance)
 
 
 STREAM = "novelty graph"
@@ -254,14 +230,12 @@ class NeighbourGraph:
 
     points: PackedFloats  # In single precision, in a canonical order
     true_class: Annotated[Integers, Stored(packed="int32")]  # The class of each
-    is_wrong: Annotated[
-        Booleans, Stored(packed="bool")
-    ]  # Whether the classifier was wrong about it
+    # Whether the classifier was wrong about it.
+    is_wrong: Annotated[Booleans, Stored(packed="bool")]
     n_classes: int  # Number of classes
     least: int  # A class with fewer points is not looked at
-    most_exact: Annotated[int, Stored(is_left_out=True)] = (
-        MOST_EXACT  # Points of a class that are searched exactly; more, by a graph
-    )
+    # Points of a class that are searched exactly; more, by a graph.
+    most_exact: Annotated[int, Stored(is_left_out=True)] = MOST_EXACT
 
     @cached_property
     def is_seen(self) -> Booleans:
@@ -284,7 +258,7 @@ class NeighbourGraph:
         found = {}
         for class_ in np.flatnonzero(self.is_seen):
             own = self.true_class == class_
-            found[int(class_)] = (index_of(self.points[own], self.most_exact), self.is_wrong[own])
+            found[int(class_)] = (Index(self.points[own], self.most_exact), self.is_wrong[own])
         return found
 
     def evidence(self, queries: Floats, n_neighbours: int) -> NeighbourEvidence:
@@ -303,9 +277,7 @@ class NeighbourGraph:
 class FittedMacest:
     """MACEst with its graph and what was learnt."""
 
-    graph: Annotated[
-        NeighbourGraph, Stored(is_inline=True)
-    ]  # Among whose points neighbours are sought
+    graph: Annotated[NeighbourGraph, Stored(is_inline=True)]  # Where neighbours are sought
     tuning: Tuning  # k, α, β and τ
     n_fitting: int  # Number of proteins that they were learnt on
     # The squared error that was minimised, on those proteins; None where there were none.
@@ -321,8 +293,9 @@ class FittedMacest:
         """
         queries = singles(points)
         answer = np.full((len(queries), self.graph.n_classes), np.nan)
-        is_known = np.isfinite(queries).all(axis=1)
-        for rows in _blocks(np.flatnonzero(is_known)):
+        known = np.flatnonzero(np.isfinite(queries).all(axis=1))
+        for start in range(0, len(known), BLOCK):
+            rows = known[start : start + BLOCK]
             if self.graph.most_neighbours == 0:
                 answer[rows] = 1.0 / self.graph.n_classes
                 continue
@@ -380,19 +353,15 @@ def fit(
     tried = [k for k in NEIGHBOURS if k <= min(settings.neighbours, graph.most_neighbours)]
     if len(others) == 0:
         return FittedMacest(graph, Tuning(max(1, graph.most_neighbours)), 0, None)
-    place = np.cumsum(graph.is_seen) - 1
-    judged = JudgedTuning(
-        place[predicted_class[others]],
-        ~is_wrong[others],
-        np.ones(len(others)) if weight is None else weight[others],
-        cluster[others],
-    )
+    judged = np.ones(len(others)) if weight is None else weight[others]
+    codes = np.unique(cluster[others].astype(str), return_inverse=True)[1]
     found = search(
-        graph.evidence(values[others], tried[-1]), judged, tried, int((~graph.is_seen).sum())
+        graph.evidence(values[others], tried[-1]),
+        (np.cumsum(graph.is_seen) - 1)[predicted_class[others]],
+        ~is_wrong[others],
+        judged,
+        effective_clusters(codes, judged),
+        tried,
+        int((~graph.is_seen).sum()),
     )
     return FittedMacest(graph, found.tuning, len(others), found.error)
-
-
-def _blocks(rows: Integers) -> Iterator[Integers]:
-    for start in range(0, len(rows), BLOCK):
-        yield rows[start : start + BLOCK]

@@ -9,10 +9,9 @@ the place of a point in the index, which its maker chooses.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,33 +43,29 @@ class FoundNeighbours:
     place: Integers  # Their places in the index
 
 
-class Index(Protocol):
-    """Points that can be asked for those nearest to a query."""
-
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        ...
-
-    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
-        """Return the `n_neighbours` nearest points of each query."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class ExactIndex:
-    """Every distance is looked at; equal ones go to the earlier point."""
+class Index:
+    """Points that can be asked for those nearest to a query.
+
+    Up to `most_exact` of them, every distance is looked at. More are searched by a
+    navigable graph, which finds nearly all of the nearest. It is built and asked on
+    one thread, in the order of the points, so the same points always give the same
+    answer (on processors of one kind: the library chooses its sums by what the
+    processor can).
+    """
 
     points: Floats  # Of single precision, see :func:`singles`
+    most_exact: int = MOST_EXACT
 
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return len(self.points)
-
-    @cached_property
-    def _search(self) -> Any:
-        return NearestNeighbors(algorithm="brute").fit(self.points - self._centre)
+    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
+        """Return the `n_neighbours` nearest points of each query; equal ones by place."""
+        shape = len(queries), min(n_neighbours, len(self.points))
+        found = FoundNeighbours(np.empty(shape), np.empty(shape, dtype=np.int64))
+        search = self._exact if len(self.points) <= self.most_exact else self._approximate
+        for start in range(0, len(queries), BLOCK):
+            rows = slice(start, start + BLOCK)
+            found.distance[rows], found.place[rows] = search(queries[rows], n_neighbours)
+        return found
 
     @cached_property
     def _centre(self) -> Floats:
@@ -78,47 +73,28 @@ class ExactIndex:
         return np.asarray(self.points.mean(axis=0))
 
     @cached_property
+    def _search(self) -> Any:
+        return NearestNeighbors(algorithm="brute").fit(self.points - self._centre)
+
+    @cached_property
     def _greatest_norm(self) -> float:
         return float(((self.points - self._centre) ** 2).sum(axis=1).max())
 
-    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
-        """Return the nearest points of each query."""
-        return joined(
-            (self._block(block, n_neighbours) for block in blocks(queries)), n_neighbours
-        )
-
-    def _block(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
-        n_candidates = min(n_neighbours + SPARE, self.n_points)
+    def _exact(self, queries: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
+        n_points = len(self.points)
+        n_candidates = min(n_neighbours + SPARE, n_points)
         shifted = queries - self._centre
-        rough, place = self._search.kneighbors(shifted, n_candidates)
-        found = in_order(distances_to(queries, self.points, place), place, n_neighbours)
-        if n_candidates < self.n_points:
+        rough, candidates = self._search.kneighbors(shifted, n_candidates)
+        distance, place = self._closest(queries, candidates, n_neighbours)
+        if n_candidates < n_points:
             doubt = ROUNDING * ((shifted**2).sum(axis=1) + self._greatest_norm)
             # Points that were not candidates may lie as near as the last one kept.
-            is_open = rough[:, -1] ** 2 <= found.distance[:, -1] ** 2 + doubt
+            is_open = rough[:, -1] ** 2 <= distance[:, -1] ** 2 + doubt
+            everything = np.arange(n_points)[None, :]
             for row in np.flatnonzero(is_open):
-                everything = np.arange(self.n_points)[None, :]
-                distance = distances_to(queries[row, None], self.points, everything)
-                again = in_order(distance, everything, n_neighbours)
-                found.distance[row], found.place[row] = again.distance[0], again.place[0]
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class ApproximateIndex:
-    """A navigable graph of the points; finds nearly all of the nearest.
-
-    The graph is built and asked on one thread, in the order of the points, so
-    the same points always give the same answer (on processors of one kind: the
-    library chooses its sums by what the processor can).
-    """
-
-    points: Floats  # Of single precision
-
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return len(self.points)
+                again = self._closest(queries[row, None], everything, n_neighbours)
+                distance[row], place[row] = again[0][0], again[1][0]
+        return distance, place
 
     @cached_property
     def _graph(self) -> Any:
@@ -130,25 +106,31 @@ class ApproximateIndex:
             expansion_add=EXPANSION_ADD,
             expansion_search=EXPANSION_SEARCH,
         )
-        keys = np.arange(self.n_points, dtype=np.uint64)
+        keys = np.arange(len(self.points), dtype=np.uint64)
         graph.add(keys, self.points.astype(np.float32), threads=1)
         return graph
 
-    def nearest(self, queries: Floats, n_neighbours: int) -> FoundNeighbours:
-        """Return nearly the nearest points of each query."""
-        n_candidates = min(n_neighbours + SPARE, self.n_points)
+    def _approximate(self, queries: Floats, n_neighbours: int) -> tuple[Floats, Integers]:
+        n_candidates = min(n_neighbours + SPARE, len(self.points))
+        matches = self._graph.search(queries.astype(np.float32), n_candidates, threads=1)
+        candidates = np.asarray(matches.keys).reshape(len(queries), -1).astype(np.int64)
+        return self._closest(queries, candidates, n_neighbours)
 
-        def answer(block: Floats) -> FoundNeighbours:
-            matches = self._graph.search(block.astype(np.float32), n_candidates, threads=1)
-            place = np.asarray(matches.keys).reshape(len(block), -1).astype(np.int64)
-            return in_order(distances_to(block, self.points, place), place, n_neighbours)
-
-        return joined((answer(block) for block in blocks(queries)), n_neighbours)
-
-
-def index_of(points: Floats, most_exact: int = MOST_EXACT) -> Index:
-    """Return an index of the points: exact, or approximate where they are many."""
-    return ExactIndex(points) if len(points) <= most_exact else ApproximateIndex(points)
+    def _closest(
+        self, queries: Floats, place: Integers, n_neighbours: int
+    ) -> tuple[Floats, Integers]:
+        """Return the nearest of the candidates that are named for each query."""
+        distance = np.empty(place.shape)
+        step = max(1, ELEMENTS // max(1, place.shape[1] * queries.shape[1]))
+        for start in range(0, len(queries), step):
+            rows = slice(start, start + step)
+            difference = self.points[place[rows]] - queries[rows, None, :]
+            distance[rows] = np.einsum("ijk,ijk->ij", difference, difference)
+        distance = np.sqrt(distance)
+        order = np.lexsort((place, distance), axis=1)[:, :n_neighbours]
+        return np.take_along_axis(distance, order, axis=1), np.take_along_axis(
+            place, order, axis=1
+        )
 
 
 def singles(points: Any) -> Floats:
@@ -168,47 +150,8 @@ def least_positive_distance(points: Floats, most_exact: int = MOST_EXACT) -> flo
     unique = np.unique(points, axis=0)
     if len(unique) < 2:
         return 1.0
-    found = index_of(unique, most_exact).nearest(unique, 2).distance
+    found = Index(unique, most_exact).nearest(unique, 2).distance
     return float(found[found > 0].min())
-
-
-def distances_to(queries: Floats, points: Floats, place: Integers) -> Floats:
-    """Return the distance of each query to the points that are named for it."""
-    distance = np.empty(place.shape)
-    step = max(1, ELEMENTS // max(1, place.shape[1] * queries.shape[1]))
-    for start in range(0, len(queries), step):
-        rows = slice(start, start + step)
-        difference = points[place[rows]] - queries[rows, None, :]
-        distance[rows] = np.einsum("ijk,ijk->ij", difference, difference)
-    return np.sqrt(distance)
-
-
-def in_order(distance: Floats, place: Integers, n_neighbours: int) -> FoundNeighbours:
-    """Return the nearest of some candidates; equal distances by place."""
-    order = np.lexsort((place, distance), axis=1)[:, :n_neighbours]
-    return FoundNeighbours(
-        np.take_along_axis(distance, order, axis=1),
-        np.take_along_axis(place, order, axis=1).astype(np.int64),
-    )
-
-
-def blocks(queries: Floats) -> Iterator[Floats]:
-    """Yield the queries in blocks."""
-    for start in range(0, len(queries), BLOCK):
-        yield queries[start : start + BLOCK]
-
-
-def joined(parts: Iterator[FoundNeighbours], n_neighbours: int) -> FoundNeighbours:
-    """Return the answers of all blocks as one."""
-    found = list(parts)
-    if not found:
-        return FoundNeighbours(
-            np.empty((0, n_neighbours)), np.empty((0, n_neighbours), dtype=np.int64)
-        )
-    return FoundNeighbours(
-        np.concatenate([part.distance for part in found]),
-        np.concatenate([part.place for part in found]),
-    )
 
 
 def _usearch() -> Any:

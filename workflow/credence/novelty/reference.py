@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from credence.draws import encode_clusters
-from credence.novelty.neighbours import Index, index_of, singles
+from credence.novelty.neighbours import Index, singles
 from credence.novelty.space import Space
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats, Stored
@@ -62,20 +62,16 @@ class Reference:
     def flag_distance(self) -> float:
         """The greatest distance that is not flagged; NaN where nothing is known."""
         known = self.sorted_distances
-        if len(known) == 0:
-            return float("nan")
-        place = int(np.floor(self.flag * len(known)))
-        return float(known[min(place, len(known) - 1)])
+        place = min(int(np.floor(self.flag * len(known))), len(known) - 1)
+        return float(known[place]) if len(known) else float("nan")
 
     @cached_property
     def _calibration(self) -> Index:
-        return index_of(self.points[self.calibration_rows])
+        return Index(self.points[self.calibration_rows])
 
     @cached_property
     def _training(self) -> Index | None:
-        return (
-            None if self.training is None or len(self.training) == 0 else index_of(self.training)
-        )
+        return None if self.training is None or len(self.training) == 0 else Index(self.training)
 
     def known_distance(self, ids: Strings) -> Floats:
         """Return the distance of calibration proteins to the nearest of another cluster.
@@ -85,10 +81,7 @@ class Reference:
         A relative in its own cluster would show of a calibration protein what is
         not known of a protein of a new family.
         """
-        answer = np.full(len(ids), np.nan)
-        rows = np.array([self._row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
-        answer[rows >= 0] = self.own_distance[rows[rows >= 0]]
-        return answer
+        return self._of(ids, self.own_distance)
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -96,9 +89,12 @@ class Reference:
 
     def places(self, ids: Strings) -> Floats:
         """Return the places of proteins that are known by name; NaN of the others."""
-        answer = np.full((len(ids), self.space.n_components), np.nan)
+        return self._of(ids, self.points)
+
+    def _of(self, ids: Strings, values: Floats) -> Floats:
+        answer = np.full((len(ids), *values.shape[1:]), np.nan)
         rows = np.array([self._row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
-        answer[rows >= 0] = self.points[rows[rows >= 0]]
+        answer[rows >= 0] = values[rows[rows >= 0]]
         return answer
 
     def look(self, points: Any) -> Look:
@@ -134,7 +130,7 @@ def distance_to_other_clusters(points: Floats, cluster: Strings) -> Floats:
     code, keys = encode_clusters(cluster)
     if len(keys) < 2:
         return answer
-    index = index_of(points)
+    index = Index(points)
     rows = np.arange(len(points))
     n_neighbours = min(FIRST_NEIGHBOURS, len(points))
     while len(rows):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from credence.novelty.neighbours import singles
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import PackedFloats
 
+RESIDUES = "ACDEFGHIKLMNPQRSTVWY"
 CHEMISTRY = (
     *("log length", "mean residue weight", "aromaticity", "isoelectric point"),
     *("instability index", "hydropathy", "extinction reduced", "extinction cystines"),
@@ -27,10 +27,16 @@ TRYPTOPHAN, TYROSINE, CYSTINE = 5_500.0, 1_490.0, 125.0
 INSTABILITY_SCALE = 10.0  # Guruprasad et al. 1990 (doi 10.1093/protein/4.2.155)
 # Biopython looks for the isoelectric point between these, to 0.0001.
 LEAST_PH, GREATEST_PH, HALVINGS = 4.05, 12.0, 17
-CHEMISTRY_AT_ONCE = 4_096
+WEIGHTS = np.array([IUPACData.protein_weights[letter] for letter in RESIDUES])
+HYDROPATHY = np.array([ProtParamData.kd[letter] for letter in RESIDUES])
+INSTABILITY = {
+    first + second: value
+    for first, row in ProtParamData.DIWV.items()
+    for second, value in row.items()
+}
 
 
-def chemistry(sequences: Strings, residues: str) -> Floats:
+def chemistry(sequences: Strings) -> Floats:
     """Return length and chemistry of each protein, columns as in `CHEMISTRY`.
 
     NaN, but for the length, where a protein has none of the twenty residues.
@@ -42,27 +48,18 @@ def chemistry(sequences: Strings, residues: str) -> Floats:
     over the length, extinction is per residue, length the logarithm of the number
     of all letters.
     """
-    answer = np.full((len(sequences), len(CHEMISTRY)), np.nan)
-    for start in range(0, len(sequences), CHEMISTRY_AT_ONCE):
-        rows = slice(start, start + CHEMISTRY_AT_ONCE)
-        answer[rows] = _chemistry(sequences[rows], residues)
-    return answer
-
-
-def _chemistry(sequences: Strings, residues: str) -> Floats:
-    other = "".join(sorted(set("".join(sequences)) - set(residues)))
+    other = "".join(sorted(set("".join(sequences)) - set(RESIDUES)))
     drop = str.maketrans("", "", other)
     kept = [sequence.translate(drop) for sequence in sequences]
-    count = np.array([[sequence.count(letter) for letter in residues] for sequence in kept])
-    count = count.reshape(len(kept), len(residues)).astype(np.float64)
+    count = np.array([[sequence.count(letter) for letter in RESIDUES] for sequence in kept])
+    count = count.reshape(len(kept), len(RESIDUES)).astype(np.float64)
     n = count.sum(axis=1)
-    column = {letter: count[:, place] for place, letter in enumerate(residues)}
-    weights, hydropathy = _tables(residues)
+    column = dict(zip(RESIDUES, count.T, strict=True))
     reduced = TRYPTOPHAN * column["W"] + TYROSINE * column["Y"]
     cystines = reduced + CYSTINE * (column["C"] // 2)
     # Each bond between two residues gives off a water.
     water = float(2 * IUPACData.atom_weights["H"] + IUPACData.atom_weights["O"])
-    weight = count @ weights - (n - 1) * water
+    weight = count @ WEIGHTS - (n - 1) * water
     with np.errstate(invalid="ignore", divide="ignore"):
         found = np.column_stack(
             [
@@ -71,7 +68,7 @@ def _chemistry(sequences: Strings, residues: str) -> Floats:
                 sum(column[letter] for letter in AROMATIC) / n,
                 _isoelectric_point(kept, column),
                 INSTABILITY_SCALE * np.array([_instability(sequence) for sequence in kept]) / n,
-                (count @ hydropathy) / n,
+                (count @ HYDROPATHY) / n,
                 reduced / n,
                 cystines / n,
             ]
@@ -80,31 +77,16 @@ def _chemistry(sequences: Strings, residues: str) -> Floats:
     return found
 
 
-@cache
-def _tables(residues: str) -> tuple[Floats, Floats]:
-    weights = np.array([IUPACData.protein_weights[letter] for letter in residues])
-    return weights, np.array([ProtParamData.kd[letter] for letter in residues])
-
-
-@cache
-def _pairs() -> dict[str, float]:
-    table = ProtParamData.DIWV
-    return {first + second: table[first][second] for first in table for second in table[first]}
-
-
 def _instability(sequence: str) -> float:
-    pairs = _pairs()
-    return sum(map(pairs.__getitem__, map("".join, itertools.pairwise(sequence))))
+    return sum(map(INSTABILITY.__getitem__, map("".join, itertools.pairwise(sequence))))
 
 
 def _isoelectric_point(kept: list[str], column: dict[str, Floats]) -> Floats:
-    first = [sequence[:1] for sequence in kept]
-    last = [sequence[-1:] for sequence in kept]
     start, end = IsoelectricPoint.pKnterminal, IsoelectricPoint.pKcterminal
     default_start = IsoelectricPoint.positive_pKs["Nterm"]
     default_end = IsoelectricPoint.negative_pKs["Cterm"]
-    n_terminus = np.array([start.get(letter, default_start) for letter in first])
-    c_terminus = np.array([end.get(letter, default_end) for letter in last])
+    n_terminus = np.array([start.get(text[:1], default_start) for text in kept])
+    c_terminus = np.array([end.get(text[-1:], default_end) for text in kept])
     low = np.full(len(kept), LEAST_PH)
     high = np.full(len(kept), GREATEST_PH)
     for _ in range(HALVINGS):
@@ -120,10 +102,9 @@ def _isoelectric_point(kept: list[str], column: dict[str, Floats]) -> Floats:
     return np.asarray((low + high) / 2.0)
 
 
-RESIDUES = "ACDEFGHIKLMNPQRSTVWY"
 SIDE_CHAINS = ("AILMV", "NQST", "GP", "C", "HKR", "DE", "FWY")
 LEAST_RESIDUES = 10  # of the twenty; in fewer, words say nothing about composition
-PROTEINS_AT_ONCE = 2_000
+PROTEINS_AT_ONCE = 4_096
 NO_LETTER = 255
 
 
@@ -131,7 +112,6 @@ NO_LETTER = 255
 class WordFeatures:
     """One kind of word."""
 
-    name: str  # What it is called
     groups: tuple[str, ...]  # Residues that are one letter
     length: int  # Letters of a word
 
@@ -150,51 +130,44 @@ class WordFeatures:
 
 
 KINDS = (
-    WordFeatures("words of four side-chain groups", SIDE_CHAINS, 4),
-    WordFeatures("words of two residues", tuple(RESIDUES), 2),
-    WordFeatures("words of three residues", tuple(RESIDUES), 3),
+    WordFeatures(SIDE_CHAINS, 4),
+    WordFeatures(tuple(RESIDUES), 2),
+    WordFeatures(tuple(RESIDUES), 3),
 )
 WIDTHS = (*(kind.n_words for kind in KINDS), len(CHEMISTRY))
 
 
-@dataclass(frozen=True, eq=False)
-class SequenceComposition:
-    """What some proteins are made of."""
-
-    # Square roots of the shares of each kind's words: rows of length 1, or empty where a protein
-    # has no such word.
-    words: tuple[sparse.csr_array, ...]
-    chemistry: Floats  # See :mod:`credence.novelty.chemistry`
-    has_features: Booleans  # Whether a protein has residues enough to be placed
-
-
-def composition(sequences: Strings) -> SequenceComposition:
-    """Return what some proteins are made of.
+def composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
+    """Return what proteins are made of, and whether each has residues enough to be placed.
 
     Notes
     -----
-    The square root of a share has a variance that hardly depends on the share,
+    Words of each kind stand side by side as square roots of their shares: rows of
+    length 1, or empty where a protein has no such word; chemistry comes last. The
+    square root of a share has a variance that hardly depends on the share,
     so that rare words weigh as much as common ones but no more; the distance
     between two such rows is Hellinger's.
     """
-    raw, protein = as_bytes(sequences)
-    words = tuple(_shares(kind, raw, protein, len(sequences)) for kind in KINDS)
-    letters = KINDS[1].letters()[raw]
-    n_residues = np.bincount(protein[letters != NO_LETTER], minlength=len(sequences))
-    return SequenceComposition(words, chemistry(sequences, RESIDUES), n_residues >= LEAST_RESIDUES)
+    starts = range(0, max(len(sequences), 1), PROTEINS_AT_ONCE)
+    parts = [_composition(sequences[start : start + PROTEINS_AT_ONCE]) for start in starts]
+    features, is_placed = zip(*parts, strict=True)
+    return sparse.csr_array(sparse.vstack(features, format="csr")), np.concatenate(is_placed)
 
 
-def as_bytes(sequences: Strings) -> tuple[NDArray[np.uint8], Integers]:
-    """Return all letters one after the other, and the protein of each."""
+def _composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
     raw = np.frombuffer("".join(sequences).encode("ascii", "replace"), dtype=np.uint8)
     lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
-    return raw, np.repeat(np.arange(len(sequences)), lengths)
+    protein = np.repeat(np.arange(len(sequences)), lengths)
+    is_residue = KINDS[1].letters()[raw] != NO_LETTER
+    n_residues = np.bincount(protein[is_residue], minlength=len(sequences))
+    words = [_root_shares(kind, raw, protein, len(sequences)) for kind in KINDS]
+    numbers = sparse.csr_array(np.nan_to_num(chemistry(sequences)).astype(np.float32))
+    return sparse.hstack([*words, numbers], format="csr"), n_residues >= LEAST_RESIDUES
 
 
-def word_codes(
-    kind: WordFeatures, raw: NDArray[np.uint8], protein: Integers
-) -> tuple[Integers, Integers]:
-    """Return code and protein of every word that is counted."""
+def _root_shares(
+    kind: WordFeatures, raw: NDArray[np.uint8], protein: Integers, n_proteins: int
+) -> sparse.csr_array:
     letters = kind.letters()[raw]
     n_starts = max(0, len(raw) - kind.length + 1)
     code = np.zeros(n_starts, dtype=np.int64)
@@ -203,35 +176,12 @@ def word_codes(
         here = slice(place, place + n_starts)
         code = code * len(kind.groups) + letters[here]
         is_word &= (letters[here] != NO_LETTER) & (protein[here] == protein[:n_starts])
-    return code[is_word], protein[:n_starts][is_word]
-
-
-def _shares(
-    kind: WordFeatures, raw: NDArray[np.uint8], protein: Integers, n_proteins: int
-) -> sparse.csr_array:
-    starts = np.searchsorted(
-        protein, np.arange(0, n_proteins + PROTEINS_AT_ONCE, PROTEINS_AT_ONCE)
-    )
-    parts = []
-    for block, start in enumerate(starts[:-1]):
-        letters = slice(start, starts[block + 1])
-        first = block * PROTEINS_AT_ONCE
-        n_rows = min(PROTEINS_AT_ONCE, n_proteins - first)
-        if n_rows > 0:
-            codes, rows = word_codes(kind, raw[letters], protein[letters] - first)
-            parts.append(_root_shares(codes, rows, (n_rows, kind.n_words)))
-    if not parts:
-        return sparse.csr_array((0, kind.n_words), dtype=np.float32)
-    return sparse.csr_array(sparse.vstack(parts, format="csr"))
-
-
-def _root_shares(codes: Integers, rows: Integers, shape: tuple[int, int]) -> sparse.csr_array:
-    place, count = np.unique(rows * shape[1] + codes, return_counts=True)
-    row = place // shape[1]
-    total = np.bincount(row, weights=count, minlength=shape[0])
+    words = protein[:n_starts][is_word] * kind.n_words + code[is_word]
+    place, count = np.unique(words, return_counts=True)
+    row, column = np.divmod(place, kind.n_words)
+    total = np.bincount(row, weights=count, minlength=n_proteins)
     share = np.sqrt(count / total[row]).astype(np.float32)
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
-    return sparse.csr_array((share, (place % shape[1]).astype(np.int32), bounds), shape=shape)
+    return sparse.csr_array((share, (row, column)), shape=(n_proteins, kind.n_words))
 
 
 MOST_FITTED = 20_000  # proteins that the axes are learnt from; more turn them by little
@@ -268,18 +218,10 @@ class Space:
 
     def of_sequences(self, sequences: Strings) -> Floats:
         """Return the points of proteins; NaN where one is too short."""
-        found = composition(sequences)
+        features, is_placed = composition(sequences)
         points = np.full((len(sequences), self.n_components), np.nan)
-        points[found.has_features] = self.place(
-            features_of(found)[np.flatnonzero(found.has_features)]
-        )
+        points[is_placed] = self.place(features[np.flatnonzero(is_placed)])
         return points
-
-
-def features_of(found: SequenceComposition) -> sparse.csr_array:
-    """Return words and chemistry side by side."""
-    chemistry = sparse.csr_array(np.nan_to_num(found.chemistry).astype(np.float32))
-    return sparse.csr_array(sparse.hstack([*found.words, chemistry], format="csr"))
 
 
 def fit_composition(sequences: Strings, n_components: int) -> Space:
@@ -295,8 +237,8 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
     positive.
     """
     order = np.array(sorted(range(len(sequences)), key=sequences.__getitem__), dtype=np.int64)
-    found = composition(sequences[spread(order, MOST_FITTED)])
-    features = features_of(found)[np.flatnonzero(found.has_features)]
+    features, is_placed = composition(sequences[spread(order, MOST_FITTED)])
+    features = features[np.flatnonzero(is_placed)]
     if features.shape[0] < 2:
         width = sum(WIDTHS)
         return Space(
@@ -337,17 +279,13 @@ def block_scale(features: sparse.csr_array, widths: tuple[int, ...]) -> Floats:
     mean = np.asarray(features.mean(axis=0)).ravel()
     square = np.asarray(features.multiply(features).mean(axis=0)).ravel()
     variance = np.maximum(square - mean**2, 0.0).astype(np.float64)
-    scale = np.zeros(len(variance))
-    start = 0
-    for width in widths[:-1]:
-        block = slice(start, start + width)
-        total = variance[block].sum()
-        scale[block] = 1.0 / np.sqrt(total) if total > 0 else 0.0
-        start += width
-    last = variance[start:]
+    *blocks, last = np.split(variance, np.cumsum(widths[:-1]))
+    totals = [block.sum() for block in blocks]
     is_varied = last > 0
-    scale[start:][is_varied] = 1.0 / np.sqrt(last[is_varied] * len(last))
-    return scale
+    last_scale = np.zeros(len(last))
+    last_scale[is_varied] = 1.0 / np.sqrt(last[is_varied] * len(last))
+    scales = [1.0 / np.sqrt(total) if total > 0 else 0.0 for total in totals]
+    return np.concatenate([np.repeat(scales, widths[:-1]), last_scale])
 
 
 def _fit(kind: str, features: Any, scale: Floats, n_components: int) -> Space:

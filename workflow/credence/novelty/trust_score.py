@@ -12,11 +12,10 @@ from credence.novelty.neighbours import (
     MOST_EXACT,
     Index,
     content_keys,
-    index_of,
     least_positive_distance,
     singles,
 )
-from credence.predictions import Booleans, Floats, Integers
+from credence.predictions import Floats, Integers
 from credence.records import PackedFloats, Stored
 from credence.settings import setting
 
@@ -36,9 +35,7 @@ class TrustScore:
     points: PackedFloats  # In single precision, in a canonical order
     class_: Annotated[Integers, Stored("class", packed="int32")]  # Class of each
     n_classes: int  # Number of classes
-    most_exact: Annotated[int, Stored(is_left_out=True)] = (
-        MOST_EXACT  # See :func:`credence.novelty.neighbours.index_of`
-    )
+    most_exact: Annotated[int, Stored(is_left_out=True)] = MOST_EXACT  # Points searched exactly
 
     @cached_property
     def least_distance(self) -> float:
@@ -48,8 +45,8 @@ class TrustScore:
     @cached_property
     def _by_class(self) -> dict[int, Index]:
         return {
-            int(class_): index_of(self.points[self.class_ == class_], self.most_exact)
-            for class_ in np.unique(self.class_)
+            class_: Index(self.points[self.class_ == class_], self.most_exact)
+            for class_ in np.unique(self.class_).tolist()
         }
 
     def distances(self, points: Any) -> Floats:
@@ -98,20 +95,13 @@ def fit(points: Any, true_class: Integers, n_classes: int, settings: TrustSettin
     values = singles(points)
     order = np.lexsort((true_class, content_keys(values)))
     values, class_ = values[order], true_class[order]
-    kept = np.zeros(len(values), dtype=np.bool_)
+    kept = np.ones(len(values), dtype=np.bool_)
     for member in np.unique(class_):
         own = np.flatnonzero(class_ == member)
-        kept[own[_is_dense(values[own], settings)]] = True
+        n_dropped = int(settings.thin * len(own))
+        if n_dropped:
+            # The nearest is the point itself.
+            n_neighbours = min(settings.neighbours + 1, len(own))
+            radius = Index(values[own]).nearest(values[own], n_neighbours).distance[:, -1]
+            kept[own[np.argsort(-radius, kind="stable")[:n_dropped]]] = False
     return TrustScore(values[kept], class_[kept].astype(np.int64), n_classes)
-
-
-def _is_dense(points: Floats, settings: TrustSettings) -> Booleans:
-    n_dropped = int(settings.thin * len(points))
-    is_kept = np.ones(len(points), dtype=np.bool_)
-    if n_dropped == 0:
-        return is_kept
-    # The nearest is the point itself.
-    n_neighbours = min(settings.neighbours + 1, len(points))
-    radius = index_of(points).nearest(points, n_neighbours).distance[:, -1]
-    is_kept[np.argsort(-radius, kind="stable")[:n_dropped]] = False
-    return is_kept
