@@ -29,7 +29,7 @@ INSTABILITY_SCALE = 10.0  # Guruprasad et al. 1990 (doi 10.1093/protein/4.2.155)
 LEAST_PH, GREATEST_PH, HALVINGS = 4.05, 12.0, 17
 WEIGHTS = np.array([IUPACData.protein_weights[letter] for letter in RESIDUES])
 HYDROPATHY = np.array([ProtParamData.kd[letter] for letter in RESIDUES])
-INSTABILITY = {
+INSTABILITY: dict[str, float] = {
     first + second: value
     for first, row in ProtParamData.DIWV.items()
     for second, value in row.items()

@@ -220,6 +220,8 @@ def _examined(ids: Strings, packing: Packing, n_sampled: int | None, number: int
 class _State:
     """Clusters and reasons as they stand between rounds, and what was compared."""
 
+    packing: Packing
+
     def __init__(
         self,
         proteins: Proteins,
@@ -264,7 +266,8 @@ class _State:
     def _homes(self) -> Strings:
         """Return the cluster of each protein in a group, apart from names of groups."""
         group = self.packing.group
-        return np.where((group == NO_GROUP) | self.learnt, group, "+" + self.cluster)
+        is_apart = (group == NO_GROUP) | self.learnt
+        return np.asarray(np.where(is_apart, group, "+" + self.cluster), dtype=object)
 
     def offending(self, found: Audit) -> Pairs:
         """Return relatives that are not to stay as they are.
