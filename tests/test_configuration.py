@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration.editing import section_text
-from credence.app.configuration.reading import parse_document, resolve
+from credence.app.editing import section_text
 from credence.problems import InputError
 from credence.settings import setting_rules
 from credence.simulate.law import WorldSettings
 from credence.stages.settings import SECTIONS
+from credence.tables.document import parse_document, read_document, resolve
 from credence.tables.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,7 +29,7 @@ def beside_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_defect_is_told_in_full(path: Path) -> None:
     expected = path.with_suffix(".txt").read_text(encoding="utf-8").rstrip("\n")
     with pytest.raises(InputError) as caught:
-        document = configuration.read_document(path, "config.yaml")
+        document = read_document(path, "config.yaml")
         configuration.check(document)
     assert caught.value.text() == expected
 
@@ -126,7 +126,7 @@ def test_file_names_of_methods_differ_where_the_methods_do() -> None:
 
 def test_config_yaml_holds_every_setting_with_its_default() -> None:
     schema = configuration.load_schema()
-    document = configuration.read_document(ROOT / "config.yaml")
+    document = read_document(ROOT / "config.yaml")
     own = {
         ("run",),
         ("title",),

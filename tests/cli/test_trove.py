@@ -258,7 +258,7 @@ def test_a_file_that_changed_or_vanished_since_it_was_added_is_told(
 
 
 def entry_of(folder: Path) -> dict[str, dict[str, str]]:
-    from credence.app.configuration import read_document
+    from credence.tables.document import read_document
 
     entry = read_document(folder / "config.yaml").data["troves"][0]
     assert isinstance(entry, dict)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.app.configuration.editing import with_trove, without_trove
-from credence.app.configuration.reading import parse_document
+from credence.app.editing import with_trove, without_trove
 from credence.problems import InputError
+from credence.tables.document import parse_document
 
 ENTRY = {"name": "b", "date": "2026-01-02", "scores": ["x.csv", "y z.csv"], "labels": "l.tsv"}
 LINES = '  - name: b\n    date: 2026-01-02\n    scores: [x.csv, "y z.csv"]\n    labels: l.tsv\n'

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration.problems import event_class_problems
+from credence.app.meaning import event_class_problems
+from credence.tables.document import parse_document
 
 CLASSES = ("HTJ", "Portal", "Tail fiber")
 HEAD = "run: x\ncalibration_set: {scores: scores.csv, format: phanns-labelled}\n"
@@ -46,7 +47,7 @@ def test_classes_and_columns_that_the_tables_do_not_have_are_told_with_their_pla
     text = HEAD + (
         "events:\n  groups: {tail: [HTJ, Tail fibre]}\n  rules: {mine: \"'Portel' > 0.1\"}\n"
     )
-    document = configuration.reading.parse_document(text, "config.yaml")
+    document = parse_document(text, "config.yaml")
     found = [
         str(entry) for entry in event_class_problems(document, ("HTJ", "Portal", "Tail fiber"))
     ]

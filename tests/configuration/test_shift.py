@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.configuration.problems import class_problems
+from credence.app.meaning import class_problems
 from credence.stages.settings import ShiftSettings
+from credence.tables.document import parse_document
 
 HEAD = """\
 run: x
@@ -69,7 +70,7 @@ def test_a_set_may_be_stated_by_the_common_composition() -> None:
 
 def test_classes_that_the_tables_do_not_have_are_told_with_their_lines() -> None:
     text = HEAD.replace("SHIFT", "\n      composition:\n        Portl: 1.0\n")
-    document = configuration.reading.parse_document(text, "config.yaml")
+    document = parse_document(text, "config.yaml")
     (problem,) = class_problems(document, ("Portal", "Other"))
     assert str(problem) == (
         "config.yaml, line 11, column 'use_sets[1].shift.composition.Portl': "

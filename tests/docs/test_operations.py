@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from credence.app.configuration.workflow import MOST_THREADS, THREADS
+from credence.app.configuration import MOST_THREADS, THREADS
 from page_commands import ROOT
 
 RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^rule |\Z)", re.M | re.S)

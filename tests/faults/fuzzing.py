@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from credence.app import configuration
-from credence.app.configuration.reading import parse_document, read_document
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
@@ -31,6 +30,7 @@ from credence.tables.calibration_file import (
     write_calibration,
 )
 from credence.tables.contract import read_clusters, read_confidences, read_groups, read_metrics
+from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
 from credence.tables.labels import read_labels
 from credence.tables.propose import propose_formats

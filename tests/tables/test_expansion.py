@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from credence.app.configuration.reading import parse_document
 from credence.problems import InputError
+from credence.tables.document import parse_document
 from credence.tables.fasta import read_fasta
 from credence.tables.samples import TableSpec, read_samples
 from credence.tables.text import FREE_BYTES, MOST_BYTES, check_bytes, check_rows

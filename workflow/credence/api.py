@@ -25,7 +25,6 @@ from credence.answers import (
     ScoreTable,
     UseComposition,
 )
-from credence.app.configuration.reading import Document, schema_problems
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Need
 from credence.predictions import UNKNOWN_CLASS, Strings
@@ -51,6 +50,7 @@ from credence.tables.calibration_file import (
     write_calibration,
 )
 from credence.tables.contract import Groups, read_clusters, read_groups
+from credence.tables.document import Document, schema_problems
 from credence.tables.formats import BY_NAME, ROLES
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import Samples, read_samples

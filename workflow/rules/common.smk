@@ -103,4 +103,4 @@ def parts(pattern, wildcards):
 
 def places_for(method):
     """Return what tells a method where proteins lie, if it asks."""
-    return NOVELTY if configuration.needs_places(method) else []
+    return NOVELTY if meaning.needs_places(method) else []

@@ -4,7 +4,7 @@
 
 rule simulate:
     output:
-        configuration.DEMO_FILES,
+        meaning.DEMO_FILES,
     log:
         f"{RESULTS}/logs/simulate.log",
     benchmark:

@@ -46,15 +46,16 @@ def command(targets: tuple[str, ...], **given: Any) -> None:
 def check_configuration(path: str) -> None:
     """Check a configuration and every file it names; print all that is wrong at once."""
     from credence.app import configuration
-    from credence.app.configuration.problems import class_problems, event_class_problems
+    from credence.app.meaning import DEMO_FILES, class_problems, event_class_problems
     from credence.problems import gathering, raise_any
     from credence.stages.check import count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, table_spec
     from credence.stages.troves import read_trove
+    from credence.tables.document import read_document
     from credence.tables.joining import census_of
 
     settings = configuration.load(path)
-    is_simulated = all(Path(name).exists() for name in configuration.DEMO_FILES)
+    is_simulated = all(Path(name).exists() for name in DEMO_FILES)
     if settings.has_demo and not is_simulated:
         click.echo(f"{path}: no problems; its inputs will be simulated.")
         return
@@ -79,7 +80,7 @@ def check_configuration(path: str) -> None:
             lines += [f"{entry.scores[0]}: {notice}." for notice in census.notices()]
             if is_known:
                 known = samples.predictions
-                document = configuration.read_document(Path(path), path)
+                document = read_document(Path(path), path)
                 problems += class_problems(document, known.class_names)
                 problems += event_class_problems(document, known.class_names)
     if known is not None:

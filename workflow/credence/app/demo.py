@@ -28,6 +28,7 @@ def command(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
     from credence.app import configuration
     from credence.app.run import run_workflow
     from credence.problems import refuse
+    from credence.tables.document import read_document
     from credence.tables.writing import write_text
 
     folder = Path(directory)
@@ -36,7 +37,7 @@ def command(directory: str, cores: int, snakemake: tuple[str, ...]) -> int:
     if not path.exists():
         write_text(path, configuration.demo_text())
         click.echo(f"Wrote {path}.", err=True)
-    elif "demo" not in configuration.read_document(path).data:
+    elif "demo" not in read_document(path).data:
         raise refuse(
             str(path),
             "this is not the configuration of a demo.",

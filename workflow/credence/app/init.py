@@ -59,7 +59,7 @@ def command(
     has written before it writes it. It overwrites nothing.
     """
     from credence.app import configuration
-    from credence.app.configuration.editing import inline, section_text
+    from credence.app.editing import inline, section_text
     from credence.problems import refuse
     from credence.stages.reading import proposed_format
     from credence.stages.settings import SECTIONS
@@ -90,7 +90,7 @@ def command(
 
 
 def _use_sets(name: str, tables: Sequence[str]) -> str:
-    from credence.app.configuration.editing import inline
+    from credence.app.editing import inline
     from credence.stages.reading import proposed_format
 
     if not tables:

@@ -150,9 +150,9 @@ def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
     """Return checked sections of --settings; refuse what a configuration would refuse."""
     if text == "{}":
         return {}
-    from credence.app.configuration.reading import Document, schema_problems
     from credence.problems import InputError
     from credence.stages.reading import json_settings
+    from credence.tables.document import Document, schema_problems
 
     values: Mapping[str, Any] = json_settings(text, "--settings")
     schema = {

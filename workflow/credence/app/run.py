@@ -54,7 +54,7 @@ def require_scheduler(profile: Path) -> None:
     Snakemake would wait for a controller that is down, and then say so on a
     hundred lines.
     """
-    from credence.app.configuration.reading import read_document
+    from credence.tables.document import read_document
 
     file = profile / FILE
     if read_document(file, str(file)).data.get("executor") != "slurm":

@@ -58,7 +58,7 @@ def add(name: str, config: str, **given: Any) -> None:
     so that a file that changes later is noticed.
     """
     from credence.app import configuration
-    from credence.app.configuration.editing import with_trove
+    from credence.app.editing import with_trove
     from credence.problems import gathering, raise_any
     from credence.stages.reading import read_set, table_spec
     from credence.stages.troves import read_trove
@@ -167,7 +167,7 @@ def remove(name: str, rederive: bool, config: str) -> None:
     another one were attached to what it added, and would be other ones.
     """
     from credence.app import configuration
-    from credence.app.configuration.editing import without_trove
+    from credence.app.editing import without_trove
     from credence.problems import nearest, refuse
 
     settings = configuration.load(config)

@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from credence.app.configuration.reading import parse_document, resolve
 from credence.problems import InputError, refuse
+from credence.tables.document import parse_document, resolve
 
 TROVES = "troves"
 PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+|\d{4}-\d\d-\d\d")

@@ -12,8 +12,8 @@ from datetime import date as calendar_date
 from pathlib import Path
 from typing import Any
 
-from credence.app.configuration.reading import Document, SettingPath
 from credence.problems import InputError, Problem, nearest
+from credence.tables.document import Document, SettingPath
 from credence.tables.writing import device_of
 
 Data = Mapping[str, Any]
