@@ -46,7 +46,7 @@ COMMANDS: dict[str, str] = {
 
 # Modules of commands that do more than call a stage; the rest are in commands.py.
 MODULES = {"unlock": "lock"} | {
-    name: name for name in ("run", "demo", "init", "check", "trove", "study", "doctor", "stage")
+    name: name for name in ("run", "demo", "init", "check", "trove", "doctor", "stage")
 }
 
 

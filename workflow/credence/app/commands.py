@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from credence.app import options
 from credence.app.options import (
     also_option,
     file_options,
     group_options,
     match_option,
     out_option,
+    repeated_options,
     settings_options,
     spreadsheet_option,
+    stage_command,
     table_options,
     tables_argument,
     threads_option,
 )
 
 
-@click.command(
-    epilog="Example: credence cluster demo/proteins.fasta --training demo/training.fasta "
-    "--relatives relatives.tsv --out clusters.tsv"
+@stage_command(
+    "relatives.cluster_proteins",
+    "cluster demo/proteins.fasta --training demo/training.fasta "
+    "--relatives relatives.tsv --out clusters.tsv",
 )
 @click.argument("proteins")
 @file_options(
@@ -39,17 +41,15 @@ from credence.app.options import (
 @threads_option
 @click.option("--timeout", type=click.FloatRange(1.0), help="Seconds that the engine may take.")
 @out_option("The clusters: id, cluster, representative, identity, coverage.")
-def cluster(**given: Any) -> None:
+def cluster() -> None:
     """Find which PROTEINS are relatives, with each other and with training."""
-    from credence.stages.relatives import cluster_proteins
-
-    cluster_proteins(**given)
 
 
-@click.command(
-    epilog="Example: credence split demo/calibration.csv --format phanns-labelled "
+@stage_command(
+    "split.split_tables",
+    "split demo/calibration.csv --format phanns-labelled "
     "--clusters clusters.tsv --training demo/training.fasta --proteins demo/proteins.fasta "
-    "--audit --out groups.tsv"
+    "--audit --out groups.tsv",
 )
 @tables_argument
 @table_options
@@ -64,29 +64,20 @@ def cluster(**given: Any) -> None:
 @threads_option
 @file_options(summary="Also write what the page says of the split, as JSON.")
 @out_option("The groups: id, cluster, group, role, reason.")
-@click.pass_context
-def split(context: click.Context, /, **given: Any) -> None:
+def split() -> None:
     """Put whole clusters into groups, with every class's share alike.
 
     Proteins of TABLE calibrate, but for relatives of training proteins, which
     are set aside with their reason. An audit says who has a relative in
     another group; it needs sequences.
     """
-    from credence.stages.split import split_tables
-
-    written = ParameterSource.COMMANDLINE
-    asked = [
-        name
-        for name in ("audit", "strict")
-        if context.get_parameter_source(f"split_{name}") is written
-    ]
-    split_tables(**given, asked=asked)
 
 
-@click.command(
-    epilog="Example: credence attach demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta "
+@stage_command(
+    "troves.attach_tables",
+    "attach demo/trove_htj.csv --name htj --fasta demo/trove_htj.fasta "
     "--samples demo/calibration.csv --groups groups.tsv --proteins demo/proteins.fasta "
-    "--training demo/training.fasta --out releases/01-htj"
+    "--training demo/training.fasta --out releases/01-htj",
 )
 @tables_argument
 @click.option("--name", required=True, help="Name of the trove.")
@@ -100,28 +91,25 @@ def split(context: click.Context, /, **given: Any) -> None:
 @click.option("--groups", "groups_file", required=True, help="Table of its groups.")
 @file_options(proteins="FASTA file of the set, without earlier troves.")
 @click.option("--proteins-match", default="first_word", help="How its ids meet its headers.")
-@click.option("--added", multiple=True, help="What an earlier trove added: added.fasta.")
+@repeated_options(added="What an earlier trove added: added.fasta.")
 @file_options(training="FASTA file of the classifier's training set.")
-@click.option("--clusters", multiple=True, help="Table of given clusters; then nobody searches.")
+@repeated_options(clusters="Table of given clusters; then nobody searches.")
 @file_options(trove_clusters="The same of the trove.")
 @settings_options("attach")
 @threads_option
-@click.option("--out", "out", required=True, help="Folder of the release.")
-def attach(**given: Any) -> None:
+@out_option("Folder of the release.")
+def attach() -> None:
     """Attach the proteins of TABLE to a set: each joins a cluster or founds one.
 
     Writes samples.parquet, groups.tsv, attach.tsv, attach.json and added.fasta into
     the folder. Repeats, conflicts of labels, relatives of training and bridges
     between groups are not added; attach.tsv says of each why.
     """
-    from credence.stages.troves import attach_tables
-
-    attach_tables(**given)
 
 
-@click.command(
-    epilog="Example: credence fit demo/calibration.csv --format phanns-labelled "
-    "--method kernel --out c.json"
+@stage_command(
+    "fit.fit_tables",
+    "fit demo/calibration.csv --format phanns-labelled --method kernel --out c.json",
 )
 @tables_argument
 @table_options
@@ -131,14 +119,11 @@ def attach(**given: Any) -> None:
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
-def fit(**given: Any) -> None:
+def fit() -> None:
     """Learn confidences from labelled predictions.
 
     The proteins must be ones that the classifier never saw in training.
     """
-    from credence.stages.fit import fit_tables
-
-    fit_tables(**given)
 
 
 @click.command(
@@ -188,108 +173,100 @@ def annotate(calibration: str | None, release: str | None, config: str, **given:
     annotate_tables(calibration=named_calibration(calibration, release, config), **given)
 
 
-@click.command(epilog="Example: credence gather part_1.tsv part_2.tsv --out conf.tsv")
+@stage_command("annotate.gather_parts", "gather part_1.tsv part_2.tsv --out conf.tsv")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
 @also_option
 @out_option("All rows: .tsv or .parquet, as its parts are.")
-def gather(**given: Any) -> None:
+def gather() -> None:
     """Join what credence annotate wrote of the parts of a table, in their order.
 
     The bytes are those of a table that was annotated whole. With --also, parts
     that end as its name does are its own.
     """
-    from credence.stages.annotate import gather_parts
-
-    gather_parts(**given)
 
 
-@click.command(
-    epilog="Example: credence novelty demo/calibration.csv --format phanns-labelled "
-    "--proteins demo/proteins.fasta --out novelty.json"
+@stage_command(
+    "novelty.learn_novelty",
+    "novelty demo/calibration.csv --format phanns-labelled "
+    "--proteins demo/proteins.fasta --out novelty.json",
 )
-@options.tables_argument
-@options.table_options
-@options.group_options
-@click.option("--proteins", multiple=True, help="FASTA file of the proteins; repeat it.")
-@options.match_option
-@options.file_options(
+@tables_argument
+@table_options
+@group_options
+@repeated_options(proteins="FASTA file of the proteins; repeat it.")
+@match_option
+@file_options(
     vectors="In place of --proteins: npz or Parquet with an id and a vector for each.",
     training="FASTA file, or vectors, of what the classifier was trained on.",
 )
-@options.settings_options("novelty")
-@options.out_option("The novelty file, JSON; credence annotate and credence fit read it.")
-def novelty(**given: Any) -> None:
+@settings_options("novelty")
+@out_option("The novelty file, JSON; credence annotate and credence fit read it.")
+def novelty() -> None:
     """Learn where labelled proteins lie, so that it is seen how far others are.
 
     A protein's place is made of what it consists of: words of residues, length
     and chemistry; or of vectors of your own, as a protein language model gives
     them.
     """
-    from credence.stages.novelty import learn_novelty
-
-    learn_novelty(**given)
 
 
-@click.command(
-    epilog="Example: credence shift demo/use.csv --samples demo/calibration.csv "
-    "--samples-format phanns-labelled --out composition.tsv --record shift.json"
+@stage_command(
+    "shift.shift_tables",
+    "shift demo/use.csv --samples demo/calibration.csv "
+    "--samples-format phanns-labelled --out composition.tsv --record shift.json",
 )
-@options.tables_argument
-@options.table_options
+@tables_argument
+@table_options
 @click.option("--samples", required=True, help="The labelled table that calibrates.")
-@options.file_options(samples_format="Its format.")
+@file_options(samples_format="Its format.")
 @click.option("--samples-spec", default="{}", help="How it is read, as JSON: as --spec.")
-@options.group_options
-@options.file_options(
+@group_options
+@file_options(
     calibration="What credence fit wrote: the method to correct.",
     method="Method to correct, without a calibration; else kernel.",
     record="Also write all that was found, for credence annotate --shift.",
 )
 @click.option("--name", default="", help="Name of the use-set on the page.")
-@options.settings_options("shift")
-@options.spreadsheet_option
-@options.also_option
-@options.out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
-def shift(**given: Any) -> None:
+@settings_options("shift")
+@spreadsheet_option
+@also_option
+@out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def shift() -> None:
     """Estimate how frequent the classes are in TABLE, whose classes are unknown.
 
     Only the mix of the classes may differ from the calibration set's; whether
     that is so is tested, and reported. Tables of any size: they are read piece
     by piece.
     """
-    from credence.stages.shift import shift_tables
-
-    shift_tables(**given)
 
 
-@click.command(
-    epilog="Example: credence events demo/calibration.csv --format phanns-labelled --ask two_best "
-    '--named \'{"tail": ["Major tail", "Minor tail"]}\' --calibration c.json --out events.json'
+@stage_command(
+    "events.learn_events",
+    "events demo/calibration.csv --format phanns-labelled --ask two_best "
+    '--named \'{"tail": ["Major tail", "Minor tail"]}\' --calibration c.json --out events.json',
 )
-@options.tables_argument
-@options.table_options
-@options.settings_options("events")
-@options.group_options
-@options.file_options(
+@tables_argument
+@table_options
+@settings_options("events")
+@group_options
+@file_options(
     calibration="What credence fit wrote: the confidence to agree with.",
     evidence="Table: id, length, distance, before, after.",
     novelty="What credence novelty wrote of this set: the feature distance.",
 )
-@options.out_option("The events, a JSON file, for credence annotate and credence report.")
-def events(**given: Any) -> None:
+@out_option("The events, a JSON file, for credence annotate and credence report.")
+def events() -> None:
     """Learn how probable events are: the two best classes, a group of classes, a rule.
 
     Forecasters are tuned and judged on whole clusters left out. Probabilities are
     made to contradict neither each other nor the confidence of the calibration.
     """
-    from credence.stages.events import learn_events
-
-    learn_events(**given)
 
 
-@click.command(
-    epilog="Example: credence release base --samples demo/calibration.csv --groups groups.tsv "
-    "--calibration c.json --out releases/00-base/release.json"
+@stage_command(
+    "releases.record_release",
+    "release base --samples demo/calibration.csv --groups groups.tsv "
+    "--calibration c.json --out releases/00-base/release.json",
 )
 @click.argument("name")
 @click.option("--number", type=click.IntRange(0), default=0, show_default=True)
@@ -303,20 +280,18 @@ def events(**given: Any) -> None:
 @click.option("--attached", help="attach.json of its trove.")
 @click.option("--publish", help="Folder for people: calibration, groups, record, attach.tsv.")
 @out_option("The record, release.json.")
-def release(**given: Any) -> None:
+def release() -> None:
     """Write the record of release NAME: what it rests on, and its parent.
 
     Digests make a chain of releases: that of each covers its inputs, its set
     and its parent's.
     """
-    from credence.stages.releases import record_release
-
-    record_release(**given)
 
 
-@click.command(
-    epilog="Example: credence compare results/demo/releases/00-base "
-    "results/demo/releases/01-htj --out changes.tsv --page changes.html"
+@stage_command(
+    "releases.compare_releases",
+    "compare results/demo/releases/00-base "
+    "results/demo/releases/01-htj --out changes.tsv --page changes.html",
 )
 @click.argument("older")
 @click.argument("newer")
@@ -330,21 +305,19 @@ def release(**given: Any) -> None:
 )
 @spreadsheet_option
 @file_options(out="Confidences before and after by protein: .tsv, .tsv.gz, .tsv.zst or .parquet.")
-def compare(**given: Any) -> None:
+def compare() -> None:
     """Say what changed from OLDER to NEWER, two releases of a calibration set.
 
     Both are folders of releases, or calibration files: these have counts,
     bandwidths and curves; what moved a confidence, metrics and drift need the
     proteins, which the folders of results/ hold.
     """
-    from credence.stages.releases import compare_releases
-
-    compare_releases(**given)
 
 
-@click.command(
-    epilog="Example: credence crossfit demo/calibration.csv --format phanns-labelled "
-    "--calibration c.json --out held_out.parquet"
+@stage_command(
+    "evaluate.crossfit_tables",
+    "crossfit demo/calibration.csv --format phanns-labelled "
+    "--calibration c.json --out held_out.parquet",
 )
 @tables_argument
 @table_options
@@ -352,20 +325,18 @@ def compare(**given: Any) -> None:
 @group_options
 @settings_options("crossfit")
 @out_option("What it says of every protein held out, a .parquet file.")
-def crossfit(**given: Any) -> None:
+def crossfit() -> None:
     """Fit the method of a calibration without one fold after the other.
 
     The slow part of credence evaluate, for one method: several machines can do
     it for several methods. Give what it writes to evaluate with --held-out.
     """
-    from credence.stages.evaluate import crossfit_tables
-
-    crossfit_tables(**given)
 
 
-@click.command(
-    epilog="Example: credence evaluate demo/calibration.csv --format phanns-labelled "
-    "--calibration c.json --metrics metrics.tsv --out findings.json"
+@stage_command(
+    "evaluate.evaluate_tables",
+    "evaluate demo/calibration.csv --format phanns-labelled "
+    "--calibration c.json --metrics metrics.tsv --out findings.json",
 )
 @tables_argument
 @table_options
@@ -377,17 +348,15 @@ def crossfit(**given: Any) -> None:
     help="What credence fit wrote from this table; once for each method.",
 )
 @group_options
-@click.option(
-    "--held-out",
-    multiple=True,
-    help="What credence crossfit wrote of one of the methods; other methods are fitted here.",
+@repeated_options(
+    held_out="What credence crossfit wrote of one of the methods; other methods are fitted here."
 )
 @file_options(
     novelty="What credence novelty wrote, for methods that ask where proteins lie.",
     chosen="Method of the published confidences; else the first.",
 )
 @click.option("--check", "summary", help="What credence check wrote of this table.")
-@click.option("--attached", multiple=True, help="attach.json of a trove in it; each once.")
+@repeated_options(attached="attach.json of a trove in it; each once.")
 @click.option(
     "--resample",
     type=click.Choice(["cluster", "row"]),
@@ -399,18 +368,15 @@ def crossfit(**given: Any) -> None:
 @settings_options("evaluate")
 @click.option("--metrics", help="Also write the metrics as a table.")
 @out_option("The findings, a JSON file; credence report makes a page of it.")
-def evaluate(**given: Any) -> None:
+def evaluate() -> None:
     """Judge methods on proteins that did not fit them.
 
     Each method is fitted again without one fold of whole clusters after the
     other; the numbers called held-out are of proteins left out.
     """
-    from credence.stages.evaluate import evaluate_tables
-
-    evaluate_tables(**given)
 
 
-@click.command(epilog="Example: credence report findings.json --out page/index.html")
+@stage_command("report.report_findings", "report findings.json --out page/index.html")
 @click.argument("found_in", metavar="FINDINGS")
 @click.option(
     "--use-set",
@@ -420,24 +386,13 @@ def evaluate(**given: Any) -> None:
     metavar="NAME CONFIDENCES CHECK",
     help="A use-set: its name, its confidences, and what credence check wrote of it.",
 )
-@click.option(
-    "--shift",
-    "shifts",
-    multiple=True,
-    help="What credence shift wrote of a use-set with --record; repeat it.",
-)
-@click.option(
-    "--changes",
-    "changes",
-    multiple=True,
-    help="What credence compare wrote of a release with --record; repeat it, in order.",
+@repeated_options(
+    shift="What credence shift wrote of a use-set with --record; repeat it.",
+    changes="What credence compare wrote of a release with --record; repeat it, in order.",
 )
 @click.option("--events", help="What credence events wrote.")
-@click.option(
-    "--novelty",
-    "novelties",
-    multiple=True,
-    help="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
+@repeated_options(
+    novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it."
 )
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
@@ -448,21 +403,18 @@ def evaluate(**given: Any) -> None:
 @click.option("--put", "further", multiple=True, help="A further file for the archive; repeat it.")
 @click.option("--index", help="Also write a page over all runs whose folders lie beside it.")
 @out_option("The page; report.json is written beside it.")
-def report(**given: Any) -> None:
+def report() -> None:
     """Make one self-contained page of FINDINGS, and report.json with its text.
 
     FINDINGS is what credence evaluate wrote, or --findings of this command.
     """
-    from credence.stages.report import report_findings
-
-    report_findings(**given)
 
 
-@click.command(
-    epilog="Example: credence figures --findings findings.json --out figures --formats pdf"
+@stage_command(
+    "report.draw_figures", "figures --findings findings.json --out figures --formats pdf"
 )
 @click.option("--findings", "found_in", required=True, help="findings.json of a run.")
-@click.option("--out", required=True, help="Folder of the figures; made where it is missing.")
+@out_option("Folder of the figures; made where it is missing.")
 @click.option("--only", help="Numbers or names of figures, with commas: 09,17. All unless given.")
 @click.option(
     "--formats",
@@ -477,15 +429,93 @@ def report(**given: Any) -> None:
     show_default=True,
     help="Columns of a journal that it fills: one (85 mm), two (174 mm).",
 )
-def figures(**given: Any) -> None:
+def figures() -> None:
     """Draw the figures that a run's findings allow, each with its numbers as TSV.
 
     Nothing is computed anew. figures.tsv says what each shows, with a caption,
     and why one is missing.
     """
-    from credence.stages.report import draw_figures
 
-    draw_figures(**given)
+
+NOVELTY = ("uncalibrated", "class_only", "platt", "isotonic", "sts", "tswa", "matrix", "kernel")
+TWO_SETS = ("class_only", "histogram", "kernel", "cumulative_optimal", "isotonic")
+
+
+@click.group(epilog="Example: credence study two-sets --help")
+def study() -> None:
+    """Answer a question of method on a labelled table."""
+
+
+def methods_option(default: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Return the option of the methods that a study looks at."""
+    text = "A method, as in credence fit; once for each."
+    return click.option(
+        "--method", "methods", multiple=True, default=default, show_default=True, help=text
+    )
+
+
+def count_option(name: str, least: int, default: int, text: str) -> Callable[[Any], Any]:
+    """Return an option that is a whole number."""
+    kind = click.IntRange(least)
+    return click.option(name, type=kind, default=default, show_default=True, help=text)
+
+
+@stage_command(
+    "study.study_two_sets",
+    "study two-sets demo/calibration.csv --format phanns-labelled "
+    "--method kernel --method isotonic --draws 20 --out two_sets.tsv",
+)
+@tables_argument
+@table_options
+@methods_option(TWO_SETS)
+@group_options
+@settings_options("two_sets")
+@click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
+@count_option("--draws", 1, 50, "How often the set is halved anew.")
+@out_option("The table: medians by method, class and metric.")
+def two_sets() -> None:
+    """Fit on one half, measure on both: how much in-sample numbers flatter.
+
+    Halves share no cluster; each draw halves the set anew. The table has the
+    median of each metric on the fitted half and on the other, and the median
+    and the 5 % and 95 % quantiles of their difference.
+    """
+
+
+study.add_command(two_sets)
+
+
+@stage_command(
+    "study.study_novelty",
+    "study novelty --proteins demo/proteins.fasta --labels labels.tsv "
+    "--clusters clusters.tsv --out reports/novelty",
+)
+@file_options(
+    proteins="FASTA file of labelled proteins; else they are simulated.",
+    labels="Table of their true classes: id and true_class.",
+    clusters="Table of their clusters: id and cluster.",
+    left_out="Class that classifier and methods do not learn: noise.",
+)
+@methods_option(NOVELTY)
+@count_option("--families", 200, 2600, "Families that are simulated.")
+@count_option("--seed", 0, 1, "Of those.")
+@click.option(
+    "--open-sets/--no-open-sets",
+    default=True,
+    show_default=True,
+    help="Also on sets that scikit-learn ships or makes.",
+)
+@out_option("Folder of the page, its tables and its findings.")
+def study_novelty() -> None:
+    """Ask confidences about noise: random, shuffled, reversed, unknown, mutated.
+
+    A small classifier is trained on a third of the families, methods learn on
+    another, and both are judged on the last, and on noise made of it. MACEst
+    and the trust score look at neighbours in a space of compositions.
+    """
+
+
+study.add_command(study_novelty, "novelty")
 
 
 @click.command(epilog="Example: credence methods --json")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import functools
+import importlib
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -40,35 +41,59 @@ def together(*decorators: Callable[[Command], Command]) -> Callable[[Command], C
 
 
 def settings_options(stage: str) -> Callable[[Command], Command]:
-    """Give a command an option for each setting of a stage, and --settings for all at once.
-
-    The command gets one argument, `settings`, a :class:`Settings`. What an option
-    says stands above what --settings says, and that above the default.
-    """
-    entries = [(section, name) for section, names in USES[stage].items() for name in names]
-
-    def decorate(function: Command) -> Command:
-        @functools.wraps(function)
-        def command(**arguments: Any) -> Any:
-            given = arguments.pop("settings_json")
-            sections = _parsed(given, stage)
-            for section, name in entries:
-                value = arguments.pop(f"{section}_{name}")
-                if value is not None and value != ():
-                    is_none = value == NONE and kind_of(SECTIONS[section], name)[1]
-                    sections.setdefault(section, {})[name] = None if is_none else value
-            return function(settings=Settings().with_values(sections), **arguments)
-
-        decorated: Any = click.option(
+    """Return an option for each setting of a stage, and --settings for all at once."""
+    return together(
+        *(_option(section, name) for section, names in USES[stage].items() for name in names),
+        click.option(
             "--settings",
             "settings_json",
             default="{}",
             show_default=False,
             help="The settings of this stage as JSON: {section: {setting: value}}.",
-        )(command)
-        for section, name in reversed(entries):
-            decorated = _option(section, name)(decorated)
-        return decorated  # type: ignore[no-any-return]
+        ),
+    )
+
+
+class StageCommand(click.Command):
+    """A command that hands what it is given to a function of `stages/`.
+
+    Its settings become one argument, `settings`. What an option says stands above what
+    --settings says, and that above the default. A function that has an argument `asked`
+    gets the names of the settings that options gave.
+    """
+
+    target = ""  # Module and function
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Import the function and call it."""
+        module, name = self.target.split(".")
+        function = getattr(importlib.import_module(f"credence.stages.{module}"), name)
+        given = ctx.params
+        if "settings_json" in given:
+            stage = str(self.name).replace("-", "_")
+            sections = _parsed(given.pop("settings_json"), stage)
+            asked = []
+            for section, names in USES[stage].items():
+                for name in names:
+                    value = given.pop(f"{section}_{name}")
+                    if value is not None and value != ():
+                        is_none = value == NONE and kind_of(SECTIONS[section], name)[1]
+                        sections.setdefault(section, {})[name] = None if is_none else value
+                        asked.append(name)
+            given["settings"] = Settings().with_values(sections)
+            if "asked" in inspect.signature(function).parameters:
+                given["asked"] = asked
+        function(**given)
+
+
+def stage_command(target: str, example: str) -> Callable[[Callable[[], None]], StageCommand]:
+    """Return a decorator that makes a :class:`StageCommand`; what it decorates holds the help."""
+
+    def decorate(described: Callable[[], None]) -> StageCommand:
+        command = click.command(cls=StageCommand, epilog=f"Example: credence {example}")
+        made = command(described)
+        made.target = target
+        return made
 
     return decorate
 
@@ -166,16 +191,23 @@ def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
     return {section: dict(entries) for section, entries in values.items()}
 
 
-def file_options(**texts: str) -> Callable[[Command], Command]:
-    """Return one option for each file that a command may be given, with its help."""
-    return together(
-        *(
-            click.option("--" + name.replace("_", "-"), name, help=text)
-            for name, text in texts.items()
+def _options_with(**facts: Any) -> Callable[..., Callable[[Command], Command]]:
+    """Return a function that makes one option for each keyword, whose value is its help."""
+
+    def options(**texts: str) -> Callable[[Command], Command]:
+        return together(
+            *(
+                click.option("--" + name.replace("_", "-"), name, help=text, **facts)
+                for name, text in texts.items()
+            )
         )
-    )
+
+    return options
 
 
+file_options = _options_with()
+required_options = _options_with(required=True)
+repeated_options = _options_with(multiple=True)
 table_options = together(
     click.option("--format", "format_", help="Format of the table; see: credence check TABLE."),
     click.option(
@@ -205,11 +237,11 @@ spreadsheet_option = click.option(
 )
 
 
+also_option = file_options(
+    also="A second file for the same rows, in another format: conf.parquet, say."
+)
+
+
 def out_option(text: str) -> Callable[[Command], Command]:
     """Return the option ``--out`` with its help."""
-    return click.option("--out", "out", required=True, help=text)
-
-
-also_option = click.option(
-    "--also", help="A second file for the same rows, in another format: conf.parquet, say."
-)
+    return required_options(out=text)

@@ -77,10 +77,10 @@ def report_findings(
     out: str,
     *,
     use_sets: Sequence[tuple[str, str, str]] = (),
-    shifts: Sequence[str] = (),
+    shift: Sequence[str] = (),
     changes: Sequence[str] = (),
     events: str | None = None,
-    novelties: Sequence[str] = (),
+    novelty: Sequence[str] = (),
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
@@ -93,7 +93,7 @@ def report_findings(
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
     for written in filter(None, (out, archive, index, complete)):
-        require_other(written, [found_in, *tables, *shifts, *changes, split, events, *further])
+        require_other(written, [found_in, *tables, *shift, *changes, split, events, *further])
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     found = _with_run(found, json_settings(run_json, "--settings"))
     summaries = [
@@ -105,7 +105,7 @@ def report_findings(
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]
-    read_shifts = [_shift(path, found) for path in shifts]
+    read_shifts = [_shift(path, found) for path in shift]
     notices = [
         Notice(f"composition of {shift.name}", sentence, is_warning=True)
         for shift in read_shifts
@@ -119,7 +119,7 @@ def report_findings(
         split=found.split if split is None else _split(split),
         releases=_releases(changes) if changes else found.releases,
         events=found.events if events is None else _events(events, found),
-        novelties=(*found.novelties, *map(_novelty, novelties)),
+        novelties=(*found.novelties, *map(_novelty, novelty)),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
