@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from credence.app import configuration
-from credence.app.meaning import event_class_problems
+from credence.app.meaning import class_problems
 from credence.tables.document import parse_document
 
 CLASSES = ("HTJ", "Portal", "Tail fiber")
@@ -48,9 +48,7 @@ def test_classes_and_columns_that_the_tables_do_not_have_are_told_with_their_pla
         "events:\n  groups: {tail: [HTJ, Tail fibre]}\n  rules: {mine: \"'Portel' > 0.1\"}\n"
     )
     document = parse_document(text, "config.yaml")
-    found = [
-        str(entry) for entry in event_class_problems(document, ("HTJ", "Portal", "Tail fiber"))
-    ]
+    found = [str(entry) for entry in class_problems(document, ("HTJ", "Portal", "Tail fiber"))]
     assert found == [
         "config.yaml, line 4, column 'events.groups.tail[1]': there is no class 'Tail fibre'. "
         "Did you mean 'Tail fiber'?",

@@ -24,7 +24,44 @@ from credence.predictions import Floats, Integers, Predictions, Strings, from_sc
 from credence.problems import InputError
 
 
-class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _ConfidentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What both calibrators answer, of the scores that a row has."""
+
+    def predict(self, X: Any) -> Any:  # noqa: N803
+        """Return the label of the best score of each row.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            Samples; their scores, where scores are what is calibrated.
+        """
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
+        """Return the probability that each prediction is right, and its interval.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            As in :meth:`predict`.
+        """
+        found: Confidence = self._confidence(self._scores(X))[1]
+        return found
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+        """Return a probability for every class; see :func:`spread_rest`.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+            As in :meth:`predict`.
+        """
+        scores = self._scores(X)
+        predictions, found = self._confidence(scores)
+        return spread_rest(scores, predictions.predicted_class, found.value)
+
+
+class CredenceCalibrator(_ConfidentClassifier):
     """A calibrator of score matrices: a row a sample, a column a class.
 
     Parameters
@@ -104,44 +141,13 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibration_ = method.build(options).fit(labelled)
         return self
 
-    def predict(self, X: Any) -> Any:  # noqa: N803
-        """Return the label of the best score of each row.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_classes)
-            Scores.
-        """
-        X = self._checked(X)  # noqa: N806
-        return self.classes_[X.argmax(axis=1)]
-
-    def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
-        """Return the probability that each prediction is right, and its interval.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_classes)
-            Scores.
-        """
-        predictions = self._predictions(self._checked(X))
-        return self.calibration_.confidence(predictions)
-
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Return a probability for every class; see :func:`spread_rest`.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_classes)
-            Scores.
-        """
-        X = self._checked(X)  # noqa: N806
-        predictions = self._predictions(X)
-        value = self.calibration_.confidence(predictions).value
-        return spread_rest(X, predictions.predicted_class, value)
-
-    def _checked(self, X: Any) -> Floats:  # noqa: N803
+    def _scores(self, X: Any) -> Floats:  # noqa: N803
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _confidence(self, scores: Floats) -> tuple[Predictions, Confidence]:
+        predictions = self._predictions(scores)
+        return predictions, self.calibration_.confidence(predictions)
 
     def _predictions(self, scores: Floats) -> Predictions:
         """Return scores as predictions; refuse rows that do not sum to the scale."""
@@ -158,7 +164,7 @@ class CredenceCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return from_scores(*facts, is_distribution=self.is_distribution)
 
 
-class TopLabelCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TopLabelCalibrator(_ConfidentClassifier):
     """Any classifier, with the confidence of its predictions calibrated.
 
     The calibrator learns from predictions of clones that were fitted without
@@ -246,43 +252,13 @@ class TopLabelCalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ).fit(scores, y, groups=clusters)
         return self
 
-    def predict(self, X: Any) -> Any:  # noqa: N803
-        """Return the estimator's own prediction for each row.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            Samples.
-        """
-        scores = self._scores(X)
-        return self.calibrator_.predict(scores)
-
-    def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
-        """Return the probability that each prediction is right, and its interval.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            Samples.
-        """
-        scores = self._scores(X)
-        return self.calibrator_.predict_confidence(scores)
-
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
-        """Return a probability for every class; see :func:`spread_rest`.
-
-        Parameters
-        ----------
-        X : array, shape (n_samples, n_features)
-            Samples.
-        """
-        scores = self._scores(X)
-        return self.calibrator_.predict_proba(scores)
-
     def _scores(self, X: Any) -> Floats:  # noqa: N803
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)  # noqa: N806
-        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        return self.calibrator_._scores(self.estimator_.predict_proba(X))
+
+    def _confidence(self, scores: Floats) -> tuple[Predictions, Confidence]:
+        return self.calibrator_._confidence(scores)
 
 
 def spread_rest(scores: Floats, predicted_class: Integers, value: Floats) -> Floats:

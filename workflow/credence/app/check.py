@@ -46,7 +46,7 @@ def command(targets: tuple[str, ...], **given: Any) -> None:
 def check_configuration(path: str) -> None:
     """Check a configuration and every file it names; print all that is wrong at once."""
     from credence.app import configuration
-    from credence.app.meaning import DEMO_FILES, class_problems, event_class_problems
+    from credence.app.meaning import DEMO_FILES, class_problems
     from credence.problems import gathering, raise_any
     from credence.stages.check import count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, table_spec
@@ -82,7 +82,6 @@ def check_configuration(path: str) -> None:
                 known = samples.predictions
                 document = read_document(Path(path), path)
                 problems += class_problems(document, known.class_names)
-                problems += event_class_problems(document, known.class_names)
     if known is not None:
         for trove in settings.troves:
             with gathering(problems):

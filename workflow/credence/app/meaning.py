@@ -1,7 +1,7 @@
 """What a schema cannot say of a configuration: names that nothing bears, missing files.
 
-Every function is given the document, which knows the lines, and its data as far as
-they have the right types, with every default filled in (`well_typed`).
+Every check is given the document and its data as far as they have the right types, with
+every default filled in (`well_typed`). It yields a setting, what is wrong and the remedy.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from credence.tables.document import Document, SettingPath
 from credence.tables.writing import device_of
 
 Data = Mapping[str, Any]
+Wrong = tuple[SettingPath, str, str]
 RELEASES = "releases"  # the folder beside those of the use-sets
 BASE = "base"  # what release 0 is called
 COMPOSITION, NONE = "composition", "none"
@@ -45,8 +46,7 @@ DEMO_FILES = tuple(
 
 def meaning_problems(document: Document, data: Data) -> list[Problem]:
     """Return all that a schema cannot say."""
-    found: list[Problem] = []
-    for problems in (
+    checks = (
         _method_problems,
         _set_problems,
         _demo_problems,
@@ -57,9 +57,29 @@ def meaning_problems(document: Document, data: Data) -> list[Problem]:
         _event_problems,
         _trove_problems,
         _novelty_problems,
-    ):
-        found += problems(document, data)
-    return found
+    )
+    return [document.problem(*found) for check in checks for found in check(document, data)]
+
+
+def class_problems(document: Document, class_names: Sequence[str]) -> list[Problem]:
+    """Return the classes and columns of shares and events that the tables do not have."""
+    data, named = document.data, list[tuple[SettingPath, str]]()
+    blocks: list[tuple[SettingPath, Any]] = [(("shift",), data.get("shift"))]
+    for position, entry in enumerate(data.get("use_sets") or []):
+        blocks.append((("use_sets", position, "shift"), entry.get("shift")))
+    for path, block in blocks:
+        shares = (block or {}).get("composition") or {}
+        named += [((*path, "composition", name), name) for name in shares]
+    events = data.get("events") or {}
+    for group, classes in (events.get("groups") or {}).items():
+        named += [(("events", "groups", group, at), name) for at, name in enumerate(classes)]
+    problems = [
+        document.problem(path, f"there is no class {name!r}.", nearest(name, class_names))
+        for path, name in named
+        if name not in class_names
+    ]
+    rules = _rule_problems(document, events, class_names)
+    return problems + [document.problem(*found) for found in rules]
 
 
 def _refused(check: Callable[..., object], *arguments: Any) -> tuple[Problem, ...]:
@@ -83,13 +103,13 @@ def _methods(data: Data) -> Iterator[tuple[SettingPath, str]]:
         yield ("calibration", "compare", position), text
 
 
-def _method_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _method_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.calibrators.method_spec import parse_method
 
     for path, text in _methods(data):
         for problem in _refused(parse_method, text, document.where, document.line(path)):
             setting = f"{problem.column}: " if problem.column else ""
-            yield document.problem(path, setting + problem.what, problem.remedy)
+            yield path, setting + problem.what, problem.remedy
 
 
 def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
@@ -101,95 +121,83 @@ def _sets(data: Data) -> Iterator[tuple[SettingPath, Data, str]]:
             yield (name, position), entry, fasta
 
 
-def _set_problems(document: Document, data: Data) -> Iterator[Problem]:
-    from credence.tables.formats import FORMATS
+def _set_problems(document: Document, data: Data) -> Iterator[Wrong]:
+    from credence.tables.formats import BY_NAME
 
-    names = [entry.name for entry in FORMATS]
     for path, entry, fasta in _sets(data):
         name = entry.get("format")
-        if name is not None and name not in names:
-            what = f"{name!r} is not a format."
-            yield document.problem((*path, "format"), what, nearest(name, names))
+        if name is not None and name not in BY_NAME:
+            yield (*path, "format"), f"{name!r} is not a format.", nearest(name, list(BY_NAME))
         if isinstance(labels := entry.get("labels"), dict):
-            has_proteins = entry[fasta] is not None
-            yield from _label_problems(document, (*path, "labels"), labels, has_proteins)
+            yield from _label_problems((*path, "labels"), labels, entry[fasta] is not None)
 
 
-def _label_problems(
-    document: Document, path: SettingPath, labels: Data, has_proteins: bool
-) -> Iterator[Problem]:
+def _label_problems(path: SettingPath, labels: Data, has_proteins: bool) -> Iterator[Wrong]:
     pattern = labels["pattern"]
     if (labels["table"] is None) == (pattern is None):
         what = "labels come from a table or from FASTA headers."
-        yield document.problem(path, what, "Give table or pattern, one of the two.")
+        yield path, what, "Give table or pattern, one of the two."
     if pattern is None:
         return
     path = (*path, "pattern")
     try:
         if "label" not in re.compile(pattern).groupindex:
-            what = f"{pattern!r} has no group named label."
-            yield document.problem(path, what, "Write one: (?P<label>…).")
+            yield path, f"{pattern!r} has no group named label.", "Write one: (?P<label>…)."
     except re.error as error:
-        what = f"{pattern!r} is not a regular expression: {error}."
-        yield document.problem(path, what, "Fix it.")
+        yield path, f"{pattern!r} is not a regular expression: {error}.", "Fix it."
     if not has_proteins:
-        what = "labels in FASTA headers need a FASTA file."
-        yield document.problem(path, what, "Give proteins of this set.")
+        yield path, "labels in FASTA headers need a FASTA file.", "Give proteins of this set."
 
 
-def _demo_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _demo_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.simulate.law import world_settings
 
     if "demo" not in document.data:
         return
     for problem in _refused(world_settings, data.get("demo", {}), document.where):
-        yield document.problem(("demo", str(problem.column)), problem.what, problem.remedy)
+        yield ("demo", str(problem.column)), problem.what, problem.remedy
     if not data["simulated"]:
         what = "the inputs are simulated and this does not say so."
-        yield document.problem(("simulated",), what, "Write simulated: true, or remove demo.")
+        yield ("simulated",), what, "Write simulated: true, or remove demo."
 
 
-def _folder_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
     """Yield what is wrong with the names that become folders.
 
     A trove's name is not among them: its folder is ``01-name``.
     """
-    yield from _device_problems(document, ("run",), data.get("run", ""))
+    names: list[tuple[SettingPath, str]] = [
+        (("use_sets", position, "name"), entry["name"])
+        for position, entry in _listed(data["use_sets"])
+        if entry.get("name") is not None
+    ]
+    for path, name in [(("run",), data.get("run", "")), *names]:
+        if device_of(name) is not None:
+            yield path, f"{name!r} is the name of a device on Windows.", "Choose another name."
     taken: dict[str, str] = {}  # two names that differ in case only may be one folder
-    for position, entry in _listed(data["use_sets"]):
-        path, name = ("use_sets", position, "name"), entry.get("name")
-        if name is None:
-            continue
-        yield from _device_problems(document, path, name)
+    for path, name in names:
         if name.lower() in taken:
-            is_same = taken[name.lower()] == name
-            capitals = "" if is_same else "; capitals make no difference"
+            capitals = "" if taken[name.lower()] == name else "; capitals make no difference"
             what = f"{name!r} names an earlier use-set{capitals}."
-            yield document.problem(path, what, "Give each its own name.")
+            yield path, what, "Give each its own name."
         taken.setdefault(name.lower(), name)
         if name.lower() == RELEASES:
             what = f"{name!r} is the folder of the releases."
-            yield document.problem(path, what, "Give the use-set another name.")
+            yield path, what, "Give the use-set another name."
 
 
-def _device_problems(document: Document, path: SettingPath, name: str) -> Iterator[Problem]:
-    if device_of(name) is not None:
-        what = f"{name!r} is the name of a device on Windows."
-        yield document.problem(path, what, "Choose another name.")
-
-
-def _file_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _file_problems(document: Document, data: Data) -> Iterator[Wrong]:
     will_be_there = DEMO_FILES if "demo" in document.data else ()
     for path, text in _files(data):
         if not text or text in will_be_there:
             continue
         if (wrong := path_problem(text)) is not None:
-            yield document.problem(path, *wrong)
+            yield path, *wrong
         elif Path(text).is_dir():
-            yield document.problem(path, f"{text!r} is a folder.", "Name a file.")
+            yield path, f"{text!r} is a folder.", "Name a file."
         elif not Path(text).exists():
             remedy = "Fix the path; it starts where you run the command."
-            yield document.problem(path, f"there is no file {text!r}.", remedy)
+            yield path, f"there is no file {text!r}.", remedy
 
 
 def path_problem(text: str) -> tuple[str, str] | None:
@@ -236,76 +244,55 @@ def _has_sequences(data: Data) -> bool:
     return data.get("calibration_set", {}).get("proteins") is not None
 
 
-def _sequence_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _sequence_problems(document: Document, data: Data) -> Iterator[Wrong]:
     """Yield what asks for the sequences of a calibration set that has none."""
     if "calibration_set" not in data or _has_sequences(data):
         return
     if data["training"]["proteins"] is not None:
-        yield document.problem(
-            ("training", "proteins"),
-            "relatives of the training proteins cannot be found without sequences.",
-            "Give proteins of the calibration set too.",
-        )
+        what = "relatives of the training proteins cannot be found without sequences."
+        yield ("training", "proteins"), what, "Give proteins of the calibration set too."
     if data["split"]["recipe"] == "phanns":
-        yield document.problem(
+        remedy = "Give proteins of the calibration set, or write recipe: balanced."
+        yield (
             ("split", "recipe"),
             "PhANNs' recipe clusters sequences, and there are none.",
-            "Give proteins of the calibration set, or write recipe: balanced.",
+            remedy,
         )
 
 
-def _shift_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _shift_problems(document: Document, data: Data) -> Iterator[Wrong]:
     common = data["shift"]
-    yield from _composition_problems(document, ("shift",), common, {})
+    yield from _composition_problems(("shift",), common, {})
     for position, entry in _listed(data["use_sets"]):
         path = ("use_sets", position, "shift")
-        yield from _composition_problems(document, path, entry["shift"] or {}, common)
+        yield from _composition_problems(path, entry["shift"] or {}, common)
 
 
-def _composition_problems(
-    document: Document, path: SettingPath, block: Data, above: Data
-) -> Iterator[Problem]:
+def _composition_problems(path: SettingPath, block: Data, above: Data) -> Iterator[Wrong]:
     from credence.composition.estimators import NAMES, SUM_TOLERANCE
 
     method, shares = block.get("method"), block.get("composition")
     where = (*path, "composition")
     if method is not None and method not in NAMES:
         what = f"{method!r} is not an estimator of a composition."
-        yield document.problem((*path, "method"), what, nearest(method, NAMES))
+        yield (*path, "method"), what, nearest(method, NAMES)
     elif method == STATED and shares is None and above.get("composition") is None:
-        remedy = "Give one, {class: share}, or another method."
-        yield document.problem(where, "no composition is stated.", remedy)
+        yield where, "no composition is stated.", "Give one, {class: share}, or another method."
     elif method not in (None, STATED, "auto") and shares is not None:
         what = f"a composition is stated, and the method is {method!r}."
-        yield document.problem(where, what, "Write method: stated, or remove the composition.")
+        yield where, what, "Write method: stated, or remove the composition."
     values = [-1.0 if share is None else share for share in (shares or {}).values()]
     if shares is None or not all(0 <= share <= 1 for share in values):
         return  # the schema says which
     if abs(sum(values) - 1.0) > SUM_TOLERANCE:
-        yield document.problem(
-            where,
-            f"the shares sum to {sum(values):.4g}.",
+        remedy = (
             f"Give shares that sum to 1; up to {SUM_TOLERANCE:g} off, they are divided by "
-            "their sum.",
+            "their sum."
         )
+        yield where, f"the shares sum to {sum(values):.4g}.", remedy
 
 
-def class_problems(document: Document, class_names: Sequence[str]) -> Iterator[Problem]:
-    """Yield the stated shares of classes that the tables do not have."""
-    blocks: list[tuple[SettingPath, Any]] = [(("shift",), document.data.get("shift"))]
-    for position, entry in enumerate(document.data.get("use_sets") or []):
-        blocks.append((("use_sets", position, "shift"), entry.get("shift")))
-    for path, block in blocks:
-        for name in (block or {}).get("composition") or {}:
-            if name not in class_names:
-                yield document.problem(
-                    (*path, "composition", name),
-                    f"there is no class {name!r}.",
-                    nearest(name, class_names),
-                )
-
-
-def _event_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _event_problems(document: Document, data: Data) -> Iterator[Wrong]:
     from credence.events.event import STANDING
     from credence.events.features import BY_NAME as FEATURES
     from credence.events.forecasters import BY_NAME as FORECASTERS
@@ -322,30 +309,17 @@ def _event_problems(document: Document, data: Data) -> Iterator[Problem]:
         named += [((key, at), name, kind, known) for at, name in _listed(events[key])]
     for path, name, kind, known in named:
         if name not in known:
-            what = f"there is no {kind} {name!r}."
-            yield document.problem(("events", *path), what, nearest(name, known))
+            yield ("events", *path), f"there is no {kind} {name!r}.", nearest(name, known)
     yield from _rule_problems(document, events, None)
     for name in events["rules"]:
         if name in events["groups"]:
             what = f"a group is called {name!r} too."
-            yield document.problem(("events", "rules", name), what, "Give one another name.")
-
-
-def event_class_problems(document: Document, class_names: Sequence[str]) -> Iterator[Problem]:
-    """Yield the classes and columns of events that the tables do not have."""
-    events = document.data.get("events") or {}
-    for name, classes in (events.get("groups") or {}).items():
-        for position, class_name in enumerate(classes):
-            if class_name not in class_names:
-                what = f"there is no class {class_name!r}."
-                path = ("events", "groups", name, position)
-                yield document.problem(path, what, nearest(class_name, class_names))
-    yield from _rule_problems(document, events, class_names)
+            yield ("events", "rules", name), what, "Give one another name."
 
 
 def _rule_problems(
     document: Document, events: Data, class_names: Sequence[str] | None
-) -> Iterator[Problem]:
+) -> Iterator[Wrong]:
     """Yield rules that cannot be read; with class names, columns that are not there."""
     from credence.events.rules import parse_rule
 
@@ -360,10 +334,10 @@ def _rule_problems(
     rules["events", "admissible"] = events.get("admissible")
     for path, text in rules.items():
         for problem in () if text is None else _refused(check, text):
-            yield document.problem(path, problem.what, problem.remedy)
+            yield path, problem.what, problem.remedy
 
 
-def _trove_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _trove_problems(document: Document, data: Data) -> Iterator[Wrong]:
     names = {BASE: "release 0"}
     for position, entry in _listed(data["troves"]):
         path: SettingPath = ("troves", position)
@@ -371,13 +345,37 @@ def _trove_problems(document: Document, data: Data) -> Iterator[Problem]:
         # Two names that differ in case only are one folder on some file systems.
         if name is not None and name.lower() in names:
             what = f"{name!r} is taken by {names[name.lower()]}; capitals make no difference."
-            yield document.problem((*path, "name"), what, "Give each trove its own name.")
+            yield (*path, "name"), what, "Give each trove its own name."
         if name is not None:
             names.setdefault(name.lower(), f"trove {name!r}")
         if date is not None and not _is_date(date):
-            what = f"{date!r} is not a date."
-            yield document.problem((*path, "date"), what, "Write it like 2026-11-21.")
-        yield from _need_problems(document, path, entry, data)
+            yield (*path, "date"), f"{date!r} is not a date.", "Write it like 2026-11-21."
+        has_table = data["clustering"]["table"] is not None
+        for key, is_there in (("fasta", _has_sequences(data)), ("clusters", has_table)):
+            is_given = entry[key] is not None
+            if is_given != is_there:
+                yield (*path, key), *TROVE_NEEDS[key, is_given]
+
+
+# What a trove has and the calibration set lacks (True), and the other way round.
+TROVE_NEEDS = {
+    ("fasta", False): (
+        "repeats and relatives cannot be found without sequences.",
+        "Give the FASTA file of this trove, as the calibration set has one.",
+    ),
+    ("fasta", True): (
+        "there is nothing to compare these sequences with.",
+        "Give proteins of the calibration set too, or leave this out.",
+    ),
+    ("clusters", False): (
+        "clusters come from a table (clustering.table), and this trove has none.",
+        "Give a table of id and cluster of its proteins, with the same names of clusters.",
+    ),
+    ("clusters", True): (
+        "the other clusters do not come from a table.",
+        "Leave this out, or give clustering.table.",
+    ),
+}
 
 
 def _is_date(text: str) -> bool:
@@ -385,37 +383,6 @@ def _is_date(text: str) -> bool:
         return calendar_date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-def _need_problems(
-    document: Document, path: SettingPath, trove: Data, data: Data
-) -> Iterator[Problem]:
-    """Yield what a trove has and the calibration set lacks, and the other way round."""
-    has_sequences, has_table = _has_sequences(data), data["clustering"]["table"] is not None
-    if has_sequences and trove["fasta"] is None:
-        yield document.problem(
-            (*path, "fasta"),
-            "repeats and relatives cannot be found without sequences.",
-            "Give the FASTA file of this trove, as the calibration set has one.",
-        )
-    if not has_sequences and trove["fasta"] is not None:
-        yield document.problem(
-            (*path, "fasta"),
-            "there is nothing to compare these sequences with.",
-            "Give proteins of the calibration set too, or leave this out.",
-        )
-    if has_table and trove["clusters"] is None:
-        yield document.problem(
-            (*path, "clusters"),
-            "clusters come from a table (clustering.table), and this trove has none.",
-            "Give a table of id and cluster of its proteins, with the same names of clusters.",
-        )
-    if not has_table and trove["clusters"] is not None:
-        yield document.problem(
-            (*path, "clusters"),
-            "the other clusters do not come from a table.",
-            "Leave this out, or give clustering.table.",
-        )
 
 
 def needs_places(method: str) -> bool:
@@ -426,30 +393,26 @@ def needs_places(method: str) -> bool:
     return parse_method(method, "method").needs is Need.PLACE
 
 
-def _novelty_problems(document: Document, data: Data) -> Iterator[Problem]:
+def _novelty_problems(document: Document, data: Data) -> Iterator[Wrong]:
     features, has_proteins = data["novelty"]["features"], _has_sequences(data)
     if features not in (COMPOSITION, NONE):
         where = ("novelty", "features")
         if (wrong := path_problem(features)) is not None:
-            yield document.problem(where, *wrong)
+            yield where, *wrong
         elif not Path(features).is_file():
             remedy = f"Write {COMPOSITION}, {NONE}, or the path of a file of vectors."
-            yield document.problem(where, f"there is no file {features!r}.", remedy)
+            yield where, f"there is no file {features!r}.", remedy
         has_proteins = True
     for path, text in _methods(data):
         if _refused(needs_places, text) or not needs_places(text):
             continue
         if features == NONE or not has_proteins:
-            yield document.problem(
-                path,
-                f"{text!r} asks where proteins lie, and nothing tells it.",
+            remedy = (
                 f"Write novelty: {{features: {COMPOSITION}}}."
                 if features == NONE and has_proteins
-                else "Give proteins of the calibration set, or vectors as novelty: {features: …}.",
+                else "Give proteins of the calibration set, or vectors as novelty: {features: …}."
             )
+            yield path, f"{text!r} asks where proteins lie, and nothing tells it.", remedy
         elif path == ("calibration", "method"):
-            yield document.problem(
-                path,
-                f"{text!r} gives no interval, and cannot be corrected for a composition.",
-                "Put it among compare, and publish another method.",
-            )
+            what = f"{text!r} gives no interval, and cannot be corrected for a composition."
+            yield path, what, "Put it among compare, and publish another method."
