@@ -14,6 +14,7 @@ from credence.problems import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 SLURM = ROOT / "workflow" / "profiles" / "slurm"
+LOCAL = SLURM.with_name("local")
 
 
 def program(folder: Path, name: str, says: str) -> None:
@@ -52,9 +53,9 @@ def test_a_profile_is_found_by_its_name_or_its_folder(tmp_path: Path) -> None:
 
 
 def test_two_cores_are_asked_for_here_and_none_elsewhere() -> None:
-    here = snakemake_command("a.yaml", None, ())
+    here = snakemake_command("a.yaml", None, (), LOCAL)
     assert here[here.index("--cores") :] == ["--cores", "2"]
-    assert here[here.index("--profile") + 1] == str(SLURM.with_name("local"))
+    assert here[here.index("--profile") + 1] == str(LOCAL)
     # A number of cores would bound what one job may have on a node.
     assert "--cores" not in snakemake_command("a.yaml", None, ("--dry-run",), SLURM)
     assert snakemake_command("a.yaml", 8, (), SLURM)[-2:] == ["--cores", "8"]
@@ -62,12 +63,12 @@ def test_two_cores_are_asked_for_here_and_none_elsewhere() -> None:
 
 def test_a_configuration_whose_name_begins_with_a_dash_is_no_option() -> None:
     for name, given in {"-a.yaml": "./-a.yaml", "a.yaml": "a.yaml", "/b/-a": "/b/-a"}.items():
-        words = snakemake_command(name, None, ())
+        words = snakemake_command(name, None, (), LOCAL)
         assert words[words.index("--configfile") + 1] == given
 
 
 def test_the_profile_of_this_machine_asks_for_no_scheduler() -> None:
-    run.require_scheduler(SLURM.with_name("local"))
+    run.require_scheduler(LOCAL)
 
 
 def test_a_missing_plugin_is_named(login_node: Path, monkeypatch: pytest.MonkeyPatch) -> None:

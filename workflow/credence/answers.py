@@ -8,8 +8,8 @@ only by those two.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -58,8 +58,13 @@ class Shown(ABC):
     def _columns(self) -> Mapping[str, Any]:
         """Return everything as columns."""
 
-    def _draw(self, axes: Any) -> None:  # noqa: B027
-        """Draw into axes; a record that needs several has a `plot` of its own."""
+    @abstractmethod
+    def _draw(self, axes: Any) -> None:
+        """Draw into axes."""
+
+    def _new_axes(self, pyplot: Any) -> Any:
+        """Return the axes of a new figure."""
+        return pyplot.subplots(figsize=(6.0, 4.0), layout="constrained")[1]
 
     def __repr__(self) -> str:
         view = self._view()
@@ -98,26 +103,19 @@ class Shown(ABC):
         Parameters
         ----------
         axes : matplotlib axes, optional
-            Where to draw; a new figure unless given.
+            Where to draw, for a calibration one for each class; a new figure unless given.
         """
-        with _style() as pyplot:
-            if axes is None:
-                _, axes = pyplot.subplots(figsize=(6.0, 4.0), layout="constrained")
+        import matplotlib as mpl
+        from matplotlib import pyplot
+
+        from credence.report import style
+
+        # As the page draws, on white whatever the notebook's colours.
+        white = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "white")
+        with mpl.rc_context(style.SETTINGS | white):
+            axes = self._new_axes(pyplot) if axes is None else axes
             self._draw(axes)
         return axes
-
-
-@contextmanager
-def _style() -> Iterator[Any]:
-    """Draw as the page does, on white whatever the notebook's colours; yield pyplot."""
-    import matplotlib as mpl
-    from matplotlib import pyplot
-
-    from credence.report import style
-
-    white = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "white")
-    with mpl.rc_context(style.SETTINGS | white):
-        yield pyplot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,6 +206,10 @@ class ScoreTable(Shown):
 class FittedCalibration(Shown):
     """A calibration; :func:`credence.fit` and :func:`credence.load` make it.
 
+    `plot` draws the confidence over the score, a panel a class. A line is dotted where
+    calibration saw no score. A method that sees the whole vector is asked as if the other
+    classes shared the rest evenly.
+
     Parameters
     ----------
     file : CalibrationFile
@@ -242,33 +244,27 @@ class FittedCalibration(Shown):
 
     def _view(self) -> View:
         file = self.file
-        options = file.settings.get("options", {})
-        heading = (
-            f"{file.method_spec}, from {file.counts.get('n', 'an unknown number of')} proteins"
-        )
-        is_interval = options.get("n_draws", 0) > 0
-        sentences = [
-            f"{100 * options['level']:g} % intervals, {options['n_draws']} draws over clusters."
-            if is_interval
-            else "Without intervals (draws = 0).",
-            _sentence(str(file.counts.get("relatives", "it is not known how relatives count"))),
-        ]
+        options, counts = file.settings.get("options", {}), file.counts
+        heading = f"{file.method_spec}, from {counts.get('n', 'an unknown number of')} proteins"
+        sentences = ["Without intervals (draws = 0)."]
+        if n_draws := options.get("n_draws", 0):
+            level = f"{100 * options['level']:g} %"
+            sentences = [f"{level} intervals, {n_draws} draws over clusters."]
+        relatives = counts.get("relatives", "it is not known how relatives count")
+        sentences.append(_sentence(str(relatives)))
         if file.sets is not None:
-            asked = SetsSettings(file.sets.options.level)
-            level, kind = file.sets.options.level, file.sets.options.kind.replace("_", "-")
-            sentences.append(f"With {kind} prediction sets of {100 * level:g} %.")
-            sentences += map(_sentence, sets_notices(file, asked))
+            share, kind = file.sets.options.level, file.sets.options.kind.replace("_", "-")
+            sentences.append(f"With {kind} prediction sets of {100 * share:g} %.")
+            sentences += map(_sentence, sets_notices(file, SetsSettings(share)))
         sentences.append(f"Confidence at scores out of {file.scale:g}:")
         predictions, found = self._curves()
-        score, value = predictions.top_score, found.value
+        score, rows, places = predictions.top_score, [], np.array(SHOWN_AT) * file.scale
         assert score is not None
-        rows = []
         for class_, name in enumerate(file.class_names):
             at = np.flatnonzero(predictions.predicted_class == class_)
-            shown = np.interp(np.array(SHOWN_AT) * file.scale, score[at], value[at])
-            cells = ["–" if np.isnan(one) else f"{one:.2f}" for one in shown]
-            rows.append([name, *cells])
-        names = ["class", *(f"{share * file.scale:g}" for share in SHOWN_AT)]
+            shown = np.interp(places, score[at], found.value[at])
+            rows.append([name, *(_number(value, 2) for value in shown)])
+        names = ["class", *(f"{place:g}" for place in places)]
         return View(heading, sentences, names, rows)
 
     def _columns(self) -> Mapping[str, Any]:
@@ -284,46 +280,35 @@ class FittedCalibration(Shown):
             "note": found.notes,
         }
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the confidence over the score, a panel a class, and return the axes.
-
-        A line is dotted where calibration saw no score. A method that sees the whole
-        vector is asked as if the other classes shared the rest evenly.
-
-        Parameters
-        ----------
-        axes : array of matplotlib axes, optional
-            One for each class; a new figure unless given.
-        """
-        names = self.class_names
-        wide, high = min(len(names), PANELS_WIDE), -(-len(names) // PANELS_WIDE)
-        with _style() as pyplot:
-            if axes is None:
-                figure, axes = pyplot.subplots(
-                    high, wide, figsize=(2.0 * wide + 0.6, 1.7 * high + 0.5), sharex=True,
-                    sharey=True, squeeze=False, layout="constrained",
-                )  # fmt: skip
-                for panel in axes.flat[len(names) :]:
-                    panel.set_visible(False)
-                figure.supxlabel(f"score out of {self.file.scale:g}", fontsize="medium")
-                figure.supylabel("confidence", fontsize="medium")
-            for class_, panel in enumerate(np.ravel(axes)[: len(names)]):
-                self._draw_curve(panel, class_)
+    def _new_axes(self, pyplot: Any) -> Any:
+        n_classes = len(self.class_names)
+        wide, high = min(n_classes, PANELS_WIDE), -(-n_classes // PANELS_WIDE)
+        figure, axes = pyplot.subplots(
+            high, wide, figsize=(2.0 * wide + 0.6, 1.7 * high + 0.5), sharex=True,
+            sharey=True, squeeze=False, layout="constrained",
+        )  # fmt: skip
+        for panel in axes.flat[n_classes:]:
+            panel.set_visible(False)
+        figure.supxlabel(f"score out of {self.file.scale:g}", fontsize="medium")
+        figure.supylabel("confidence", fontsize="medium")
         return axes
 
-    def _draw_curve(self, axes: Any, class_: int) -> None:
+    def _draw(self, axes: Any) -> None:
         predictions, found = self._curves()
-        rows = np.flatnonzero(predictions.predicted_class == class_)
         assert predictions.top_score is not None
-        score, value = predictions.top_score[rows], found.value[rows]
-        is_seen = (found.note[rows] & (Note.BELOW_RANGE | Note.ABOVE_RANGE)) == 0
-        lower, upper = found.lower[rows], found.upper[rows]
-        axes.fill_between(score, lower, upper, where=is_seen, color=BLUE, alpha=0.25, lw=0)
-        axes.plot(score, value, color=BLUE, linestyle=":", linewidth=1.0)
-        axes.plot(score, np.where(is_seen, value, np.nan), color=BLUE)
-        axes.set(title=self.class_names[class_], ylim=(0, 1.02), xlim=(0, self.file.scale))
-        if np.isnan(value).all():
-            axes.text(0.5, 0.5, "never predicted", transform=axes.transAxes, ha="center")
+        seen = (found.note & (Note.BELOW_RANGE | Note.ABOVE_RANGE)) == 0
+        for class_, (name, panel) in enumerate(
+            zip(self.class_names, np.ravel(axes), strict=False)
+        ):
+            rows = np.flatnonzero(predictions.predicted_class == class_)
+            score, value, is_seen = predictions.top_score[rows], found.value[rows], seen[rows]
+            lower, upper = found.lower[rows], found.upper[rows]
+            panel.fill_between(score, lower, upper, where=is_seen, color=BLUE, alpha=0.25, lw=0)
+            panel.plot(score, value, color=BLUE, linestyle=":", linewidth=1.0)
+            panel.plot(score, np.where(is_seen, value, np.nan), color=BLUE)
+            panel.set(title=name, ylim=(0, 1.02), xlim=(0, self.file.scale))
+            if np.isnan(value).all():
+                panel.text(0.5, 0.5, "never predicted", transform=panel.transAxes, ha="center")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -355,18 +340,15 @@ class AnnotatedTable(Shown):
         n_known = int((~np.isnan(value)).sum())
         heading = f"{len(self)} proteins, {n_known} with a confidence by {self.method}"
         sentences = [f"{np.nansum(value):.0f} of the predictions are expected to be right."]
-        notes, counts = np.unique(self["note"].astype(str), return_counts=True)
-        sentences += [
-            f"{count} × {note}." for note, count in zip(notes, counts, strict=True) if note
-        ]
+        counts = Counter(sorted(self["note"].astype(str)))
+        sentences += [f"{count} × {note}." for note, count in counts.items() if note]
         rows = []
         for name in self.class_names:
             own = value[predicted == name]
             known = own[~np.isnan(own)]
-            mean = f"{known.mean():.2f}" if len(known) else "–"
-            rows.append(
-                [name, str(len(own)), f"{known.sum():.0f}", mean, str((own >= SURE).sum())]
-            )
+            mean = _number(known.mean() if len(known) else np.nan, 2)
+            n_sure = str((own >= SURE).sum())
+            rows.append([name, str(len(own)), f"{known.sum():.0f}", mean, n_sure])
         names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
         return View(heading, sentences, names, rows)
 
@@ -464,10 +446,8 @@ class ProteinGroups(Shown):
     def _view(self) -> View:
         from credence.stages.split import split_messages
 
-        roles, counts = np.unique(self.groups.role.astype(str), return_counts=True)
-        heading = ", ".join(
-            f"{count} {role.replace('_', ' ')}" for role, count in zip(roles, counts, strict=True)
-        )
+        roles = Counter(sorted(self.groups.role.astype(str)))
+        heading = ", ".join(f"{n} {role.replace('_', ' ')}" for role, n in roles.items())
         found = split_messages(self.finding, self.settings)
         sentences = [line.replace("--", "") for line in found]  # options are keywords here
         if not self.finding.is_audited:
@@ -515,14 +495,10 @@ class UseComposition(Shown):
     def _view(self) -> View:
         found = self.finding
         heading = f"{found.n_use} proteins of {found.name}, by {found.estimator}"
-        rows = [
-            [one.class_name]
-            + [
-                "–" if np.isnan(value) else f"{value:.3f}"
-                for value in (one.calibration_share, one.share, one.lower, one.upper, one.weight)
-            ]
-            for one in found.classes
-        ]
+        rows = []
+        for one in found.classes:
+            values = (one.calibration_share, one.share, one.lower, one.upper, one.weight)
+            rows.append([one.class_name, *(_number(value, 3) for value in values)])
         names = ["class", "in calibration", "here", "lower", "upper", "times as frequent"]
         return View(heading, [*found.remarks, *found.sentences], names, rows)
 
@@ -543,6 +519,10 @@ class UseComposition(Shown):
 
 def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def _number(value: float, n_decimals: int) -> str:
+    return "–" if np.isnan(value) else f"{value:.{n_decimals}f}"
 
 
 def _draw_bars(

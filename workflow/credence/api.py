@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -53,7 +54,7 @@ from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
 from credence.tables.formats import BY_NAME, ROLES
 from credence.tables.labels import attach_labels, read_labels
-from credence.tables.samples import Samples, read_samples
+from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable
 from credence.tables.table_spec import TableSpec
 
@@ -214,31 +215,32 @@ on, its intervals are too narrow.
         dict(columns or {}), dict(synonyms or {}), sum_to_scale, pooling, genome,
     )  # fmt: skip
     with _as_in_python():
+        further = {"ids": ids, "labels": labels, "groups": groups, "clusters": clusters}
         if _is_files(table):
-            return _read_files(table, spec, labels, groups, clusters)
-        return _read_memory(table, spec, ids, labels, groups, clusters)
+            paths = [str(path) for path in ([table] if isinstance(table, str | Path) else table)]
+            if not paths:
+                raise refuse("table", "there is no path.", "Give the path of a table.")
+            if not spec.format:
+                spec = replace(spec, format=_format_of(paths[0]))
+            samples = read_set(paths, spec)
+        else:
+            paths = ["table" if hasattr(table, "columns") else "scores"]
+            spec, columns = _columns_of(table, spec, further)
+            samples = read_samples(
+                MemoryTable(list(columns), list(columns.values()), paths[0]), spec
+            )
+        if further["labels"] is not None:
+            known = samples.predictions.ids
+            found = read_labels(_second_table(further["labels"], "labels", known, "true_class"))
+            samples = attach_labels(samples, found, spec, paths[0])
+        table = ScoreTable(", ".join(paths), samples)
+        return _with_relatives(table, further["groups"], further["clusters"])
 
 
 def _is_files(table: Any) -> bool:
     """Return whether a table is one path or several."""
-    if isinstance(table, str | Path):
-        return True
-    return isinstance(table, list | tuple) and all(isinstance(one, str | Path) for one in table)
-
-
-def _read_files(
-    table: Any, spec: TableSpec, labels: Any, groups: Any, clusters: Any
-) -> ScoreTable:
-    """Return what files say, with labels of a second table or one for each row."""
-    paths = [str(table)] if isinstance(table, str | Path) else [str(path) for path in table]
-    if not paths:
-        raise refuse("table", "there is no path.", "Give the path of a table.")
-    if not spec.format:
-        spec = replace(spec, format=_format_of(paths[0]))
-    samples = read_set(paths, spec)
-    if labels is not None:
-        samples = _labelled(samples, labels, spec, paths[0])
-    return _with_relatives(ScoreTable(", ".join(paths), samples), groups, clusters)
+    paths = table if isinstance(table, list | tuple) else [table]
+    return all(isinstance(one, str | Path) for one in paths)
 
 
 def _format_of(path: str) -> str:
@@ -255,66 +257,31 @@ def _format_of(path: str) -> str:
     raise refuse(path, what, f"Name one: format={names[0]!r}.")
 
 
-def _read_memory(
-    table: Any, spec: TableSpec, ids: Any, labels: Any, groups: Any, clusters: Any
-) -> ScoreTable:
-    """Return what a DataFrame or an array says."""
-    is_frame = hasattr(table, "columns")
-    where = "table" if is_frame else "scores"
+def _columns_of(
+    table: Any, spec: TableSpec, further: dict[str, Any]
+) -> tuple[TableSpec, dict[str, Any]]:
+    """Return the columns of a DataFrame or an array by their names, and how they are read.
+
+    Ids and labels of `further` become columns; groups and clusters that are named as
+    columns are taken out of these.
+    """
     problems: list[Problem] = []
-    columns = _columns_of(table, is_frame, spec.class_names, problems)
+    is_frame = hasattr(table, "columns")
+    columns = (_of_frame if is_frame else _of_array)(table, spec.class_names, problems)
     index = table.index if is_frame else range(len(table))
     stated = dict(spec.columns)
-    for word, role, value in (("ids", "id", ids), ("labels", "true_class", labels)):
+    for word, value in further.items():
+        role = {"ids": "id", "labels": "true_class"}.get(word)
         if isinstance(value, str) and value in columns:
-            stated[role] = value
-        elif value is not None and not (word == "labels" and _is_table(value)):
+            if role is None:
+                further[word] = columns.pop(value)
+            else:
+                stated[role], further[word] = value, None
+        elif value is not None and (word == "ids" or not _is_table(value)):
             problems += _length_problems(value, len(index), word)
-            columns[role], stated[role] = value, role
-    used = {"groups": groups, "clusters": clusters}
-    for word, value in used.items():
-        if isinstance(value, str) and value in columns:
-            used[word] = columns.pop(value)
-        elif value is not None and not _is_table(value):
-            problems += _length_problems(value, len(index), word)
+            if role is not None:
+                columns[role], stated[role], further[word] = value, role, None
     raise_any(problems)
-    spec = _spec_of(spec, stated, columns, index)
-    samples = read_samples(MemoryTable(list(columns), list(columns.values()), where), spec)
-    if _is_table(labels) and stated.get("true_class") != labels:
-        samples = _labelled(samples, labels, spec, where)
-    return _with_relatives(ScoreTable(where, samples), used["groups"], used["clusters"])
-
-
-def _columns_of(
-    table: Any, is_frame: bool, classes: tuple[str, ...] | None, problems: list[Problem]
-) -> dict[str, Any]:
-    """Return the columns of a DataFrame or an array by their names."""
-    if is_frame:
-        names = [str(name) for name in table.columns]
-        for name in [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-            what = f"{names.count(name)} columns have the name {name!r}."
-            problems.append(Problem("table", what, "Give each column its own name."))
-        return {name: table.iloc[:, place] for place, name in enumerate(names)}
-    each = "Give a row for each protein and a column for each class."
-    try:
-        values = np.asarray(table)
-    except ValueError as error:
-        raise refuse("scores", f"they are no array ({error}).", each) from None
-    if values.ndim != 2:
-        raise refuse("scores", f"they have the shape {values.shape}.", each)
-    names = [str(place) for place in range(values.shape[1])] if classes is None else list(classes)
-    if classes is None:
-        problems.append(Problem("scores", "their classes are not named.", "Give classes."))
-    elif len(names) != values.shape[1]:
-        what = f"there are {values.shape[1]} columns for {len(names)} classes."
-        problems.append(Problem("scores", what, each))
-    return dict(zip(names, values.T, strict=False))
-
-
-def _spec_of(
-    spec: TableSpec, stated: dict[str, Any], columns: dict[str, Any], index: Any
-) -> TableSpec:
-    """Return how columns in memory are read; without a column of ids the index is added as one."""
     known = BY_NAME.get(spec.format)
     name = stated.get("id", "id" if known is None else known.columns.id)
     if name is not None and name not in columns:
@@ -322,17 +289,39 @@ def _spec_of(
     if not spec.format:
         stated |= {role: role for role in OTHER_ROLES if role in columns and role not in stated}
         stated["id"] = name
-        kind = "top-score" if "score" in columns else "wide"
-        spec = replace(spec, format=kind, columns=stated)
+        spec = replace(spec, format="top-score" if "score" in columns else "wide", columns=stated)
     if spec.scale is None and (known is None or known.scale is None):
         spec = replace(spec, scale=1.0)
-    return spec
+    return spec, columns
 
 
-def _labelled(samples: Samples, labels: Any, spec: TableSpec, where: str) -> Samples:
-    """Return samples with labels of a second table, or one for each row."""
-    found = read_labels(_second_table(labels, "labels", samples.predictions.ids, "true_class"))
-    return attach_labels(samples, found, spec, where)
+def _of_frame(table: Any, classes: object, problems: list[Problem]) -> dict[str, Any]:
+    names = [str(name) for name in table.columns]
+    for name, count in Counter(names).items():
+        if count > 1:
+            what = f"{count} columns have the name {name!r}."
+            problems.append(Problem("table", what, "Give each column its own name."))
+    return {name: table.iloc[:, place] for place, name in enumerate(names)}
+
+
+def _of_array(
+    table: Any, classes: Sequence[str] | None, problems: list[Problem]
+) -> dict[str, Any]:
+    each = "Give a row for each protein and a column for each class."
+    try:
+        values = np.asarray(table)
+    except ValueError as error:
+        raise refuse("scores", f"they are no array ({error}).", each) from None
+    if values.ndim != 2:
+        raise refuse("scores", f"they have the shape {values.shape}.", each)
+    n_columns = values.shape[1]
+    if classes is None:
+        problems.append(Problem("scores", "their classes are not named.", "Give classes."))
+    elif len(classes) != n_columns:
+        what = f"there are {n_columns} columns for {len(classes)} classes."
+        problems.append(Problem("scores", what, each))
+    names = map(str, range(n_columns)) if classes is None else classes
+    return dict(zip(names, values.T, strict=False))
 
 
 def _length_problems(values: Any, n_rows: int, word: str) -> list[Problem]:
@@ -356,8 +345,7 @@ def _second_table(value: Any, where: str, ids: Strings, name: str = "") -> Any:
     if isinstance(value, str | Path):
         return Path(value)
     if hasattr(value, "columns"):
-        names = [str(column) for column in value.columns]
-        return MemoryTable(names, [value[column] for column in value.columns], where)
+        return MemoryTable(list(map(str, value.columns)), [value[one] for one in value], where)
     raise_any(_length_problems(value, len(ids), where))
     return MemoryTable(["id", name], [ids, [_text(one) for one in value]], where)
 
@@ -527,14 +515,10 @@ def evaluate(
     chosen = _calibration_set(known, groups, clusters, settings)
     files: dict[str, CalibrationFile] = {}
     for entry in given:
-        if isinstance(entry, FittedCalibration):
-            file = entry.file
-            require_match(file, chosen.labelled.predictions, known.where)
-        else:
-            # Only its confidences of the set itself are looked at: no intervals, no sets.
+        if not isinstance(entry, FittedCalibration):
             _require_method(entry)
-            own: Any = {"calibration": {"method": entry, "draws": 0}, "sets": {"level": None}}
-            file = fit_calibration(chosen, settings.with_values(own), known.where)
+        # Only its confidences of the set itself are looked at: no intervals.
+        file = _fitted(entry, chosen, known.where, settings, draws=0)
         if file.method_spec in files:
             what = f"{file.method_spec!r} was given already."
             raise refuse("methods", what, "Give each method once.")
@@ -682,18 +666,9 @@ def shift(
     settings = replace(settings, shift=with_stated(settings.shift))
     base = _table(known)
     chosen = _calibration_set(base, groups, clusters, settings)
-    if isinstance(calibration, FittedCalibration):
-        file = calibration.file
-        require_match(file, chosen.labelled.predictions, base.where)
-    else:
-        options = shift_options(settings)
-        own: dict[str, Any] = {
-            "method": calibration,
-            "level": options.level,
-            "draws": options.n_draws,
-        }
-        asked: Any = settings.with_values({"calibration": own, "sets": {"level": None}})
-        file = fit_calibration(chosen, asked, base.where)
+    options = shift_options(settings)
+    own = {"level": options.level, "draws": options.n_draws}
+    file = _fitted(calibration, chosen, base.where, settings, **own)
     method = parse_method(file.method_spec, "--method")
     require_correctable(method, "--method")
     use = _table(table, file)
@@ -771,9 +746,23 @@ def _calibration_set(
     return choose_calibration(table.samples, table.where, table.groups, table.clusters, weights)
 
 
+def _fitted(
+    entry: FittedCalibration | str,
+    chosen: CalibrationSet,
+    where: str,
+    settings: Settings,
+    **own: Any,
+) -> CalibrationFile:
+    """Return a calibration of some proteins; a method is fitted, without prediction sets."""
+    if isinstance(entry, FittedCalibration):
+        require_match(entry.file, chosen.labelled.predictions, where)
+        return entry.file
+    asked: Any = {"calibration": {"method": entry, **own}, "sets": {"level": None}}
+    return fit_calibration(chosen, settings.with_values(asked), where)
+
+
 def _require_method(text: str) -> None:
     """Refuse a method that needs more than a score table."""
-    needs = parse_method(text, "--method").needs
-    if needs is Need.PLACE:
+    if (needs := parse_method(text, "--method").needs) is Need.PLACE:
         remedy = "Give a method that needs less; the command credence fit fits this one."
         raise refuse("--method", f"{text!r} needs the {needs.value}.", remedy)

@@ -35,7 +35,8 @@ class _ConfidentClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         X : array, shape (n_samples, n_features)
             Samples; their scores, where scores are what is calibrated.
         """
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_confidence(self, X: Any) -> Confidence:  # noqa: N803
         """Return the probability that each prediction is right, and its interval.

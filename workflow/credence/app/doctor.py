@@ -307,10 +307,10 @@ class Program:
     engine: str  # The engine that runs it
     title: str  # Its name
     find: Callable[[], str | None]  # Gives its path, or None
-    words: tuple[str, ...]  # That make it print its version
-    version: Callable[[str], str]  # Gives the version in what it printed
-    is_old: Callable[[str], bool]  # Whether what it printed is of a version that will not do
-    oldest: str  # The oldest that will do
+    word: str  # That makes it print its version
+    # Gives of what it printed the version to show, and the release where that is known.
+    read: Callable[[str], tuple[str, int | None]]
+    oldest: int  # The oldest release that will do
     remedy: str  # What installs it
 
 
@@ -322,24 +322,23 @@ def look_at_program(program: Program, is_needed: bool) -> Found:
     if path is None:
         return Found(program.title, bad, f"not installed{unneeded}", program.remedy)
     try:
-        stated = _stated(path, program.words)
+        version, release = program.read(_stated(path, program.word))
     except InputError as error:
         problem = error.problems[0]
         return Found(program.title, bad, f"{path}: {problem.what}{unneeded}", problem.remedy)
-    shown = program.version(stated)
-    if program.is_old(stated):
-        what = f"{path} is {shown}, and {program.oldest} is the oldest that will do{unneeded}"
+    if release is not None and release < program.oldest:
+        what = f"{path} is {version}, and {program.oldest} is the oldest that will do{unneeded}"
         return Found(program.title, bad, what, program.remedy)
-    return Found(program.title, "ok", f"{shown} ({path})")
+    return Found(program.title, "ok", f"{version} ({path})")
 
 
-def _stated(path: str, words: tuple[str, ...]) -> str:
+def _stated(path: str, word: str) -> str:
     """Return what a program prints of itself, whatever code it ends with."""
     from credence.relatives.running import run_program, scratch_folder
 
     with scratch_folder() as folder:
         try:
-            return run_program([path, *words], folder, SECONDS, f"Install it anew: {path}.")
+            return run_program([path, word], folder, SECONDS, f"Install it anew: {path}.")
         except InputError:
             stated = (folder / "said.txt").read_text("utf-8", "replace")
             if "version" in stated.lower():  # cd-hit -h ends with code 1
@@ -357,31 +356,27 @@ def programs() -> tuple[Program, ...]:
         except InputError:
             return None
 
-    def mmseqs_version(stated: str) -> str:
+    def read_mmseqs(stated: str) -> tuple[str, int | None]:
         release = mmseqs.release_of(stated)
-        return f"{stated.strip()[:MOST_SHOWN]}" if release is None else f"release {release}"
+        return stated.strip()[:MOST_SHOWN] if release is None else f"release {release}", release
 
-    def is_old_mmseqs(stated: str) -> bool:
-        release = mmseqs.release_of(stated)
-        return release is not None and release < mmseqs.OLDEST
-
-    def is_old_diamond(stated: str) -> bool:
-        release = re.search(r"version (\d+)\.", stated)
-        return release is not None and int(release[1]) < diamond.OLDEST
+    def finder(name: str) -> Callable[[], str | None]:
+        return lambda: shutil.which(name)
 
     return (
-        Program("mmseqs", "MMseqs2", find_mmseqs, ("version",), mmseqs_version, is_old_mmseqs,
-                str(mmseqs.OLDEST), mmseqs.REMEDY),
-        Program("diamond", "DIAMOND", lambda: shutil.which("diamond"), ("version",),
-                _version, is_old_diamond, str(diamond.OLDEST), diamond.REMEDY),
-        Program("cdhit", "CD-HIT", lambda: shutil.which("cd-hit"), ("-h",),
-                _version, lambda stated: False, "any", cdhit.REMEDY),
+        Program("mmseqs", "MMseqs2", find_mmseqs, "version", read_mmseqs,
+                mmseqs.OLDEST, mmseqs.REMEDY),
+        Program("diamond", "DIAMOND", finder("diamond"), "version", _version,
+                diamond.OLDEST, diamond.REMEDY),
+        Program("cdhit", "CD-HIT", finder("cd-hit"), "-h", _version, 0, cdhit.REMEDY),
     )  # fmt: skip
 
 
-def _version(stated: str) -> str:
-    found = re.search(r"version (\S+)", stated)
-    return f"of unknown version ({stated.strip()[:MOST_SHOWN]})" if found is None else found[1]
+def _version(stated: str) -> tuple[str, int | None]:
+    found = re.search(r"version ((\d*)\S+)", stated)
+    if found is None:
+        return f"of unknown version ({stated.strip()[:MOST_SHOWN]})", None
+    return found[1], int(found[2]) if found[2] else None
 
 
 def look_at_font() -> Found:

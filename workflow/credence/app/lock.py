@@ -9,7 +9,7 @@ import os
 import shlex
 import socket
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager, suppress
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,28 +101,23 @@ def _is_taken(handle: TextIO) -> bool:
     return False
 
 
-def _text(handle: TextIO) -> str:
+def _last_holder(handle: TextIO, dead_host: str | None = None) -> Holder | None:
+    """Return who held a lock that is free now; refuse one that is held, or may be elsewhere."""
+    is_taken = _is_taken(handle)
     handle.seek(0)
-    return handle.read()
-
-
-def _held(holder: Holder | None) -> InputError:
-    who = "" if holder is None else f": {holder}"
-    stop = "stop it" if holder is None else f"stop it: {holder.stop}"
-    return refuse(
-        str(Path.cwd()),
-        f"another run works in this folder{who}.",
-        f"Wait until it has ended, or {stop}",
-    )
-
-
-def _elsewhere(holder: Holder) -> InputError:
-    return refuse(
-        str(Path.cwd()),
-        f"a run on another machine works in this folder, or was killed in it: {holder}.",
-        f"Wait until it has ended, or stop it: {holder.stop}; "
-        f"if it is dead: {UNLOCK} --dead {shlex.quote(holder.host)}",
-    )
+    holder = holder_in(handle.read())
+    if is_taken:
+        who = "" if holder is None else f": {holder}"
+        stop = "stop it" if holder is None else f"stop it: {holder.stop}"
+        what, remedy = f"another run works in this folder{who}.", stop
+    elif holder is not None and not holder.is_here and holder.host != dead_host:
+        what = f"a run on another machine works in this folder, or was killed in it: {holder}."
+        remedy = (
+            f"stop it: {holder.stop}; if it is dead: {UNLOCK} --dead {shlex.quote(holder.host)}"
+        )
+    else:
+        return holder
+    raise refuse(str(Path.cwd()), what, f"Wait until it has ended, or {remedy}")
 
 
 @contextmanager
@@ -137,11 +132,7 @@ def one_run() -> Iterator[Lock]:
     """
     FOLDER.mkdir(exist_ok=True)
     with OURS.open("a+", encoding="utf-8") as handle:
-        if _is_taken(handle):
-            raise _held(holder_in(_text(handle)))
-        holder = holder_in(_text(handle))
-        if holder is not None and not holder.is_here:
-            raise _elsewhere(holder)
+        holder = _last_holder(handle)
         locks = _snakemakes_locks()
         if locks and holder is None:
             raise refuse(
@@ -162,36 +153,22 @@ def _snakemakes_locks() -> list[Path]:
 
 def unlock(dead_host: str | None) -> str:
     """Remove what a killed run left, and return a sentence about it."""
-    if not OURS.is_file():
-        locks = _snakemakes_locks()
-        _refuse_live_snakemake(locks)
-        return _removed(locks, None)
-    with OURS.open("a+", encoding="utf-8") as handle:
-        if _is_taken(handle):
-            raise _held(holder_in(_text(handle)))
-        holder = holder_in(_text(handle))
-        if holder is not None and not holder.is_here and holder.host != dead_host:
-            raise _elsewhere(holder)
-        locks = _snakemakes_locks()
-        if holder is None:
-            _refuse_live_snakemake(locks)
-        stated = _removed(locks, holder)
-        Lock(handle).clear()
-        return stated
-
-
-def _removed(locks: list[Path], holder: Holder | None) -> str:
-    for path in locks:
-        path.unlink(missing_ok=True)
+    locks = _snakemakes_locks()
+    with OURS.open("a+", encoding="utf-8") if OURS.is_file() else nullcontext() as handle:
+        holder = None if handle is None else _last_holder(handle, dead_host)
+        if holder is None and locks:
+            _refuse_live_snakemake()
+        for path in locks:
+            path.unlink(missing_ok=True)
+        if handle is not None:
+            Lock(handle).clear()
     if not locks and holder is None:
         return "Nothing held this folder."
     return "This folder is free again" + (f"; it was held by {holder}." if holder else ".")
 
 
-def _refuse_live_snakemake(locks: list[Path]) -> None:
+def _refuse_live_snakemake() -> None:
     """Refuse to unlock where a Snakemake without a lock of ours works in this folder."""
-    if not locks:
-        return
     here = Path.cwd()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -215,9 +192,9 @@ def take_folder() -> None:
     handle = OURS.open("a+", encoding="utf-8")
     if _is_taken(handle):
         handle.close()
-        return
-    _mine.append(Lock(handle))
-    _mine[0].hold(os.getpid())
+    else:
+        _mine.append(Lock(handle))
+        _mine[0].hold(os.getpid())
 
 
 def leave_folder() -> None:
@@ -232,12 +209,12 @@ def who_holds() -> str | None:
         return None
     try:
         with OURS.open("a+", encoding="utf-8") as handle:
-            holder = holder_in(_text(handle))
-            if _is_taken(handle):
-                return _held(holder).text()
-            return _elsewhere(holder).text() if holder and not holder.is_here else None
+            _last_holder(handle)
+    except InputError as error:
+        return error.text()
     except OSError:
-        return None
+        pass
+    return None
 
 
 @click.command(epilog="Example: credence unlock")

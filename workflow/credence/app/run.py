@@ -142,9 +142,9 @@ def command(
     that Snakemake writes is shown then.
     """
     code = run_workflow(config, cores, Path(directory), snakemake, verbose, profile)
-    if code != 0 or not report:
-        return code
-    return write_report(config, Path(directory), verbose)
+    if code == 0 and report:
+        return run_workflow(config, 1, Path(directory), verbose=verbose, is_report=True)
+    return code
 
 
 def run_workflow(
@@ -154,8 +154,9 @@ def run_workflow(
     extra: Sequence[str] = (),
     verbose: bool = False,
     profile: str = LOCAL,
+    is_report: bool = False,
 ) -> int:
-    """Return the exit code of a run: 0, 2 where the user can fix it, or 1."""
+    """Return the exit code of a run, or of its report: 0, 2 where the user can fix it, or 1."""
     from credence.app import configuration
 
     if not directory.is_dir():
@@ -163,51 +164,37 @@ def run_workflow(
     folder = profile_folder(profile)
     require_scheduler(folder)
     with contextlib.chdir(directory):
-        settings = configuration.load(config)
-        words = snakemake_command(config, cores, extra, folder)
-        click.echo(f"Running: {shlex.join(words)}", err=True)
+        reports = Path("reports", configuration.load(config).run)
+        target = reports / "workflow.html"
+        words = snakemake_command(
+            config, cores, ("--report", str(target)) if is_report else extra, folder
+        )
+        if not is_report:
+            click.echo(f"Running: {shlex.join(words)}", err=True)
         code, failures = _stream(words, verbose or bool(extra))
         if code != 0:
             return _explain(failures)
-        if not extra:
-            click.echo(f"The page is {Path('reports', settings.run, 'index.html')}", err=True)
-        return 0
-
-
-def write_report(config: str, directory: Path, verbose: bool = False) -> int:
-    """Return the exit code of Snakemake where it writes its report of a run."""
-    from credence.app import configuration
-
-    with contextlib.chdir(directory):
-        target = Path("reports", configuration.load(config).run, "workflow.html")
-        words = snakemake_command(config, 1, ("--report", str(target)))
-        code, failures = _stream(words, verbose)
-        if code != 0:
-            return _explain(failures)
-        click.echo(f"Snakemake's report is {target}", err=True)
+        if is_report:
+            click.echo(f"Snakemake's report is {target}", err=True)
+        elif not extra:
+            click.echo(f"The page is {reports / 'index.html'}", err=True)
         return 0
 
 
 def snakemake_command(
-    config: str, cores: int | None, extra: Sequence[str], profile: Path | None = None
+    config: str, cores: int | None, extra: Sequence[str], profile: Path
 ) -> list[str]:
     """Return the words of the Snakemake command that runs a configuration."""
     from credence.app.configuration import workflow_folder
 
-    local = workflow_folder() / "profiles" / LOCAL
-    profile = profile or local
-    if cores is None and profile == local:
+    if cores is None and profile == profile_folder(LOCAL):
         cores = CORES
     return [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(workflow_folder() / "Snakefile"),
+        *(sys.executable, "-m", "snakemake"),
+        *("--snakefile", str(workflow_folder() / "Snakefile")),
         "--configfile",
         f"./{config}" if config.startswith("-") else config,  # else it is an option
-        "--profile",
-        str(profile),
+        *("--profile", str(profile)),
         *([] if cores is None else ["--cores", str(cores)]),
         *extra,
     ]
