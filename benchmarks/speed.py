@@ -47,8 +47,8 @@ def fit_seconds(spec: str, labelled: Labelled, repeats: int = 1) -> float:
 
 def bandwidth() -> str:
     """Return the fast bandwidth search beside the tests' direct-sum oracle."""
-    from credence.calibrators.binning import masses_of
     from credence.calibrators.kernel import MON, steady_bandwidth
+    from credence.calibrators.masses import masses_of
 
     slow_bandwidth = runpy.run_path(str(ORACLE))["slow_bandwidth"]
     text = (

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 from credence.app import configuration
 from credence.app.commands import methods as methods_command
 from credence.calibrators import all_methods
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import curve_method
 from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Need
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.findings import Findings, MethodFinding, Provenance
 from credence.predictions import Floats, Integers, Labelled
@@ -50,14 +50,13 @@ class HalfWaySettings:
         return Band(np.zeros(1), np.zeros(1), np.ones(1))
 
 
-METHOD = Method(
-    name="half_way",
-    summary="Half way between the share and a number.",
-    reference="made up for this test",
-    settings=HalfWaySettings,
+METHOD = curve_method(
+    "half_way",
+    "Half way between the share and a number.",
+    "made up for this test",
+    HalfWaySettings,
+    {Curve: HalfWay},
     needs=Need.CLASS,
-    build=build_classwise("half_way"),
-    read=reader_of(HalfWay),
 )
 
 

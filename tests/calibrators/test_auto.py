@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators import auto, class_only, isotonic, logistic, platt
+from credence.calibrators import auto, class_only, isotonic, logistic, logit_curve
 from credence.calibrators.auto import SURE, Auto, choose, interval_of, lacking, loss, paired
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
@@ -16,7 +16,7 @@ from credence.predictions import Labelled, from_scores, label
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
-CANDIDATES = (class_only.METHOD, platt.METHOD, isotonic.METHOD, logistic.METHOD)
+CANDIDATES = (class_only.METHOD, logit_curve.PLATT, isotonic.METHOD, logistic.METHOD)
 METHOD = auto.method_over(CANDIDATES)
 ALL = Auto(candidates="all")
 
@@ -55,7 +55,7 @@ def test_the_numbers_in_a_choice_are_the_held_out_ones(worlds) -> None:
     world = worlds.draw(seed=1)
     calibration = METHOD.build(ALL, QUICK).fit(world)
     fold = folds_by_class(world, 5)
-    unseen = out_of_fold(world, platt.METHOD.build(platt.METHOD.settings(), QUICK), fold)
+    unseen = out_of_fold(world, logit_curve.PLATT.build(logit_curve.PLATT.settings(), QUICK), fold)
     for class_, choice in enumerate(calibration.choices):
         here = world.predictions.predicted_class == class_
         p = np.where(world.is_correct[here], unseen.value[here], 1 - unseen.value[here])
@@ -113,7 +113,7 @@ def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) ->
     assert calibration.skipped == {"logistic": reason}
     assert to_record(calibration)["skipped"] == {"logistic": reason}
     unscored = replace(bare.predictions, top_score=None)
-    assert lacking(platt.METHOD, unscored) == "needs the top score"
+    assert lacking(logit_curve.PLATT, unscored) == "needs the top score"
     assert lacking(class_only.METHOD, unscored) == ""
 
 

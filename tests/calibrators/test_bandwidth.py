@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from credence.calibrators.bandwidth import candidates, steady_bandwidth
-from credence.calibrators.binning import masses_of
 from credence.calibrators.kernel import leave_one_out_bandwidth, own_parts
-from credence.calibrators.protocol import ClassSample, Masses
+from credence.calibrators.masses import Masses, masses_of
+from credence.calibrators.protocol import ClassSample
 from credence.predictions import Floats
 
 SCALE = 10.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from credence.calibrators.beta import Beta, BetaColumns
+from credence.calibrators.logit_curve import Beta, BetaColumns
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.predictions import Floats
 

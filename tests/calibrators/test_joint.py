@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from credence.calibrators.joint import JointCalibrator, joint_reader_of
+from credence.calibrators.classwise import JointCalibrator, vector_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Note
 from credence.predictions import Booleans, Floats, Labelled, Predictions, from_scores, label
@@ -81,7 +81,7 @@ def test_an_interval_is_stretched_until_it_holds_the_value() -> None:
 def test_a_record_gives_the_same_calibration_back() -> None:
     labelled = classes_of_four_kinds()
     calibration = JointCalibrator("tenth", TenthMethod(), FitOptions()).fit(labelled)
-    again = joint_reader_of(Tenth)(to_record(calibration))
+    again = vector_method("tenth", "", "", TenthMethod, Tenth).read(to_record(calibration))
     assert again.model == calibration.model
     assert to_record(again) == to_record(calibration)
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
-from credence.calibrators.binning import masses_of
 from credence.calibrators.kernel import METHOD, Kernel, KernelCurve
+from credence.calibrators.masses import masses_of
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled
@@ -217,7 +217,7 @@ def test_the_paper_s_bandwidths_on_phanns_own_table(phanns: Labelled) -> None:
     calibration: Any = METHOD.build(Kernel(), FitOptions(n_draws=0)).fit(phanns)
     found = {
         name: entry.curve.bandwidth
-        for name, entry in zip(calibration.class_names, calibration.entries, strict=True)
+        for name, entry in calibration.classes.items()
         if name in published
     }
     # One scan step: another grid can see a change of sign that this one steps over.

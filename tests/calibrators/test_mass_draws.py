@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators import masses
-from credence.calibrators.masses import cluster_masses, draw_masses, places_of
+from credence.calibrators.masses import Places, cluster_masses, draw_masses, places_of
 from credence.calibrators.protocol import ClassSample
 from credence.draws import cluster_weights
 
@@ -24,7 +24,7 @@ def families(sample_of: Make, seed: int, n: int = 200) -> ClassSample:
 def test_drawn_masses_are_the_rows_times_the_weights_of_their_clusters(sample_of: Make) -> None:
     sample = families(sample_of, 1)
     places = places_of(sample)
-    drawn = draw_masses(sample, places.of_row, len(places.score), 3)
+    drawn = draw_masses(sample, places, 3)
     for draw in range(3):
         weight = sample.weight * cluster_weights(sample.cluster_key, draw)[sample.cluster]
         for place, score in enumerate(places.score):
@@ -66,10 +66,10 @@ def test_shares_of_bundles_vary_as_those_of_clusters_do(
 ) -> None:
     rng = np.random.default_rng(4)
     sample = sample_of(rng.uniform(0, 10, 4500), rng.uniform(0, 10, 1500))
-    place = np.zeros(6000, dtype=np.int64)
+    places = Places(np.zeros(6000, dtype=np.int64), np.zeros(1), np.zeros(1))
     for most in (10_000, 600):
         monkeypatch.setattr(masses, "MOST_UNITS", most)
-        drawn = draw_masses(sample, place, 1, 2000)
+        drawn = draw_masses(sample, places, 2000)
         share = drawn.right[0] / (drawn.right[0] + drawn.wrong[0])
         # The binomial's √(¾·¼/6000); 600 bundles know their own spread to 3 %.
         assert share.std() == pytest.approx(np.sqrt(0.75 * 0.25 / 6000), rel=0.12)

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from scipy import optimize, special, stats
 from sklearn.linear_model import LogisticRegression
 
-from credence.calibrators.logit_curve import LogitCurve, firth, merged, weighted_quantiles
-from credence.calibrators.platt import Line, Platt
+from credence.calibrators.logit_curve import (
+    Line,
+    LogitCurve,
+    Platt,
+    firth,
+    merged,
+    weighted_quantiles,
+)
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.calibrators.score_logs import share_bounds
 from credence.confidence import Note

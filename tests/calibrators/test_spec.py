@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from credence.calibrators import all_methods
-from credence.calibrators.class_only import ConstantCurve
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import ConstantCurve, curve_method
 from credence.calibrators.method_spec import Stage, TwoSteps, parse_method
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Need
 from credence.problems import InputError
 from credence.records import to_record
 from credence.settings import setting
@@ -112,20 +111,19 @@ class Stubborn:
     always: float = setting(0.5, "What it says.", low=0.0, high=1.0)
 
     def fit_curve(self, sample: ClassSample) -> ConstantCurve:
-        return ConstantCurve(self.always)
+        return ConstantCurve(self.always, 0)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         return Band(np.zeros(1), np.zeros(1), np.ones(1))
 
 
-TOY = Method(
-    name="stubborn",
-    summary="The same confidence for all.",
-    reference="this test",
-    settings=Stubborn,
+TOY = curve_method(
+    "stubborn",
+    "The same confidence for all.",
+    "this test",
+    Stubborn,
+    {Curve: ConstantCurve},
     needs=Need.CLASS,
-    build=build_classwise("stubborn"),
-    read=reader_of(ConstantCurve),
 )
 
 

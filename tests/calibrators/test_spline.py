@@ -7,9 +7,8 @@ import pytest
 from scipy import special
 from scipy.interpolate import CubicSpline
 
-from credence.calibrators.platt import Platt
+from credence.calibrators.logit_curve import NaturalSpline, Platt, Spline
 from credence.calibrators.protocol import ClassSample
-from credence.calibrators.spline import NaturalSpline, Spline
 from credence.predictions import Floats
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special
 
 from credence.calibrators.all_methods import BY_NAME, read_calibration
-from credence.calibrators.joint import JointCalibration
+from credence.calibrators.classwise import JointCalibration
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.score_logs import ScoreRows, gather, log_scores, rest_moments
 from credence.calibrators.temperature import Objective, TemperatureModel, find_minima, minimise

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators.class_only import ConstantCurve
-from credence.calibrators.classwise import ClasswiseCalibration
+from credence.calibrators.classwise import ClasswiseCalibration, ConstantCurve
 from credence.calibrators.kernel import KernelCurve
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
@@ -62,7 +61,7 @@ def test_at_the_calibration_sets_own_composition_nothing_moves(method: str) -> N
 def with_bandwidth_of(calibration: Calibration, class_: int, method: str) -> str:
     """Return the method with the bandwidth that it chose, since here it is held."""
     assert isinstance(calibration, ClasswiseCalibration)
-    curve = calibration.entries[class_].curve
+    curve = list(calibration.classes.values())[class_].curve
     if not isinstance(curve, KernelCurve):
         return method
     settings = parse_method(method, "test").settings  # type: ignore[union-attr]
@@ -160,5 +159,5 @@ def test_without_scores_there_are_no_curves() -> None:
     only = replace(labelled, predictions=bare)
     calibration = fitted("class_only", only)
     assert isinstance(calibration, ClasswiseCalibration)
-    assert isinstance(calibration.entries[0].curve, ConstantCurve)
+    assert isinstance(next(iter(calibration.classes.values())).curve, ConstantCurve)
     assert what_if_of(only, parse_method("class_only", "test"), calibration, QUICK) is None

@@ -9,14 +9,9 @@ tried upward, one after the other, until one passes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from credence.calibrators.binning import Nodes, nodes_of
-from credence.calibrators.protocol import Masses
+from credence.calibrators.masses import Masses, Nodes, nodes_of
 from credence.predictions import Floats, Integers
 
 REACH = 42.0  # e⁻⁴² = 6e-19: with a million nodes still below rounding
@@ -25,16 +20,11 @@ MOST_POINTS = 128  # points whose windows share a width
 LEAST_EXPONENT = -700.0  # far below e⁻⁴²; beyond it the exponential is slow
 
 
-@dataclass(frozen=True, eq=False)
-class LocalSums:
-    """Kernel sums around points."""
+def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> tuple[Floats, Floats]:
+    """Return the log of the kernel-weighted mass around each point, and its mean offset.
 
-    log_mass: Floats  # Log of the kernel-weighted mass
-    offset: Floats  # Kernel-weighted mean of (node − point), in score units
-
-
-def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> LocalSums:
-    """Return kernel-weighted mass and mean offset around each point."""
+    The offset is the mean of (node − point), in score units.
+    """
     score = nodes.score
     steepness = -0.5 / (bandwidth * bandwidth)
     after = score.searchsorted(point)
@@ -66,7 +56,7 @@ def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> LocalSums:
         gap *= mass
         np.vecdot(kernel, gap, out=offset[block])
         begin += n_points
-    return LocalSums(np.log(total) + nearest * steepness, offset / total)
+    return np.log(total) + nearest * steepness, offset / total
 
 
 def windows(values: Floats, width: int) -> Floats:
@@ -89,28 +79,7 @@ COARSEST = 5  # the first look is at 2⁵ + 1 points
 MON = {"mon": 0, "mon2": 2, "mon4": 4}  # sign changes allowed
 
 
-@dataclass(frozen=True, eq=False)
-class SlopeSign:
-    """What decides the sign of the curve's slope."""
-
-    right: Nodes  # Where right and wrong predictions lie
-    wrong: Nodes
-    scale: float  # See :class:`credence.predictions.Predictions`
-
-    def difference(self, point: Floats, bandwidth: float) -> Floats:
-        """Return m_TP − m_FP at each point."""
-        right = local_sums(point, self.right, bandwidth).offset
-        wrong = local_sums(point, self.wrong, bandwidth).offset
-        return right - wrong
-
-    def sign(self, difference: Floats) -> Integers:
-        """Return the sign of each difference of means, 0 where it has none."""
-        sign = np.sign(difference).astype(np.int64)
-        sign[np.abs(difference) <= NO_SIGN * self.scale] = 0
-        return sign
-
-
-def sign_changes(sign: Integers) -> int:
+def sign_changes(sign: Floats) -> int:
     """Return the number of changes in a row of signs; zeros have none.
 
     >>> sign_changes(np.array([1, 0, 1, -1, 0, 0, 1]))
@@ -134,26 +103,24 @@ def grid_points(position: Integers, level: int, scale: float) -> Floats:
     return np.asarray(low + (scale - low) * position / (1 << level))
 
 
-def interleave(coarse: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-    """Return coarse values with the new ones between them."""
-    merged = np.empty(len(coarse) + len(new), dtype=coarse.dtype)
-    merged[::2], merged[1::2] = coarse, new
-    return merged
-
-
-def passes(slope: SlopeSign, bandwidth: float, allowed: int) -> bool:
-    """Return whether the sign changes at most as often as allowed, on the grid.
+def passes(right: Nodes, wrong: Nodes, scale: float, bandwidth: float, allowed: int) -> bool:
+    """Return whether the slope's sign changes at most as often as allowed, on the grid.
 
     The grid is made finer step by step: the first that shows too many changes ends it.
     """
-    level, scale = grid_level(bandwidth, slope.scale), slope.scale
-    point = grid_points(np.arange((1 << COARSEST) + 1), COARSEST, scale)
-    difference = slope.difference(point, bandwidth)
+    level = grid_level(bandwidth, scale)
+    difference = np.empty(0)
     for finer in range(COARSEST, level + 1):
-        if finer > COARSEST:
-            new = grid_points(np.arange(1, 1 << finer, 2), finer, scale)
-            difference = interleave(difference, slope.difference(new, bandwidth))
-        if sign_changes(slope.sign(difference)) > allowed:
+        # From the second look on, points between those that are known.
+        first, stride = (1, 2) if len(difference) else (0, 1)
+        point = grid_points(np.arange(first, (1 << finer) + 1, stride), finer, scale)
+        new = local_sums(point, right, bandwidth)[1] - local_sums(point, wrong, bandwidth)[1]
+        merged = np.empty(len(difference) + len(new))
+        merged[::stride], merged[first::stride] = difference if first else new, new
+        difference = merged
+        sign = np.sign(difference)
+        sign[np.abs(difference) <= NO_SIGN * scale] = 0
+        if sign_changes(sign) > allowed:
             return False
     return True
 
@@ -165,10 +132,9 @@ def steady_bandwidth(
     made_for = 0.0
     for bandwidth in candidates(scale, resolution).tolist():
         if bandwidth >= 2.0 * made_for:  # nodes are as fine as the least bandwidth needs
-            width = bandwidth / NODES_PER_BANDWIDTH
-            right, wrong = (nodes_of(masses, kind, width) for kind in ("right", "wrong"))
-            slope, made_for = SlopeSign(right, wrong, scale), bandwidth
-        if passes(slope, bandwidth, allowed):
+            right, wrong = nodes_of(masses, bandwidth / NODES_PER_BANDWIDTH)
+            made_for = bandwidth
+        if passes(right, wrong, scale, bandwidth, allowed):
             return float(bandwidth)
     return None
 

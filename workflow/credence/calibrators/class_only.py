@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
 
-from credence.calibrators.binning import masses_of
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import ConstantCurve, curve_method
 from credence.calibrators.intervals import share_interval
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
-from credence.predictions import Floats, Integers
-from credence.records import Stored
-
-
-@dataclass(frozen=True)
-class ConstantCurve:
-    """A confidence that does not depend on the score."""
-
-    share: float  # The confidence
-    code: Annotated[int, Stored("note")] = 0  # A note that holds everywhere
-
-    def value(self, score: Floats) -> Floats:
-        """Return the share for every score."""
-        return np.full(len(score), self.share)
-
-    def note(self, score: Floats) -> Integers:
-        """Return the curve's one note for every score."""
-        return np.full(len(score), self.code, dtype=np.int64)
+from credence.calibrators.masses import masses_of
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Need
+from credence.confidence import Note
 
 
 @dataclass(frozen=True)
@@ -47,22 +29,20 @@ class ClassOnly:
 
     def fit_curve(self, sample: ClassSample) -> ConstantCurve:
         """Return the weighted share of right predictions."""
-        return ConstantCurve(masses_of(sample).share)
+        return ConstantCurve(masses_of(sample).share, int(Note.NONE))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the interval of the share, from a bootstrap over clusters."""
-        lower, upper = share_interval(sample, options)
-        return Band(np.array([0.0]), np.array([lower]), np.array([upper]))
+        return Band(np.zeros(1), *share_interval(sample, options))
 
 
-METHOD = Method(
-    name="class_only",
-    summary="The share of right predictions of the class, whatever the score (Conf1).",
-    reference="Salamon et al. 2023, Eq. 1, doi 10.3390/make5030043",
-    settings=ClassOnly,
+METHOD = curve_method(
+    "class_only",
+    "The share of right predictions of the class, whatever the score (Conf1).",
+    "Salamon et al. 2023, Eq. 1, doi 10.3390/make5030043",
+    ClassOnly,
+    {Curve: ConstantCurve},
     needs=Need.CLASS,
-    build=build_classwise("class_only"),
-    read=reader_of(ConstantCurve),
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )

@@ -1,15 +1,16 @@
-"""One curve per predicted class, lifted to all classes.
+"""Methods lifted to all classes: one curve per predicted class, or one model of all.
 
 This wrapper alone knows that there are several classes, that some are scarce
-and that some were never predicted. Methods see one class's positives.
+and that some were never predicted. A curve method sees one class's positives, a
+vector method only classes that have enough right and wrong predictions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
@@ -17,33 +18,35 @@ from credence.calibrators.intervals import share_interval
 from credence.calibrators.masses import ClassMasses, Support, class_masses
 from credence.calibrators.protocol import (
     Band,
-    Calibrator,
     ClassSample,
     Curve,
     CurveMethod,
     FitOptions,
+    Method,
+    Need,
+    components_asked,
 )
-from credence.confidence import Confidence, Note
-from credence.draws import encode_clusters
-from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.confidence import Confidence, Note, unknown
+from credence.draws import encode_clusters, keys_of
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 from credence.records import Stored, from_record
 
 LEFT_OUT = Stored(is_left_out=True)
 
 
 @dataclass(frozen=True)
-class Fallback:
-    """The class's share with Jeffreys' prior, where data are scarce."""
+class ConstantCurve:
+    """A confidence that does not depend on the score."""
 
-    share: float  # (Σw TP + ½) / (Σw + 1)
-    code: Annotated[int, Stored("note")]  # The note that says why
+    share: float  # The confidence
+    code: Annotated[int, Stored("note")]  # A note that holds everywhere
 
     def value(self, score: Floats) -> Floats:
         """Return the share for every score."""
         return np.full(len(score), self.share)
 
     def note(self, score: Floats) -> Integers:
-        """Return the reason for every score."""
+        """Return the curve's one note for every score."""
         return np.full(len(score), self.code, dtype=np.int64)
 
 
@@ -52,9 +55,10 @@ class ClassCurve:
     """All that is known of one predicted class."""
 
     counts: dict[str, Any]  # What the class's positives amount to
-    # What answers where the class is scarce; neither this nor a curve where a class was never
-    # predicted in calibration, or where a model of all classes answers.
-    fallback: Annotated[Fallback | None, LEFT_OUT] = None
+    # What answers where the class is scarce: its share with Jeffreys' prior, (Σw TP + ½)/(Σw + 1).
+    # Neither this nor a curve where a class was never predicted in calibration, or where a model
+    # of all classes answers.
+    fallback: Annotated[ConstantCurve | None, LEFT_OUT] = None
     learnt: Annotated[Curve | None, Stored("curve", is_left_out=True)] = None
     band: Annotated[Band | None, LEFT_OUT] = None  # Its pointwise interval, if one was asked for
     support: Annotated[Support | None, LEFT_OUT] = None
@@ -64,6 +68,60 @@ class ClassCurve:
         """What answers for the class."""
         return self.learnt if self.fallback is None else self.fallback
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the class has positives and no curve: a model of all classes answers."""
+        return self.support is not None and self.curve is None
+
+
+def fit_classes(
+    labelled: Labelled, options: FitOptions, settings: CurveMethod | None
+) -> dict[str, ClassCurve]:
+    """Return what is known of each class; those that can be learnt stay open without settings."""
+    entries = {}
+    samples = class_samples(labelled)
+    for name, sample in zip(labelled.predictions.class_names, samples, strict=True):
+        if sample is None:
+            entries[name] = ClassCurve({"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
+            continue
+        masses = class_masses(sample)
+        fallback, curve, band = scarce_fallback(masses, options), None, None
+        if fallback is not None and options.n_draws > 0:
+            band = Band(np.zeros(1), *share_interval(sample, options))
+        if fallback is None and settings is not None:
+            curve = settings.fit_curve(sample)
+            if options.n_draws > 0:
+                band = settings.fit_band(sample, curve, options)
+        counts = count(sample, masses)
+        entries[name] = ClassCurve(counts, fallback, curve, band, masses.support)
+    return entries
+
+
+def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predictions) -> Confidence:
+    """Return the confidence of each prediction whose class has a curve, else none."""
+    answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
+    top_score = top_scores(predictions)
+    for class_, entry in enumerate(classes.values()):
+        rows = np.flatnonzero(predictions.predicted_class == class_)
+        score = top_score[rows]
+        if entry.support is not None:
+            answer.support[rows] = np.interp(score, entry.support.score, entry.support.n)
+        if entry.curve is None:
+            continue
+        answer.value[rows] = value = entry.curve.value(score)
+        answer.note[rows] = entry.curve.note(score)
+        if entry.band is not None:
+            band = entry.band
+            answer.lower[rows] = np.minimum(np.interp(score, band.score, band.lower), value)
+            answer.upper[rows] = np.maximum(np.interp(score, band.score, band.upper), value)
+    return answer
+
+
+def top_scores(predictions: Predictions) -> Floats:
+    """Return the top scores, all 0 where the table gives none."""
+    given = predictions.top_score
+    return np.zeros(predictions.n_samples) if given is None else given
+
 
 @dataclass(frozen=True, eq=False)
 class ClasswiseCalibration:
@@ -72,40 +130,9 @@ class ClasswiseCalibration:
     method: str  # Name of the method in the registry
     classes: dict[str, ClassCurve]  # By name, in order
 
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """Classes in order."""
-        return tuple(self.classes)
-
-    @property
-    def entries(self) -> tuple[ClassCurve, ...]:
-        """One per class."""
-        return tuple(self.classes.values())
-
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction."""
-        n_samples = predictions.n_samples
-        value = np.full(n_samples, np.nan)
-        lower, upper = value.copy(), value.copy()
-        support = np.zeros(n_samples)
-        note = np.full(n_samples, int(Note.UNSEEN_CLASS), dtype=np.int64)
-        top_score = predictions.top_score
-        if top_score is None:
-            top_score = np.zeros(n_samples)
-        for class_, entry in enumerate(self.entries):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            if entry.curve is None or len(rows) == 0:
-                continue
-            score = top_score[rows]
-            value[rows] = entry.curve.value(score)
-            note[rows] = entry.curve.note(score)
-            if entry.band is not None:
-                band = entry.band
-                lower[rows] = np.minimum(np.interp(score, band.score, band.lower), value[rows])
-                upper[rows] = np.maximum(np.interp(score, band.score, band.upper), value[rows])
-            if entry.support is not None:
-                support[rows] = np.interp(score, entry.support.score, entry.support.n)
-        return Confidence(value, lower, upper, support, note)
+        return confidence_by_class(self.classes, predictions)
 
 
 @dataclass(frozen=True)
@@ -118,30 +145,130 @@ class ClasswiseCalibrator:
 
     def fit(self, labelled: Labelled) -> ClasswiseCalibration:
         """Return one curve per class."""
-        entries = [
-            self._fit_class(sample) if sample is not None else never_predicted()
-            for sample in class_samples(labelled)
-        ]
-        classes = dict(zip(labelled.predictions.class_names, entries, strict=True))
-        return ClasswiseCalibration(self.method, classes)
+        return ClasswiseCalibration(
+            self.method, fit_classes(labelled, self.options, self.settings)
+        )
 
-    def _fit_class(self, sample: ClassSample) -> ClassCurve:
-        masses = class_masses(sample)
-        fallback = scarce_fallback(masses, self.options)
-        if fallback is not None:
-            return scarce_class(sample, masses, fallback, self.options)
-        curve, band = self.settings.fit_curve(sample), None
-        if self.options.n_draws > 0:
-            band = self.settings.fit_band(sample, curve, self.options)
-        return ClassCurve(count(sample, masses), None, curve, band, masses.support)
+
+def curve_method(
+    name: str, summary: str, reference: str, settings: type[Any], kinds: Any, **more: Any
+) -> Method:
+    """Return the registry's entry of a curve method; `kinds` says what reads its curves."""
+    read = partial(from_record, ClasswiseCalibration, kinds=kinds)
+    rest: dict[str, Any] = {"needs": Need.TOP_SCORE, "read": read} | more
+    return Method(
+        name, summary, reference, settings, build=partial(ClasswiseCalibrator, name), **rest
+    )
+
+
+class VectorModel(Protocol):
+    """A fitted function of the score vector and the predicted class."""
+
+    def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
+        """Return value, lower and upper end; the ends NaN without intervals."""
+        ...
+
+
+class VectorMethod(Protocol):
+    """Settings of a method that sees the whole score vector."""
+
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> VectorModel:
+        """Return the model learnt from proteins of the active classes.
+
+        `labelled` holds only proteins that are predicted to be in an active
+        class, in an order that does not depend on that of the table;
+        `is_active` has one entry per class.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class JointCalibration:
+    """A fitted vector method, with the classes it could not learn."""
+
+    method: str  # Name of the method in the registry
+    # By name, in order: the counts and support, and the fallback where scarce.
+    classes: dict[str, ClassCurve]
+    model: VectorModel | None  # What answers for all other classes; None where all are scarce
+
+    @property
+    def n_components(self) -> int:
+        """Number of components of a protein's place that the model asks for, mostly 0."""
+        return components_asked(self.model)
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the confidence of each prediction."""
+        answer = confidence_by_class(self.classes, predictions)
+        is_open = np.array([entry.is_open for entry in self.classes.values()])
+        rows = np.flatnonzero(is_open[predictions.predicted_class])
+        if self.model is not None and len(rows):
+            part = predictions.take(rows)
+            value, lower, upper = self.model.evaluate(part)
+            answer.value[rows] = value
+            answer.lower[rows] = np.minimum(lower, value)
+            answer.upper[rows] = np.maximum(upper, value)
+            notes = getattr(self.model, "notes", None)
+            answer.note[rows] = int(Note.NONE) if notes is None else notes(part)
+        return answer
+
+    def probabilities(self, predictions: Predictions) -> Floats:
+        """Return a probability for every class, where the method gives a vector.
+
+        Rows are NaN where no class could be learnt.
+        """
+        if self.model is None:
+            return np.full((predictions.n_samples, predictions.n_classes), np.nan)
+        give = getattr(self.model, "probabilities", None)
+        if give is None:
+            raise AttributeError(f"{self.method} gives no probability for every class")
+        return np.asarray(give(predictions))
+
+
+@dataclass(frozen=True)
+class JointCalibrator:
+    """A vector method, fitted on all classes at once."""
+
+    method: str  # Name of the method in the registry
+    settings: VectorMethod  # What fits the model
+    options: FitOptions  # What all methods share
+
+    def fit(self, labelled: Labelled) -> JointCalibration:
+        """Return the model of the classes that are not scarce, and the rest."""
+        classes = fit_classes(labelled, self.options, None)
+        is_active = np.array([entry.is_open for entry in classes.values()])
+        model, predictions = None, labelled.predictions
+        rows = np.flatnonzero(is_active[predictions.predicted_class])
+        if len(rows):
+            # An order that is not the table's. Ids come last, so that rows alike in all else
+            # have one order for all time.
+            order = np.lexsort(
+                (
+                    keys_of(predictions.ids[rows]),
+                    labelled.weight[rows],
+                    labelled.is_correct[rows],
+                    predictions.predicted_class[rows],
+                    top_scores(predictions)[rows],
+                )
+            )
+            part = labelled.take(rows[order])
+            model = self.settings.fit_model(part, is_active, self.options)
+        return JointCalibration(self.method, classes, model)
+
+
+def vector_method(
+    name: str, summary: str, reference: str, settings: type[Any], model: type[Any], **more: Any
+) -> Method:
+    """Return the registry's entry of a vector method whose models are of a class."""
+    read = partial(from_record, JointCalibration, kinds={VectorModel: model})
+    rest: dict[str, Any] = {"needs": Need.VECTOR, "read": read} | more
+    return Method(name, summary, reference, settings, build=partial(JointCalibrator, name), **rest)
 
 
 def class_samples(labelled: Labelled) -> list[ClassSample | None]:
     """Return the positives of every class, None where there are none."""
-    predictions = labelled.predictions
-    score = predictions.top_score
-    if score is None:
-        score = np.zeros(predictions.n_samples)
+    predictions, score = labelled.predictions, top_scores(labelled.predictions)
     samples: list[ClassSample | None] = []
     for class_ in range(predictions.n_classes):
         rows = np.flatnonzero(predictions.predicted_class == class_)
@@ -177,7 +304,7 @@ def kish(weight: Floats) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
-def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None:
+def scarce_fallback(masses: ClassMasses, options: FitOptions) -> ConstantCurve | None:
     """Return the rule for scarce classes where it applies, else None."""
     code = Note.NONE
     if masses.effective_number < options.min_positives:
@@ -186,7 +313,7 @@ def scarce_fallback(masses: ClassMasses, options: FitOptions) -> Fallback | None
         code |= Note.ONE_SIDED
     if code is Note.NONE:
         return None
-    return Fallback((masses.weight_right + 0.5) / (masses.weight + 1.0), int(code))
+    return ConstantCurve((masses.weight_right + 0.5) / (masses.weight + 1.0), int(code))
 
 
 def count(sample: ClassSample, masses: ClassMasses) -> dict[str, Any]:
@@ -201,33 +328,3 @@ def count(sample: ClassSample, masses: ClassMasses) -> dict[str, Any]:
         "score_median": float(np.median(sample.score)),
         "score_max": float(sample.score.max()),
     }
-
-
-def never_predicted() -> ClassCurve:
-    """Return the entry of a class that has no positives."""
-    return ClassCurve({"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
-
-
-def scarce_class(
-    sample: ClassSample, masses: ClassMasses, fallback: Fallback, options: FitOptions
-) -> ClassCurve:
-    """Return the entry of a class that is too scarce to learn from."""
-    band = None
-    if options.n_draws > 0:
-        lower, upper = share_interval(sample, options)
-        band = Band(np.array([0.0]), np.array([lower]), np.array([upper]))
-    return ClassCurve(count(sample, masses), fallback, None, band, masses.support)
-
-
-def reader_of(curve: Any) -> Callable[[Any], ClasswiseCalibration]:
-    """Return what reads calibrations whose curves are of a class, or read by a function."""
-    return partial(from_record, ClasswiseCalibration, kinds={Curve: curve})
-
-
-def build_classwise(method: str) -> Callable[[Any, FitOptions], Calibrator]:
-    """Return the function that makes a class-wise calibrator of settings."""
-
-    def build(settings: CurveMethod, options: FitOptions) -> Calibrator:
-        return ClasswiseCalibrator(method, settings, options)
-
-    return build

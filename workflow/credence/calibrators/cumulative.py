@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from scipy.special import xlogy
 
-from credence.calibrators.binning import masses_of
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import ClasswiseCalibrator, curve_method
 from credence.calibrators.intervals import band_of, knots_of
-from credence.calibrators.masses import MassDraws, cluster_masses, draw_masses, places_of
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Masses,
-    Method,
-    Need,
-)
+from credence.calibrators.masses import Masses, cluster_masses, draw_masses, masses_of, places_of
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
 from credence.records import Stored
@@ -86,7 +77,7 @@ class Cumulative:
         """
         assert isinstance(curve, CumulativeCurve)
         places = places_of(sample)
-        draws = draw_masses(sample, places.of_row, len(places.lowest), options.n_draws)
+        draws = draw_masses(sample, places, options.n_draws)
         knots = knots_of(sample)
         if curve.cutoff > -np.inf:
             around = [np.nextafter(curve.cutoff, -np.inf), curve.cutoff]
@@ -101,7 +92,7 @@ class Cumulative:
         n_near = cluster_masses(sample, places).effective_number(window.astype(np.float64))
         return band_of(knots, values, n_near, curve.value(knots), options)
 
-    def draw_cutoffs(self, draws: MassDraws) -> Integers:
+    def draw_cutoffs(self, draws: Masses) -> Integers:
         """Return the first place above the cutoff in each draw; 0 for no cutoff."""
         return np.zeros(draws.right.shape[1], dtype=np.int64)
 
@@ -124,9 +115,9 @@ class CumulativePlus(Cumulative):
         """Return the weighted median of the positives' scores."""
         return weighted_median(masses.score, masses.total)
 
-    def draw_cutoffs(self, draws: MassDraws) -> Integers:
+    def draw_cutoffs(self, draws: Masses) -> Integers:
         """Return the place of the weighted median in each draw."""
-        reached = np.cumsum(draws.right + draws.wrong, axis=0)
+        reached = np.cumsum(draws.total, axis=0)
         return np.asarray((reached < HALF * reached[-1]).sum(axis=0))
 
 
@@ -151,12 +142,12 @@ class CumulativeOptimal(Cumulative):
         best = int(np.argmax(losses <= losses.min() * (1.0 + ROUNDING)))
         return -np.inf if best == 0 else float(masses.score[best])
 
-    def draw_cutoffs(self, draws: MassDraws) -> Integers:
+    def draw_cutoffs(self, draws: Masses) -> Integers:
         """Return the place of the cutoff with the least loss in each draw."""
         return np.asarray(cutoff_losses(draws).argmin(axis=0))
 
 
-def running_sums(masses: Masses | MassDraws) -> tuple[Floats, Floats]:
+def running_sums(masses: Masses) -> tuple[Floats, Floats]:
     """Return the weight right and wrong at each score or better."""
     return np.cumsum(masses.right[::-1], axis=0)[::-1], np.cumsum(masses.wrong[::-1], axis=0)[::-1]
 
@@ -178,7 +169,7 @@ def weighted_median(score: Floats, weight: Floats) -> float:
     return float(score[position])
 
 
-def cutoff_losses(masses: Masses | MassDraws) -> Floats:
+def cutoff_losses(masses: Masses) -> Floats:
     """Return the NLL in the sample for a cutoff at each distinct score.
 
     The first entry, a cutoff at the lowest score, is the same as none.
@@ -196,7 +187,7 @@ def cutoff_losses(masses: Masses | MassDraws) -> Floats:
     return np.asarray(loss_above + loss_below)
 
 
-def draw_values(draws: MassDraws, cutoff: Integers, at: Integers) -> Floats:
+def draw_values(draws: Masses, cutoff: Integers, at: Integers) -> Floats:
     """Return the curve of every draw at some places."""
     right, wrong = running_sums(draws)
     above = right[at] / (right[at] + wrong[at])
@@ -233,14 +224,12 @@ def thinned(share: Floats) -> Integers:
     return np.flatnonzero(is_last)
 
 
-PLAIN = Method(
-    name="cumulative",
-    summary="The share of right predictions at the score or better (Cum).",
-    reference="Salamon et al. 2023, section 7, doi 10.3390/make5030043",
-    settings=Cumulative,
-    needs=Need.TOP_SCORE,
-    build=build_classwise("cumulative"),
-    read=reader_of(CumulativeCurve),
+PLAIN = curve_method(
+    "cumulative",
+    "The share of right predictions at the score or better (Cum).",
+    "Salamon et al. 2023, section 7, doi 10.3390/make5030043",
+    Cumulative,
+    {Curve: CumulativeCurve},
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )
@@ -250,7 +239,7 @@ PLUS = replace(
     name="cumulative_plus",
     summary="Cum above the median score, one share below it (Cum+).",
     settings=CumulativePlus,
-    build=build_classwise("cumulative_plus"),
+    build=partial(ClasswiseCalibrator, "cumulative_plus"),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )
 
@@ -259,6 +248,6 @@ OPTIMAL = replace(
     name="cumulative_optimal",
     summary="Cum above the cutoff of least log loss, one share below it (Cum*).",
     settings=CumulativeOptimal,
-    build=build_classwise("cumulative_optimal"),
+    build=partial(ClasswiseCalibrator, "cumulative_optimal"),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
 )

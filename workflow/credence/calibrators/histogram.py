@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from credence.calibrators.binning import masses_of
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import curve_method
 from credence.calibrators.intervals import band_of
-from credence.calibrators.masses import Places, cluster_masses, draw_masses
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
+from credence.calibrators.masses import Places, cluster_masses, draw_masses, masses_of
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
 from credence.settings import setting
@@ -96,15 +95,15 @@ class Histogram:
         assert isinstance(curve, StepCurve)
         n_bins = len(curve.share)
         bin_ = curve.bin_of(sample.score)
-        draws = draw_masses(sample, bin_, n_bins, options.n_draws)
-        total = draws.right + draws.wrong
+        number = np.arange(n_bins, dtype=np.float64)
+        places = Places(bin_, number, number)
+        draws = draw_masses(sample, places, options.n_draws)
+        total = draws.total
         share = draws.right.sum(axis=0) / total.sum(axis=0)
         is_empty = total == 0
         values = np.where(is_empty, share, draws.right / np.where(is_empty, 1.0, total))
         # Each bin rests on itself, an empty one on all of them.
         window = np.where(curve.is_empty[:, None], 1.0, np.eye(n_bins))
-        number = np.arange(n_bins, dtype=np.float64)
-        places = Places(bin_, number, number)
         n_near = cluster_masses(sample, places).effective_number(window)
         last = inner_edges(curve.upper_edge)
         knots = np.sort(np.concatenate([last, np.nextafter(last, np.inf)]))
@@ -130,14 +129,12 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
     return np.asarray(score[edges[edges < len(score) - 1]])
 
 
-METHOD = Method(
-    name="histogram",
-    summary="The share of right predictions in each bin of scores.",
-    reference="Salamon et al. 2023, section 4, doi 10.3390/make5030043",
-    settings=Histogram,
-    needs=Need.TOP_SCORE,
-    build=build_classwise("histogram"),
-    read=reader_of(StepCurve),
+METHOD = curve_method(
+    "histogram",
+    "The share of right predictions in each bin of scores.",
+    "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
+    Histogram,
+    {Curve: StepCurve},
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
     additive=True,
 )

@@ -94,14 +94,13 @@ def share_draws(sample: ClassSample, n_draws: int) -> Floats:
     return shares
 
 
-def share_interval(sample: ClassSample, options: FitOptions) -> tuple[float, float]:
-    """Return the interval of the class's share of right predictions."""
+def share_interval(sample: ClassSample, options: FitOptions) -> tuple[Floats, Floats]:
+    """Return the ends of the interval of the class's share of right predictions, one each."""
     draws = share_draws(sample, options.n_draws)[None]
     n_clusters = np.array([float(sample.weight.sum()) / mean_cluster_mass(sample)])
-    share = sample.share_correct
-    bounds = expanded_quantiles(draws, n_clusters, options)
-    low, high = opened(*bounds, np.array([[share]]), n_clusters)
-    return min(float(low[0]), share), max(float(high[0]), share)
+    share = np.array([[sample.share_correct]])
+    low, high = opened(*expanded_quantiles(draws, n_clusters, options), share, n_clusters)
+    return np.minimum(low, share[0]), np.maximum(high, share[0])
 
 
 def knots_of(sample: ClassSample) -> Floats:

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import special
 from scipy.optimize import isotonic_regression
 
-from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.logit_curve import band_knots, merged, range_note
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
+from credence.calibrators.classwise import curve_method
+from credence.calibrators.logit_curve import band_knots, merged
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
 from credence.calibrators.sandwich import critical_value, twins_of
 from credence.draws import effective_clusters
 from credence.predictions import Booleans, Floats, Integers
@@ -247,13 +247,11 @@ class Isotonic:
         return likelihood_ratio_band(sample, options)
 
 
-METHOD = Method(
-    name="isotonic",
-    summary="The never-falling curve that fits best, per class.",
-    reference="Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
-    settings=Isotonic,
-    needs=Need.TOP_SCORE,
-    build=build_classwise("isotonic"),
-    read=reader_of(Polyline),
+METHOD = curve_method(
+    "isotonic",
+    "The never-falling curve that fits best, per class.",
+    "Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
+    Isotonic,
+    {Curve: Polyline},
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
 )

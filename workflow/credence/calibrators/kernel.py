@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,27 +18,21 @@ from credence.calibrators.bandwidth import (
     local_sums,
     steady_bandwidth,
 )
-from credence.calibrators.binning import Nodes, masses_of, nodes_of
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import curve_method
 from credence.calibrators.intervals import band_of, knots_of
 from credence.calibrators.masses import (
     HALF,
-    MassDraws,
+    Masses,
+    Nodes,
+    Places,
     cluster_masses,
     draw_masses,
     gaussian_window,
+    masses_of,
+    nodes_of,
     places_of,
 )
-from credence.calibrators.protocol import (
-    Band,
-    ClassSample,
-    Curve,
-    FitOptions,
-    Law,
-    Masses,
-    Method,
-    Need,
-)
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
 from credence.settings import setting
@@ -62,8 +55,7 @@ class KernelCurve:
         """Return whether each score is outside the range seen, as a note."""
         if not np.isfinite(self.bandwidth):
             return np.full(len(score), int(Note.NO_BANDWIDTH), dtype=np.int64)
-        note = np.where(score < self.score[0], int(Note.BELOW_RANGE), int(Note.NONE))
-        return np.where(score > self.score[-1], int(Note.ABOVE_RANGE), note).astype(np.int64)
+        return range_note(score, float(self.score[0]), float(self.score[-1]))
 
 
 def hermite(knots: Floats, value: Floats, slope: Floats, point: Floats) -> Floats:
@@ -132,7 +124,7 @@ class OwnParts:
         order = np.argsort(self.at[others], kind="stable")
         nodes = Nodes(self.score[self.at[others]][order], mass[others][order])
         point = self.score[self.at[entry]][None]
-        return float(local_sums(point, nodes, bandwidth).log_mass[0])
+        return float(local_sums(point, nodes, bandwidth)[0][0])
 
 
 def own_parts(sample: ClassSample) -> OwnParts:
@@ -192,19 +184,9 @@ MOST_EXPONENT = 600.0  # e⁶⁰⁰ outweighs all data and is still a number
 REUSE = 1.6  # a lattice serves bandwidths up to this much wider than its own
 
 
-@dataclass(frozen=True, eq=False)
-class Lattice:
-    """Draws of masses, on points as fine as a bandwidth needs."""
-
-    score: Floats  # Ascending
-    draws: MassDraws  # Drawn weights at each point
-    has_right: Any  # Whether any right or wrong prediction lies at each point
-    has_wrong: Any
-    made_for: float  # The least bandwidth it serves
-
-
-def lattice_for(score: Floats, draws: MassDraws, bandwidth: float) -> Lattice:
-    """Return the draws' masses, linearly binned to an eighth of a bandwidth."""
+def lattice_for(draws: Masses, bandwidth: float) -> Masses:
+    """Return drawn masses, linearly binned to an eighth of a bandwidth; empty points go."""
+    score, right, wrong = draws.score, draws.right, draws.wrong
     reach = score[-1] - score[0]
     n_steps = int(np.ceil(reach / bandwidth * LATTICE_PER_BANDWIDTH))
     if 0 < n_steps < len(score) - 1:
@@ -221,16 +203,9 @@ def lattice_for(score: Floats, draws: MassDraws, bandwidth: float) -> Lattice:
             shape=(n_steps + 1, len(score)),
         )
         score = score[0] + step * np.arange(n_steps + 1)
-        draws = MassDraws(np.asarray(bins @ draws.right), np.asarray(bins @ draws.wrong))
-    has_right, has_wrong = draws.right.max(axis=1) > 0, draws.wrong.max(axis=1) > 0
-    held = np.flatnonzero(has_right | has_wrong)
-    return Lattice(
-        score[held],
-        MassDraws(draws.right[held], draws.wrong[held]),
-        has_right[held],
-        has_wrong[held],
-        bandwidth,
-    )
+        right, wrong = bins @ right, bins @ wrong
+    held = (right.max(axis=1) > 0) | (wrong.max(axis=1) > 0)
+    return Masses(score[held], right[held], wrong[held])
 
 
 def local_means(point: Floats, score: Floats, mass: Floats, bandwidth: float) -> Floats:
@@ -250,9 +225,7 @@ def count_changes(sign: Floats) -> Integers:
     return np.asarray((last[1:] * last[:-1] < 0).sum(axis=0))
 
 
-def draw_bandwidths(
-    score: Floats, draws: MassDraws, scale: float, resolution: float, allowed: int
-) -> Floats:
+def draw_bandwidths(draws: Masses, scale: float, resolution: float, allowed: int) -> Floats:
     """Return the bandwidth that the rule chooses in each draw; NaN where none.
 
     The scan is geometric, and coarser than that of the curve itself: a few per
@@ -262,45 +235,29 @@ def draw_bandwidths(
     chosen = np.full(n_draws, np.nan)
     first = max(resolution, SMALLEST * scale)
     n_steps = int(np.floor(np.log(GREATEST * scale / first) / np.log(BAND_STEP)))
-    lattice = lattice_for(score, draws, first)
-    undecided = np.arange(n_draws)
+    made_for = 0.0
     for bandwidth in first * BAND_STEP ** np.arange(n_steps + 1):
-        if bandwidth > REUSE * lattice.made_for:
-            lattice = lattice_for(score, draws, bandwidth)
+        if bandwidth > REUSE * made_for:
+            lattice, made_for = lattice_for(draws, bandwidth), bandwidth
+            is_right, is_wrong = lattice.right.max(axis=1) > 0, lattice.wrong.max(axis=1) > 0
+            right, wrong = lattice.right[is_right], lattice.wrong[is_wrong]
         level = grid_level(bandwidth, scale, POINTS_PER_BANDWIDTH)
-        passing = undecided
+        passing = np.flatnonzero(np.isnan(chosen))
         for look in sorted({min(SCREEN, level), level}):
-            changes = count_changes(
-                _signs(
-                    lattice,
-                    passing,
-                    grid_points(np.arange((1 << look) + 1), look, scale),
-                    bandwidth,
-                    scale,
-                )
-            )
-            passing = passing[changes <= allowed]
+            point = grid_points(np.arange((1 << look) + 1), look, scale)
+            difference = local_means(point, lattice.score[is_right], right[:, passing], bandwidth)
+            difference -= local_means(point, lattice.score[is_wrong], wrong[:, passing], bandwidth)
+            sign = np.where(np.abs(difference) <= NO_SIGN * scale, 0.0, np.sign(difference))
+            passing = passing[count_changes(sign) <= allowed]
             if len(passing) == 0:
                 break
         chosen[passing] = bandwidth
-        undecided = undecided[np.isnan(chosen[undecided])]
-        if len(undecided) == 0:
+        if not np.isnan(chosen).any():
             break
     return chosen
 
 
-def _signs(
-    lattice: Lattice, draws: Integers, point: Floats, bandwidth: float, scale: float
-) -> Floats:
-    right, wrong = lattice.has_right, lattice.has_wrong
-    mass_right = lattice.draws.right[right][:, draws]
-    mass_wrong = lattice.draws.wrong[wrong][:, draws]
-    difference = local_means(point, lattice.score[right], mass_right, bandwidth)
-    difference -= local_means(point, lattice.score[wrong], mass_wrong, bandwidth)
-    return np.where(np.abs(difference) <= NO_SIGN * scale, 0.0, np.sign(difference))
-
-
-def debiased_values(knots: Floats, score: Floats, draws: MassDraws, bandwidth: Floats) -> Floats:
+def debiased_values(knots: Floats, draws: Masses, bandwidth: Floats) -> Floats:
     """Return the curve of every draw at knots, less the bias of smoothing."""
     values = np.empty((len(knots), len(bandwidth)))
     is_none = np.isnan(bandwidth)
@@ -308,45 +265,36 @@ def debiased_values(knots: Floats, score: Floats, draws: MassDraws, bandwidth: F
     values[:, is_none] = (right / (right + wrong))[is_none]
     for one in np.unique(bandwidth[~is_none]):
         those = np.flatnonzero(bandwidth == one)
-        picked = MassDraws(draws.right[:, those], draws.wrong[:, those])
-        lattice = lattice_for(score, picked, float(one))
-        total = lattice.draws.right + lattice.draws.wrong
+        picked = Masses(draws.score, draws.right[:, those], draws.wrong[:, those])
+        lattice = lattice_for(picked, float(one))
         inner = gaussian_window(lattice.score, lattice.score, float(one))
         outer = gaussian_window(knots, lattice.score, float(one))
-        fitted = (inner @ lattice.draws.right) / (inner @ total)
-        once = outer @ lattice.draws.right
-        twice = outer @ (total * fitted)
-        values[:, those] = np.clip((2.0 * once - twice) / (outer @ total), 0.0, 1.0)
+        fitted = (inner @ lattice.right) / (inner @ lattice.total)
+        once = outer @ lattice.right
+        twice = outer @ (lattice.total * fitted)
+        values[:, those] = np.clip((2.0 * once - twice) / (outer @ lattice.total), 0.0, 1.0)
     return values
 
 
-def values_at(
-    point: float, score: Floats, draws: MassDraws, bandwidth: Floats, prior_weight: float
-) -> Floats:
+def values_at(point: float, draws: Masses, bandwidth: Floats, prior_weight: float) -> Floats:
     """Return the curve of every draw at one score, as it is."""
-    share = draws.right.sum(axis=0) / (draws.right + draws.wrong).sum(axis=0)
-    square = HALF * ((score - point)[:, None] / bandwidth) ** 2
+    share = draws.right.sum(axis=0) / draws.total.sum(axis=0)
+    square = HALF * ((draws.score - point)[:, None] / bandwidth) ** 2
     # Relative to the nearest place, so that nothing underflows in a gap.
     nearest = square.min(axis=0)
     kernel = np.exp(nearest - square)
     right = (kernel * draws.right).sum(axis=0)
-    total = (kernel * (draws.right + draws.wrong)).sum(axis=0)
+    total = (kernel * draws.total).sum(axis=0)
     prior = prior_weight * np.exp(np.minimum(nearest, MOST_EXPONENT))
     return np.asarray((right + prior * share) / (total + prior))
 
 
-def ranks_of(score: Floats, total: Floats, knots: Floats) -> tuple[Floats, Floats]:
-    """Return the mid-ranks, from 0 to 1, of places and of knots."""
-    rank = (np.cumsum(total) - HALF * total) / total.sum()
-    return rank, np.interp(knots, score, rank)
-
-
-def rank_lines(point: Floats, rank: Floats, draws: MassDraws, width: float) -> Floats:
+def rank_lines(point: Floats, rank: Floats, draws: Masses, width: float) -> Floats:
     """Return the curve of every draw by local lines in ranks."""
     window = gaussian_window(point, rank, width)
     away = (rank - point[:, None]) / width
     tilted = window * away
-    total = draws.right + draws.wrong
+    total = draws.total
     mass, first, second = window @ total, tilted @ total, (tilted * away) @ total
     right, right_first = window @ draws.right, tilted @ draws.right
     spread = mass * second - first**2
@@ -393,12 +341,12 @@ class KernelRatio:
         if len(nodes.score) == 0:
             log_prior = None if prior == 0 else np.full(len(point), np.log(prior))
             return log_prior, np.zeros(len(point))
-        sums = local_sums(point, nodes, self.bandwidth)
-        slope = sums.offset / self.bandwidth**2
+        log_mass, offset = local_sums(point, nodes, self.bandwidth)
+        slope = offset / self.bandwidth**2
         if prior == 0:
-            return sums.log_mass, slope
-        log_all = np.logaddexp(sums.log_mass, np.log(prior))
-        return log_all, slope * np.exp(sums.log_mass - log_all)
+            return log_mass, slope
+        log_all = np.logaddexp(log_mass, np.log(prior))
+        return log_all, slope * np.exp(log_mass - log_all)
 
 
 @dataclass(frozen=True)
@@ -445,8 +393,7 @@ class Kernel:
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
         """Return the ratio of kernel sums at a bandwidth."""
-        width = bandwidth / CURVE_NODES_PER_BANDWIDTH
-        right, wrong = (nodes_of(masses, kind, width) for kind in ("right", "wrong"))
+        right, wrong = nodes_of(masses, bandwidth / CURVE_NODES_PER_BANDWIDTH)
         if self.reflection:
             right, wrong = reflected(right, scale), reflected(wrong, scale)
         return KernelRatio(right, wrong, bandwidth, self.prior_weight, masses.share)
@@ -460,22 +407,18 @@ class Kernel:
         confidence and not only for its smoothed image.
         """
         assert isinstance(curve, KernelCurve)
-        places = places_of(sample)
-        draws = draw_masses(sample, places.of_row, len(places.score), options.n_draws)
-        bandwidth = np.full(options.n_draws, curve.bandwidth)
-        if self.bandwidth in MON:
-            bandwidth = draw_bandwidths(
-                places.score, draws, sample.scale, sample.resolution, MON[str(self.bandwidth)]
-            )
+        places, draws, bandwidth = self._draws(sample, curve, options.n_draws)
         clusters = cluster_masses(sample, places)
         options = replace(options, level=max(1.0 - OF_TWO * (1.0 - options.level), 0.0))
         knots = knots_of(sample)
         centre = curve.value(knots)
-        values = debiased_values(knots, places.score, draws, bandwidth)
+        values = debiased_values(knots, draws, bandwidth)
         width = curve.bandwidth if np.isfinite(curve.bandwidth) else GREATEST * sample.scale
         n_near = clusters.effective_number(gaussian_window(knots, places.score, width))
         smooth = band_of(knots, values, n_near, centre, options)
-        rank, at = ranks_of(places.score, clusters.total, knots)
+        total = clusters.total
+        rank = (np.cumsum(total) - HALF * total) / total.sum()  # mid-ranks, from 0 to 1
+        at = np.interp(knots, places.score, rank)
         n_clusters = float(clusters.effective_number(np.ones((1, len(rank))))[0])
         width = n_clusters**RANK_POWER
         values = rank_lines(at, rank, draws, width)
@@ -485,21 +428,22 @@ class Kernel:
         return Band(knots, lower, np.maximum(smooth.upper, steep.upper))
 
     def draw_values(self, sample: ClassSample, score: float, n_draws: int) -> Floats:
-        """Return the confidence at a score in every draw over clusters.
-
-        A rule that counts sign changes chooses the bandwidth anew in every draw.
-        Reflection is not drawn.
-        """
-        places = places_of(sample)
-        draws = draw_masses(sample, places.of_row, len(places.score), n_draws)
-        bandwidth = np.full(n_draws, self.fit_curve(sample).bandwidth)
-        if self.bandwidth in MON:
-            bandwidth = draw_bandwidths(
-                places.score, draws, sample.scale, sample.resolution, MON[str(self.bandwidth)]
-            )
+        """Return the confidence at a score in every draw over clusters; no reflection."""
+        places, draws, bandwidth = self._draws(sample, self.fit_curve(sample), n_draws)
         at = float(np.clip(score, places.score[0], places.score[-1]))
         width = np.where(np.isfinite(bandwidth), bandwidth, np.inf)
-        return values_at(at, places.score, draws, width, self.prior_weight)
+        return values_at(at, draws, width, self.prior_weight)
+
+    def _draws(
+        self, sample: ClassSample, curve: KernelCurve, n_draws: int
+    ) -> tuple[Places, Masses, Floats]:
+        """Return places, drawn masses there, and the bandwidth in every draw."""
+        places = places_of(sample)
+        draws, bandwidth = draw_masses(sample, places, n_draws), np.full(n_draws, curve.bandwidth)
+        if self.bandwidth in MON:
+            allowed = MON[str(self.bandwidth)]
+            bandwidth = draw_bandwidths(draws, sample.scale, sample.resolution, allowed)
+        return places, draws, bandwidth
 
 
 def reflected(nodes: Nodes, scale: float) -> Nodes:
@@ -543,14 +487,12 @@ def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
     return KernelCurve(ratio.bandwidth, knots, share, slope)
 
 
-METHOD = Method(
-    name="kernel",
-    summary="Smooth ratio of right to all predictions around the score.",
-    reference="Salamon et al. 2023, Eq. 7-9 and section 12, doi 10.3390/make5030043",
-    settings=Kernel,
-    needs=Need.TOP_SCORE,
-    build=build_classwise("kernel"),
-    read=reader_of(KernelCurve),
+METHOD = curve_method(
+    "kernel",
+    "Smooth ratio of right to all predictions around the score.",
+    "Salamon et al. 2023, Eq. 7-9 and section 12, doi 10.3390/make5030043",
+    Kernel,
+    {Curve: KernelCurve},
     conditional_laws={
         Law.REPEAT_IS_WEIGHT: Kernel(prior_weight=0.0),
         Law.TROVE: Kernel(bandwidth=LAW_BANDWIDTH, prior_weight=0.0),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import special
 
+from credence.calibrators.classwise import vector_method
 from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of
-from credence.calibrators.joint import build_joint, joint_reader_of
 from credence.calibrators.newton import (
     DECREMENT_TOLERANCE,
     LogisticFit,
@@ -19,7 +19,7 @@ from credence.calibrators.newton import (
     log_odds_interval,
     standard_error,
 )
-from credence.calibrators.protocol import FitOptions, Method, Need
+from credence.calibrators.protocol import FitOptions
 from credence.calibrators.vector_features import (
     canonical_order,
     log_scores,
@@ -203,12 +203,10 @@ def cross_fitted_strength(design: Floats, labelled: Labelled) -> float:
     return STRENGTHS[int(losses.argmin())] if n_judged > 1 else FIXED_STRENGTH
 
 
-METHOD = Method(
-    name="logistic",
-    summary="Logistic regression of being right on the logs of all scores, with a ridge (Conf3).",
-    reference="Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
-    settings=Logistic,
-    needs=Need.VECTOR,
-    build=build_joint("logistic"),
-    read=joint_reader_of(LogisticModel),
+METHOD = vector_method(
+    "logistic",
+    "Logistic regression of being right on the logs of all scores, with a ridge (Conf3).",
+    "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
+    Logistic,
+    LogisticModel,
 )

@@ -1,27 +1,26 @@
-"""Curves whose log-odds are linear in a few columns of the score.
+"""Platt's, beta and spline calibration: log-odds linear in a few columns of the score.
 
-Platt's, beta and spline calibration differ only in their columns. They are
-fitted by maximum likelihood with Jeffreys' prior (Firth 1993), so that a class
-whose scores separate right from wrong gets a finite slope and not an endless
-one; the prior is worth about half a protein per coefficient and fades as 1/n.
+The three differ only in their columns. They are fitted by maximum likelihood with
+Jeffreys' prior (Firth 1993), so that a class whose scores separate right from wrong
+gets a finite slope and not an endless one; the prior is worth about half a protein
+per coefficient and fades as 1/n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.protocol import Band, ClassSample, FitOptions
+from credence.calibrators.classwise import curve_method
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
 from credence.calibrators.sandwich import Terms, covariances, critical_value, inverse, twins_of
-from credence.confidence import Note
+from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers
-from credence.records import from_record
+from credence.settings import setting
 
 STEP_DONE = 1e-13  # a step of the standardised coefficients below this is the last
 MOST_STEPS = 500
@@ -55,29 +54,6 @@ class LogitCurve:
     def note(self, score: Floats) -> Integers:
         """Return whether each score lies outside the range seen."""
         return range_note(score, self.low, self.high)
-
-
-def range_note(score: Floats, low: float, high: float) -> Integers:
-    """Return the notes of scores below or above a range.
-
-    >>> range_note(np.array([0.0, 1.0, 3.0]), 1.0, 2.0).tolist()
-    [1, 0, 2]
-    """
-    below = np.where(score < low, int(Note.BELOW_RANGE), 0)
-    above = np.where(score > high, int(Note.ABOVE_RANGE), 0)
-    return np.asarray(below + above, dtype=np.int64)
-
-
-def logit_reader(basis: type[Basis]) -> Callable[[Any], LogitCurve]:
-    """Return what reads curves whose basis is of a class."""
-    return partial(from_record, LogitCurve, kinds={Basis: basis})
-
-
-def fit_logit(sample: ClassSample, basis: Basis) -> LogitCurve:
-    """Return the curve of greatest penalised likelihood."""
-    score, weight, weight_correct = merged(sample)
-    coefficients = firth(basis.columns(score), weight, weight_correct)
-    return LogitCurve(basis, coefficients, float(score[0]), float(score[-1]))
 
 
 def merged(sample: ClassSample) -> tuple[Floats, Floats, Floats]:
@@ -179,36 +155,234 @@ def weighted_quantiles(score: Floats, weight: Floats, levels: Floats) -> Floats:
     return score[np.minimum(np.searchsorted(share, levels), len(score) - 1)]
 
 
-def logit_band(sample: ClassSample, curve: LogitCurve, options: FitOptions) -> Band:
-    """Return the cluster-robust interval around a curve, made on the log-odds."""
-    knots = band_knots(sample)
-    columns = curve.basis.columns(sample.score)
-    # Columns that the fit left out stay out.
-    used = np.flatnonzero(curve.coefficients != 0)
-    used = np.union1d(used, [0])
-    centre = columns[:, used].mean(axis=0)
-    centre[0] = 0.0
-    design = columns[:, used] - centre
-    right = special.expit(columns @ curve.coefficients)
-    spread = right * (1.0 - right)
-    weight = sample.weight / sample.weight.sum()
-    terms = Terms(
-        sparse.csr_array(design),
-        weight * (right - sample.is_correct),
-        weight * np.sqrt(spread),
-        weight * spread,
-        sample.cluster,
-        twins_of(sample.cluster, np.zeros(len(weight), dtype=np.int64), sample.score),
+class LogitMethod:
+    """What fits curves whose log-odds are linear: a subclass gives the columns."""
+
+    def basis_of(self, sample: ClassSample) -> Basis:
+        """Return the columns for the positives of one class."""
+        raise NotImplementedError
+
+    def coefficients_of(self, columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
+        """Return the coefficients of greatest penalised likelihood."""
+        return firth(columns, weight, weight_correct)
+
+    def fit_curve(self, sample: ClassSample) -> LogitCurve:
+        """Return the curve of one class."""
+        basis = self.basis_of(sample)
+        score, weight, weight_correct = merged(sample)
+        coefficients = self.coefficients_of(basis.columns(score), weight, weight_correct)
+        return LogitCurve(basis, coefficients, float(score[0]), float(score[-1]))
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        """Return the cluster-robust interval around the curve, made on the log-odds."""
+        assert isinstance(curve, LogitCurve)
+        knots = band_knots(sample)
+        columns = curve.basis.columns(sample.score)
+        # Columns that the fit left out stay out.
+        used = np.flatnonzero(curve.coefficients != 0)
+        used = np.union1d(used, [0])
+        centre = columns[:, used].mean(axis=0)
+        centre[0] = 0.0
+        design = columns[:, used] - centre
+        right = special.expit(columns @ curve.coefficients)
+        spread = right * (1.0 - right)
+        weight = sample.weight / sample.weight.sum()
+        terms = Terms(
+            sparse.csr_array(design),
+            weight * (right - sample.is_correct),
+            weight * np.sqrt(spread),
+            weight * spread,
+            sample.cluster,
+            twins_of(sample.cluster, np.zeros(len(weight), dtype=np.int64), sample.score),
+        )
+        information = (design.T * (weight * spread)) @ design
+        matrices = covariances(terms, information, information)
+        if matrices is None:
+            return Band(knots, np.zeros(len(knots)), np.ones(len(knots)))
+        n_clusters = effective_clusters(sample.cluster, sample.weight)
+        critical = critical_value(n_clusters, len(used), options)
+        at_knots = curve.basis.columns(knots)
+        log_odds = at_knots @ curve.coefficients
+        direction = at_knots[:, used] - centre
+        variance = np.einsum("np,vpq,nq->vn", direction, matrices, direction).max(axis=0)
+        reach = critical * np.sqrt(np.maximum(variance, 0.0))
+        return Band(knots, special.expit(log_odds - reach), special.expit(log_odds + reach))
+
+
+@dataclass(frozen=True)
+class Line:
+    """Columns 1 and the score, or 1 and its logit."""
+
+    scale: float  # What a row of scores sums to
+    is_logit: bool  # Whether the logit is taken
+    low: float  # Least and greatest share of the scale whose logit is taken
+    high: float
+
+    def columns(self, score: Floats) -> Floats:
+        """Return the columns at each score."""
+        if not self.is_logit:
+            return np.stack([np.ones(len(score)), score / self.scale], axis=1)
+        log_share, log_rest = log_parts(score, self.scale, self.low, self.high)
+        return np.stack([np.ones(len(score)), log_share - log_rest], axis=1)
+
+
+@dataclass(frozen=True)
+class Platt(LogitMethod):
+    """Settings of Platt scaling.
+
+    Notes
+    -----
+    log p/(1 - p) = c + d x, x = S/M or its logit, floored at half the table's
+    step. *Departs from the paper:* Jeffreys' prior on (c, d) in place of Platt's
+    smoothed targets; see docs/decisions/0210-parametric-curves.md.
+
+    References
+    ----------
+    .. [1] Platt 1999, Probabilistic outputs for support vector machines
+    .. [2] Firth 1993, doi 10.1093/biomet/80.1.27
+    """
+
+    on: str = setting(
+        "score", "What the log-odds are linear in: the score, or its logit.", ("score", "logit")
     )
-    information = (design.T * (weight * spread)) @ design
-    matrices = covariances(terms, information, information)
-    if matrices is None:
-        return Band(knots, np.zeros(len(knots)), np.ones(len(knots)))
-    n_clusters = effective_clusters(sample.cluster, sample.weight)
-    critical = critical_value(n_clusters, len(used), options)
-    at_knots = curve.basis.columns(knots)
-    log_odds = at_knots @ curve.coefficients
-    direction = at_knots[:, used] - centre
-    variance = np.einsum("np,vpq,nq->vn", direction, matrices, direction).max(axis=0)
-    reach = critical * np.sqrt(np.maximum(variance, 0.0))
-    return Band(knots, special.expit(log_odds - reach), special.expit(log_odds + reach))
+
+    def basis_of(self, sample: ClassSample) -> Line:
+        """Return 1 and the score, or 1 and its logit."""
+        low, high = share_bounds(sample.resolution, sample.scale)
+        return Line(sample.scale, self.on == "logit", low, high)
+
+
+PLATT = curve_method(
+    "platt",
+    "A logistic curve in the score, or in its logit, per class.",
+    "Platt 1999; Firth 1993, doi 10.1093/biomet/80.1.27",
+    Platt,
+    {Curve: LogitCurve, Basis: Line},
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+)
+
+SUBSETS = ([0, 1, 2], [0, 1], [0, 2], [0])  # columns of c, a and b that are free
+
+
+@dataclass(frozen=True)
+class BetaColumns:
+    """Columns 1, log s and -log(1 - s), s the score's share of the scale."""
+
+    scale: float  # What a row of scores sums to
+    low: float  # Least and greatest share whose logarithm is taken
+    high: float
+
+    def columns(self, score: Floats) -> Floats:
+        """Return the columns at each score."""
+        log_share, log_rest = log_parts(score, self.scale, self.low, self.high)
+        return np.stack([np.ones(len(score)), log_share, -log_rest], axis=1)
+
+
+@dataclass(frozen=True)
+class Beta(LogitMethod):
+    """Settings of beta calibration: there are none.
+
+    Notes
+    -----
+    log p/(1 - p) = c + a log s - b log(1 - s), a, b ≥ 0 [1]_, so the curve never
+    falls. Where the free fit has a negative one of them, the likeliest fit with
+    one or both at 0 is taken. With Jeffreys' prior, as for Platt's curve; see
+    docs/decisions/0210-parametric-curves.md.
+
+    References
+    ----------
+    .. [1] Kull, Silva Filho & Flach 2017, doi 10.1214/17-EJS1338SI
+    """
+
+    def basis_of(self, sample: ClassSample) -> BetaColumns:
+        """Return 1, log s and -log(1 - s)."""
+        return BetaColumns(sample.scale, *share_bounds(sample.resolution, sample.scale))
+
+    def coefficients_of(self, columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
+        """Return the likeliest coefficients of which none but the first is negative."""
+        found: list[tuple[float, Floats]] = []
+        for subset in SUBSETS:
+            coefficients = np.zeros(columns.shape[1])
+            coefficients[subset] = firth(columns[:, subset], weight, weight_correct)
+            if (coefficients[1:] < 0).any():
+                continue
+            fit = log_likelihood(columns @ coefficients, weight, weight_correct)
+            found.append((fit, coefficients))
+            if len(subset) == columns.shape[1]:
+                break  # nothing binds
+        return max(found, key=lambda one: one[0])[1]
+
+
+BETA = curve_method(
+    "beta",
+    "Log-odds linear in the logs of the score and of what is left, never falling.",
+    "Kull, Silva Filho & Flach 2017, doi 10.1214/17-EJS1338SI",
+    Beta,
+    {Curve: LogitCurve, Basis: BetaColumns},
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+)
+
+OUTER_SHARE = 0.05  # of the weight lies outside the first and last knot (Harrell 2015, p. 28)
+
+
+@dataclass(frozen=True)
+class NaturalSpline:
+    """Columns of a natural cubic spline, linear outside its knots."""
+
+    scale: float  # What a row of scores sums to
+    # Shares of the scale, ascending; with fewer than three the spline is a straight line.
+    knots: tuple[float, ...]
+
+    def columns(self, score: Floats) -> Floats:
+        """Return the columns at each score: 1, s, and truncated cubes."""
+        share = score / self.scale
+        columns = [np.ones(len(share)), share]
+        if len(self.knots) > 2:
+            last = self._cube(share, -1)
+            last_but_one = self._cube(share, -2) - last
+            width = self.knots[-1] - self.knots[-2]
+            for place, knot in enumerate(self.knots[:-2]):
+                first = (self._cube(share, place) - last) / (self.knots[-1] - knot)
+                columns.append(first - last_but_one / width)
+        return np.stack(columns, axis=1)
+
+    def _cube(self, share: Floats, place: int) -> Floats:
+        return np.maximum(share - self.knots[place], 0.0) ** 3
+
+
+@dataclass(frozen=True)
+class Spline(LogitMethod):
+    """Settings of spline calibration.
+
+    Notes
+    -----
+    A natural cubic spline with few knots at fixed quantiles of the positives'
+    scores (the quantiles of [2]_): as many coefficients as knots, none of them
+    tuned, so that its interval holds what it says. *Departs from the paper:*
+    [1]_ takes many knots and a ridge chosen by cross-validation; see
+    docs/decisions/0210-parametric-curves.md. The curve may fall.
+
+    References
+    ----------
+    .. [1] Lucena 2018, Spline-based probability calibration, arXiv 1809.07751
+    .. [2] Harrell 2015, Regression Modeling Strategies, doi 10.1007/978-3-319-19425-7
+    """
+
+    n_knots: int = setting(5, "Number of knots, and of coefficients.", low=3, high=10)
+
+    def basis_of(self, sample: ClassSample) -> NaturalSpline:
+        """Return the spline's columns, with knots where the scores are."""
+        score, weight, _ = merged(sample)
+        levels = np.linspace(OUTER_SHARE, 1.0 - OUTER_SHARE, self.n_knots)
+        knots = np.unique(weighted_quantiles(score, weight, levels)) / sample.scale
+        return NaturalSpline(sample.scale, tuple(knots.tolist()))
+
+
+SPLINE = curve_method(
+    "spline",
+    "Log-odds on a natural cubic spline of the score, per class.",
+    "Lucena 2018, arXiv 1809.07751; Harrell 2015",
+    Spline,
+    {Curve: LogitCurve, Basis: NaturalSpline},
+    laws=frozenset({Law.REPEAT_IS_WEIGHT}),
+)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.protocol import FitOptions, Method, Need
+from credence.calibrators.classwise import vector_method
+from credence.calibrators.protocol import FitOptions, Need
 from credence.calibrators.vector_features import log_scores, name_order, predicted_rank
 from credence.confidence import Note
 from credence.novelty import macest
@@ -123,14 +123,13 @@ def _to_unit(values: Floats) -> float:
     return float(f"{total**-0.5:.9g}") if total > 0 else 1.0
 
 
-METHOD = Method(
-    name="macest",
-    summary="MACEst: errors and distances of the nearest proteins of each class.",
-    reference="Green, Rowe & Polleri 2021, arXiv 2109.01531",
-    settings=Macest,
+METHOD = vector_method(
+    "macest",
+    "MACEst: errors and distances of the nearest proteins of each class.",
+    "Green, Rowe & Polleri 2021, arXiv 2109.01531",
+    Macest,
+    MacestModel,
     needs=Need.PLACE,
-    build=build_joint("macest"),
-    read=joint_reader_of(MacestModel),
     gives_interval=False,
     gives_vector=True,
 )

@@ -3,11 +3,16 @@
 The point curve of such a method, its bandwidth and its cutoff are functions of
 the masses alone. Masses are summed in fixed point, so that no order of rows
 changes a bit. Support counts families, not proteins: it is a sum over clusters.
+
+Distinct scores are kept as they are while they are few; where they are many, each
+narrow bin is replaced by the two points of a Gauss quadrature, which keeps the bin's
+mass, mean, variance and third moment (Golub & Welsch 1969,
+doi 10.1090/S0025-5718-69-99647-1). A bin of one or two distinct scores is its
+own quadrature, so isolated proteins stay exactly where they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,9 +20,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from credence.calibrators.binning import group_scores, masses_of
 from credence.calibrators.fixed_point import HIGH_UNIT, FixedPoint, carried, fixed, fixed_columns
-from credence.calibrators.protocol import ClassSample, Masses
+from credence.calibrators.protocol import ClassSample
 from credence.draws import cluster_weights
 from credence.predictions import Floats, Integers
 
@@ -25,6 +29,101 @@ SUPPORT_WINDOW = 0.05  # standard deviation of the window of `support`, in scale
 SUPPORT_BINS = 200  # scores are binned to SUPPORT_WINDOW / 10 before windowing
 N_SUPPORT_KNOTS = 41
 COARSE = 2.0**-20  # squared masses of families are held in units so much coarser
+
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Weight of right and wrong predictions at distinct scores, in draws a column each."""
+
+    score: Floats  # Distinct scores, ascending
+    right: Floats  # Summed weights of the right and of the wrong predictions there
+    wrong: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Weight of all predictions at each score."""
+        return self.right + self.wrong
+
+    @property
+    def share(self) -> float:
+        """Share of right predictions over all scores."""
+        right = float(self.right.sum())
+        return right / (right + float(self.wrong.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Points with masses that stand for the scores of one kind."""
+
+    score: Floats  # Ascending
+    mass: Floats  # Positive
+
+
+def group_scores(score: Floats) -> tuple[Floats, Integers]:
+    """Return the distinct scores, ascending, and which of them each row has."""
+    if not bool((score[1:] >= score[:-1]).all()):
+        distinct, place = np.unique(score, return_inverse=True)
+        return distinct, place
+    is_first = np.ones(len(score), dtype=np.bool_)
+    is_first[1:] = score[1:] > score[:-1]
+    return score[is_first], np.cumsum(is_first) - 1
+
+
+def masses_of(sample: ClassSample) -> Masses:
+    """Return the masses of a class's positives at their distinct scores."""
+    distinct, place = group_scores(sample.score)
+    units, is_correct = fixed(sample.weight), sample.is_correct
+    right, wrong = (
+        units.where(kind).placed(place, len(distinct)).floats()
+        for kind in (is_correct, ~is_correct)
+    )
+    return Masses(distinct, right, wrong)
+
+
+def nodes_of(masses: Masses, width: float) -> tuple[Nodes, Nodes]:
+    """Return nodes that stand for the right and for the wrong predictions."""
+    right, wrong = (
+        compress(masses.score[mass > 0], mass[mass > 0], width)
+        for mass in (masses.right, masses.wrong)
+    )
+    return right, wrong
+
+
+def compress(score: Floats, mass: Floats, width: float) -> Nodes:
+    """Return at most two nodes per bin, with the bin's first four moments.
+
+    Four equal masses in one bin become two, with the same mean and variance:
+
+    >>> nodes = compress(np.array([0.0, 1.0, 2.0, 3.0]), np.ones(4), 10.0)
+    >>> nodes.score.round(6).tolist(), nodes.mass.tolist()
+    ([0.381966, 2.618034], [2.0, 2.0])
+    """
+    if len(score) <= 2 or float((score[2:] - score[:-2]).min()) >= width:
+        return Nodes(score, mass)
+    bin_ = np.floor((score - score[0]) / width).astype(np.int64)
+    starts = np.flatnonzero(np.diff(bin_, prepend=-1))
+    n_held = np.diff(starts, append=len(score))
+    if bool((n_held <= 2).all()):
+        return Nodes(score, mass)
+    group = np.repeat(np.arange(len(starts)), n_held)
+    total = np.add.reduceat(mass, starts)
+    mean = np.add.reduceat(mass * score, starts) / total
+    offset = score - mean[group]
+    second = np.add.reduceat(mass * offset**2, starts) / total
+    third = np.add.reduceat(mass * offset**3, starts) / total
+    many = n_held > 2
+    spread = np.sqrt(second[many])
+    # The two points are mean + spread·x with x² − skew·x − 1 = 0.
+    skew = third[many] / spread**3
+    root = np.sqrt(skew**2 + 4.0)
+    low, high = (skew - root) / 2.0, (skew + root) / 2.0
+    mass_low = high / root
+    few_rows = ~many[group]
+    scores = [score[few_rows], mean[many] + spread * low, mean[many] + spread * high]
+    weights = [mass[few_rows], total[many] * mass_low, total[many] * (1.0 - mass_low)]
+    joined = np.concatenate(scores)
+    order = np.argsort(joined, kind="stable")
+    return Nodes(joined[order], np.concatenate(weights)[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +250,12 @@ class ClusterMasses:
         """Return Kish's number (ΣW)²/ΣW² of the clusters' masses in windows."""
         mass = window @ self.total
         squares = window**2 @ self.lone_squares
-        for families in self._blocks(len(window)):
-            squares += ((families @ window.T) ** 2).sum(axis=0)
+        step = max(BLOCK // max(len(window), 1), 1)
+        for begin in range(0, self.families.shape[0], step):
+            near = self.families[begin : begin + step] @ window.T
+            squares += (near**2).sum(axis=0)
         held = squares > 0
         return np.where(held, mass**2 / np.where(held, squares, 1.0), 0.0)
-
-    def _blocks(self, n_windows: int) -> Iterator[Any]:
-        step = max(BLOCK // max(n_windows, 1), 1)
-        for begin in range(0, self.families.shape[0], step):
-            yield self.families[begin : begin + step]
 
 
 def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
@@ -180,15 +276,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
     return ClusterMasses(total, lone, families)
 
 
-@dataclass(frozen=True, eq=False)
-class MassDraws:
-    """Masses of right and wrong predictions in every draw."""
-
-    right: Floats  # Drawn weight at each place
-    wrong: Floats
-
-
-def draw_masses(sample: ClassSample, place: Integers, n_places: int, n_draws: int) -> MassDraws:
+def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
     """Return the masses at places under the Bayesian bootstrap over clusters.
 
     More than `MOST_UNITS` clusters are drawn in bundles, put together by their
@@ -199,14 +287,13 @@ def draw_masses(sample: ClassSample, place: Integers, n_places: int, n_draws: in
     if len(keys) > MOST_UNITS:
         keys, bundle = np.unique(keys % np.uint64(MOST_UNITS), return_inverse=True)
         unit = bundle[unit]
-    shape = (n_places, len(keys))
-    weight_right = sample.weight_correct
-    right = sparse.csr_array((weight_right, (place, unit)), shape=shape)
-    wrong = sparse.csr_array((sample.weight - weight_right, (place, unit)), shape=shape)
-    drawn = np.empty((len(keys), n_draws))
-    for draw in range(n_draws):
-        drawn[:, draw] = cluster_weights(keys, draw)
-    return MassDraws(np.asarray(right @ drawn), np.asarray(wrong @ drawn))
+    drawn = np.stack([cluster_weights(keys, draw) for draw in range(n_draws)], axis=1)
+    right, wrong = (
+        sparse.csr_array((weight, (places.of_row, unit)), shape=(len(places.score), len(keys)))
+        @ drawn
+        for weight in (sample.weight_correct, sample.weight - sample.weight_correct)
+    )
+    return Masses(places.score, right, wrong)
 
 
 def gaussian_window(point: Floats, score: Floats, width: float) -> Floats:

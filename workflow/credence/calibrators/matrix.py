@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.joint import build_joint, joint_reader_of
+from credence.calibrators.classwise import vector_method
 from credence.calibrators.newton import log_odds_interval, standard_error
-from credence.calibrators.protocol import FitOptions, Method, Need
+from credence.calibrators.protocol import FitOptions
 from credence.calibrators.sandwich import jackknifed, shifts
 from credence.calibrators.vector_features import (
     canonical_order,
@@ -344,13 +344,11 @@ def _with_temperature(curvature: Floats, ridge: Floats, base: Floats) -> Floats:
     )
 
 
-METHOD = Method(
-    name="matrix",
-    summary="Structured matrix scaling: a regularised linear map of all log scores.",
-    reference="Berta et al. 2025, arXiv 2511.03685; Kull et al. 2019, arXiv 1910.12656",
-    settings=Matrix,
-    needs=Need.VECTOR,
-    build=build_joint("matrix"),
-    read=joint_reader_of(MatrixModel),
+METHOD = vector_method(
+    "matrix",
+    "Structured matrix scaling: a regularised linear map of all log scores.",
+    "Berta et al. 2025, arXiv 2511.03685; Kull et al. 2019, arXiv 1910.12656",
+    Matrix,
+    MatrixModel,
     gives_vector=True,
 )

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.confidence import Confidence
+from credence.confidence import Confidence, Note
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 
 
@@ -92,6 +92,17 @@ class Band:
     score: Floats  # Knots, ascending; outside them the ends are held
     lower: Floats  # Ends of the interval at the knots, linear between them
     upper: Floats
+
+
+def range_note(score: Floats, low: float, high: float) -> Integers:
+    """Return the notes of scores below or above a range.
+
+    >>> range_note(np.array([0.0, 1.0, 3.0]), 1.0, 2.0).tolist()
+    [1, 0, 2]
+    """
+    below = np.where(score < low, int(Note.BELOW_RANGE), 0)
+    above = np.where(score > high, int(Note.ABOVE_RANGE), 0)
+    return np.asarray(below + above, dtype=np.int64)
 
 
 class Curve(Protocol):
@@ -185,23 +196,3 @@ class Method:
     gives_vector: bool = False
     # How far a stored confidence may be from the formula; its laws hold to that.
     stored_within: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Masses:
-    """Weight of right and wrong predictions at distinct scores."""
-
-    score: Floats  # Distinct scores, ascending
-    right: Floats  # Summed weights of the right and of the wrong predictions there
-    wrong: Floats
-
-    @property
-    def total(self) -> Floats:
-        """Weight of all predictions at each score."""
-        return self.right + self.wrong
-
-    @property
-    def share(self) -> float:
-        """Share of right predictions over all scores."""
-        right = float(self.right.sum())
-        return right / (right + float(self.wrong.sum()))

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.joint import build_joint, joint_reader_of
-from credence.calibrators.protocol import FitOptions, Law, Method, Need
+from credence.calibrators.classwise import vector_method
+from credence.calibrators.protocol import FitOptions, Law, Method
 from credence.calibrators.sandwich import (
     Terms,
     covariances,
@@ -670,40 +670,33 @@ class ClassTemperaturesWithAwards:
         return fit_by_class(labelled, options, self.measure, True)
 
 
-def family_member(name: str, summary: str, reference: str, settings: type[Any]) -> Method:
+def member(name: str, summary: str, reference: str, settings: type[Any]) -> Method:
     """Return the registry's entry of one member of the family."""
-    return Method(
-        name=name,
-        summary=summary,
-        reference=reference,
-        settings=settings,
-        needs=Need.VECTOR,
-        build=build_joint(name),
-        read=joint_reader_of(TemperatureModel),
-        laws=frozenset({Law.REPEAT_IS_WEIGHT}),
-        gives_vector=True,
+    laws = frozenset({Law.REPEAT_IS_WEIGHT})
+    return vector_method(
+        name, summary, reference, settings, TemperatureModel, laws=laws, gives_vector=True
     )
 
 
-STS = family_member(
+STS = member(
     "sts",
     "One temperature for all classes (single temperature scaling).",
     "Guo et al. 2017, arXiv 1706.04599; " + REFERENCE.format("section 9"),
     SharedTemperature,
 )
-CSTS = family_member(
+CSTS = member(
     "csts",
     "A temperature for each predicted class.",
     REFERENCE.format("section 10"),
     ClassTemperatures,
 )
-TSWA = family_member(
+TSWA = member(
     "tswa",
     "One temperature, and an award for each predicted class.",
     REFERENCE.format("section 11"),
     TemperatureWithAwards,
 )
-CSTSWA = family_member(
+CSTSWA = member(
     "cstswa",
     "A temperature and an award for each predicted class.",
     REFERENCE.format("section 11"),

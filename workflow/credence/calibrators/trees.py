@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from credence.calibrators.classwise import vector_method
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.forest import Forest, Growth, grow
-from credence.calibrators.joint import build_joint, joint_reader_of
 from credence.calibrators.newton import (
     cluster_covariance,
     fit_logistic,
@@ -19,7 +19,7 @@ from credence.calibrators.newton import (
     log_odds_interval,
     standard_error,
 )
-from credence.calibrators.protocol import FitOptions, Method, Need
+from credence.calibrators.protocol import FitOptions
 from credence.calibrators.vector_features import (
     canonical_order,
     name_order,
@@ -231,12 +231,10 @@ def recalibrate(raw: Floats, labelled: Labelled, cluster: Integers) -> tuple[Flo
     return fit.coefficient, np.stack([shown, np.linalg.inv(fit.hessian)])
 
 
-METHOD = Method(
-    name="trees",
-    summary="Gradient-boosted trees on the score vector, its margins and the ensemble's spread.",
-    reference="Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043; Friedman 2001",
-    settings=Trees,
-    needs=Need.VECTOR,
-    build=build_joint("trees"),
-    read=joint_reader_of(TreesModel),
+METHOD = vector_method(
+    "trees",
+    "Gradient-boosted trees on the score vector, its margins and the ensemble's spread.",
+    "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043; Friedman 2001",
+    Trees,
+    TreesModel,
 )

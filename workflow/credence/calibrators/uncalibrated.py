@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.classwise import build_classwise, reader_of
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Method, Need
+from credence.calibrators.classwise import curve_method
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law
 from credence.predictions import Floats, Integers
 
 
@@ -47,14 +47,12 @@ class Uncalibrated:
         return None
 
 
-METHOD = Method(
-    name="uncalibrated",
-    summary="The score's share of the scale, as the classifier gave it; without interval.",
-    reference="Salamon et al. 2023, section 4, doi 10.3390/make5030043",
-    settings=Uncalibrated,
-    needs=Need.TOP_SCORE,
-    build=build_classwise("uncalibrated"),
-    read=reader_of(ScoreShare),
+METHOD = curve_method(
+    "uncalibrated",
+    "The score's share of the scale, as the classifier gave it; without interval.",
+    "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
+    Uncalibrated,
+    {Curve: ScoreShare},
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     gives_interval=False,
 )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from credence.calibrators.classwise import build_classwise, reader_of
+from credence.calibrators.classwise import curve_method
 from credence.calibrators.isotonic import likelihood_ratio_band
-from credence.calibrators.logit_curve import merged, range_note
-from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Method, Need
+from credence.calibrators.logit_curve import merged
+from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, range_note
 from credence.predictions import Booleans, Floats, Integers
 
 
@@ -113,12 +113,10 @@ def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Flo
     return if_wrong, if_right
 
 
-METHOD = Method(
-    name="venn_abers",
-    summary="Two isotonic fits that bracket the answer, per class; the bracket is kept.",
-    reference="Vovk, Petej & Fedorova 2015, arXiv 1511.00213",
-    settings=VennAbers,
-    needs=Need.TOP_SCORE,
-    build=build_classwise("venn_abers"),
-    read=reader_of(Bracket),
+METHOD = curve_method(
+    "venn_abers",
+    "Two isotonic fits that bracket the answer, per class; the bracket is kept.",
+    "Vovk, Petej & Fedorova 2015, arXiv 1511.00213",
+    VennAbers,
+    {Curve: Bracket},
 )

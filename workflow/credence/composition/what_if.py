@@ -11,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from credence.calibrators.all_methods import needs_of
-from credence.calibrators.binning import Nodes, compress
-from credence.calibrators.class_only import ConstantCurve
-from credence.calibrators.classwise import ClasswiseCalibration, Fallback
+from credence.calibrators.classwise import ClasswiseCalibration, ConstantCurve
 from credence.calibrators.cumulative import CumulativeCurve
 from credence.calibrators.histogram import StepCurve
 from credence.calibrators.kernel import CURVE_NODES_PER_BANDWIDTH, Kernel, KernelCurve, reflected
+from credence.calibrators.masses import Nodes, compress
 from credence.calibrators.method_spec import Specification, Stage, parse_method
 from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.composition.adjusted import WINDOW
@@ -96,7 +95,7 @@ def what_if_of(
     for class_ in np.unique(predictions.predicted_class):
         positives = labelled.take(predictions.predicted_class == class_)
         curve = (
-            calibration.entries[class_].curve
+            calibration.classes[predictions.class_names[class_]].curve
             if isinstance(calibration, ClasswiseCalibration)
             else None
         )
@@ -145,7 +144,7 @@ def _exact(
     """Return the method's own sums by true class; None for a method that takes none."""
     score = positives.predictions.top_score
     assert score is not None
-    if isinstance(curve, ConstantCurve | Fallback):
+    if isinstance(curve, ConstantCurve):
         return _totals(positives, len(grid))
     if isinstance(curve, StepCurve):
         same = curve.bin_of(score)[:, None] == curve.bin_of(grid)

@@ -18,12 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.classwise import (
-    ClasswiseCalibrator,
-    Fallback,
-    class_samples,
-    scarce_fallback,
-)
+from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibrator, ClassSample, DrawingMethod, FitOptions
@@ -79,7 +74,7 @@ def value_draws(
     """
     settings, masses = calibrator.settings, class_masses(sample)
     n_near = float(np.interp(score, masses.support.score, masses.support.n))
-    if isinstance(scarce_fallback(masses, options), Fallback):
+    if scarce_fallback(masses, options) is not None:
         return share_draws(sample, options.n_draws), masses.effective_number
     if isinstance(settings, DrawingMethod):
         values = settings.draw_values(sample, score, options.n_draws)
