@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,10 +57,15 @@ class ScoreRows:
         return len(self.starts)
 
     @cached_property
+    def slices(self) -> list[slice]:
+        """Rows of each run."""
+        bounds = [*self.starts.tolist(), len(self.top)]
+        return [slice(start, stop) for start, stop in itertools.pairwise(bounds)]
+
+    @cached_property
     def run(self) -> Integers:
         """Number of the run that each row is in."""
-        lengths = np.diff(np.append(self.starts, len(self.top)))
-        return np.repeat(np.arange(self.n_runs), lengths)
+        return np.repeat(np.arange(self.n_runs), [run.stop - run.start for run in self.slices])
 
     def per_run(self, values: Floats) -> Floats:
         """Return the sum of the values in each run."""

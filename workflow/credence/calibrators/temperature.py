@@ -8,10 +8,9 @@ per predicted class.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse, special
@@ -81,25 +80,12 @@ def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Float
     return point
 
 
-@dataclass(frozen=True, eq=False)
-class Loss:
-    """Sums of one loss and its derivatives in the log-odds, per row."""
-
-    value: Floats  # The weighted loss of each row, and its derivatives
-    first: Floats
-    second: Floats
-
-
-def loss_of(measure: str, log_odds: Floats, rows: ScoreRows) -> Loss:
-    """Return the top-label loss of each row, Eq. 15-16, with its derivatives."""
-    weight = rows.weight
-    first, second = derivatives_of(measure, log_odds, rows)
-    if measure == "nll":
-        away = np.where(rows.is_correct > 0, -log_odds, log_odds)
-        value = np.maximum(away, 0.0) + np.log1p(np.exp(-np.abs(away)))
-        return Loss(weight * value, first, second)
-    residual = special.expit(log_odds) - rows.is_correct
-    return Loss(weight * residual**2, first, second)
+def losses_of(measure: str, log_odds: Floats, rows: ScoreRows) -> Floats:
+    """Return the weighted top-label loss of each row, Eq. 15-16."""
+    if measure == "brier":
+        return np.asarray(rows.weight * (special.expit(log_odds) - rows.is_correct) ** 2)
+    away = np.where(rows.is_correct > 0, -log_odds, log_odds)
+    return np.asarray(rows.weight * (np.maximum(away, 0.0) + np.log1p(np.exp(-np.abs(away)))))
 
 
 def derivatives_of(measure: str, log_odds: Floats, rows: ScoreRows) -> tuple[Floats, Floats]:
@@ -142,21 +128,21 @@ class Objective:
         rows, beta = self.rows, float(np.exp(-log_temperature))
         log_sum, mean, variance = rest_moments(rows.rest, beta)
         base = beta * rows.top - log_sum
-        best = np.zeros(rows.n_runs)
-        if self.has_awards:
-            best = self._awards(base, beta, award)
+        best = self._awards(base, beta, award) if self.has_awards else np.zeros(rows.n_runs)
         run_award = best[rows.run]
-        loss = loss_of(self.measure, base + beta * run_award, rows)
+        log_odds = base + beta * run_award
+        loss = float(losses_of(self.measure, log_odds, rows).sum())
+        first, second = derivatives_of(self.measure, log_odds, rows)
         tilt = -beta * (rows.top + run_award - mean)
         bend = -tilt - beta**2 * variance
-        slope = float((loss.first * tilt).sum())
-        curvature = float((loss.second * tilt**2 + loss.first * bend).sum())
+        slope = float((first * tilt).sum())
+        curvature = float((second * tilt**2 + first * bend).sum())
         if self.has_awards:
-            mixed = rows.per_run(beta * (loss.second * tilt - loss.first))
-            own = rows.per_run(beta**2 * loss.second)
+            mixed = rows.per_run(beta * (second * tilt - first))
+            own = rows.per_run(beta**2 * second)
             is_free = (np.abs(best) < LARGEST_AWARD) & (own > 0)
             curvature -= float((mixed[is_free] ** 2 / own[is_free]).sum())
-        return Profile(log_temperature, float(loss.value.sum()), slope, curvature, best)
+        return Profile(log_temperature, loss, slope, curvature, best)
 
     def _awards(self, base: Floats, beta: float, award: Floats | None) -> Floats:
         rows = self.rows
@@ -180,7 +166,7 @@ class Objective:
         return np.where(is_better, found, grid[place])
 
     def _losses(self, log_odds: Floats) -> Floats:
-        return self.rows.per_run(loss_of(self.measure, log_odds, self.rows).value)
+        return self.rows.per_run(losses_of(self.measure, log_odds, self.rows))
 
 
 def vector_profile(rows: ScoreRows, measure: str, log_temperature: float) -> Profile:
@@ -283,28 +269,17 @@ def thinned(objective: Objective) -> Objective:
     of the order in which rows came, and the weights make up for it.
     """
     rows = objective.rows
-    n_samples = len(rows.top)
-    if n_samples <= SCAN_ROWS:
+    if len(rows.top) <= SCAN_ROWS:
         return objective
-    bounds = np.append(rows.starts, n_samples)
     quota = SCAN_ROWS // rows.n_runs
     chosen, stretch = [], []
-    for start, end in itertools.pairwise(bounds):
-        step = -(-int(end - start) // quota)
-        chosen.append(np.arange(start, end, step))
-        stretch.append(np.full(len(chosen[-1]), float(end - start) / len(chosen[-1])))
+    for run in rows.slices:
+        size = run.stop - run.start
+        chosen.append(np.arange(run.start, run.stop, -(-size // quota)))
+        stretch.append(np.full(len(chosen[-1]), float(size) / len(chosen[-1])))
     kept = rows.take(np.concatenate(chosen))
     weight = kept.weight * np.concatenate(stretch)
-    sample = ScoreRows(
-        kept.top,
-        kept.rest,
-        kept.true,
-        kept.is_correct,
-        weight / weight.sum(),
-        kept.starts,
-        kept.origin,
-    )
-    return Objective(sample, objective.measure, objective.has_awards, objective.is_vector)
+    return replace(objective, rows=replace(kept, weight=weight / weight.sum()))
 
 
 N_ENTRIES = 3  # variance of log T, covariance, variance of the award
@@ -338,130 +313,98 @@ class Spread:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Spread:
         """Return the variances of a record."""
-        open_entry = [np.nan] * (2 * N_ENTRIES)
-        flat = [open_entry if entry is None else entry for entry in record["variance"]]
+        flat = [entry or [np.nan] * (2 * N_ENTRIES) for entry in record["variance"]]
         variance = np.array(flat, dtype=np.float64).reshape(-1, 2, N_ENTRIES)
         return cls(variance, np.array(record["critical"], dtype=np.float64))
 
 
-def spread_of_all(
-    objective: Objective, best: Profile, labelled: Labelled, options: FitOptions
-) -> Spread:
-    """Return the spread of parameters that were fitted together."""
-    rows = objective.rows
-    n_classes = labelled.predictions.n_classes
-    cluster, _ = encode_clusters(labelled.cluster[rows.origin])
-    matrices = parameter_covariances(objective, best, cluster, score_of(rows, labelled))
-    variance = np.full((n_classes, 2, N_ENTRIES), np.nan)
-    n_all = effective_clusters(cluster, rows.weight)
-    critical = np.full(n_classes, critical_value(n_all, 1, options))
-    present = np.unique(labelled.predictions.predicted_class)
-    bounds = np.append(rows.starts, len(rows.top))
-    if not objective.has_awards:
-        # One temperature serves every class, those too scarce to learn from as well.
-        # The great families of all classes together bear it.
-        if matrices is not None:
-            variance[:] = 0.0
-            variance[:, :, 0] = matrices[:, 0, 0]
-            robust, implied = matrices[:, 0, 0]
-            effect = float(robust / implied) if implied > 0 else np.inf
-            n_all = min(n_all, variance_clusters(cluster, rows.weight, effect))
-            critical[:] = critical_value(n_all, 1, options)
-        return Spread(variance, critical)
-    for run, class_ in enumerate(present):
-        part = slice(int(bounds[run]), int(bounds[run + 1]))
-        n_own = effective_clusters(
-            np.unique(cluster[part], return_inverse=True)[1], rows.weight[part]
-        )
-        critical[class_] = critical_value(n_own, 1, options)
-        if matrices is not None:
-            variance[class_] = block_of(matrices, run + 1)
-    return Spread(variance, critical)
-
-
-def spread_by_class(
-    objectives: Sequence[Objective],
-    minima: Sequence[Profile],
-    present: Integers,
+def spread_of(
+    fits: Sequence[tuple[Objective, Profile]],
     labelled: Labelled,
     options: FitOptions,
+    is_by_class: bool,
 ) -> Spread:
-    """Return the spread of parameters that were fitted class by class."""
+    """Return the spread of the parameters of one fit of all classes, or of one of each."""
     n_classes = labelled.predictions.n_classes
     variance = np.full((n_classes, 2, N_ENTRIES), np.nan)
     critical = np.full(n_classes, critical_value(1.0, 0, options))
-    for objective, best, class_ in zip(objectives, minima, present, strict=True):
-        rows = objective.rows
+    for objective, best in fits:
+        rows, has_awards = objective.rows, objective.has_awards
         cluster, _ = encode_clusters(labelled.cluster[rows.origin])
-        matrices = parameter_covariances(objective, best, cluster, score_of(rows, labelled))
-        n_parameters = 2 if objective.has_awards else 1
-        n_own = effective_clusters(cluster, rows.weight)
-        critical[class_] = critical_value(n_own, n_parameters, options)
-        if matrices is None:
-            continue
-        if objective.has_awards:
-            variance[class_] = block_of(matrices, 1)
-        else:
-            variance[class_] = 0.0
-            variance[class_, :, 0] = matrices[:, 0, 0]
+        matrices = parameter_covariances(objective, best, cluster, labelled)
+        if not is_by_class:
+            n_all = effective_clusters(cluster, rows.weight)
+            if not has_awards and matrices is not None:
+                # One temperature serves every class, those too scarce to learn from as well.
+                # The great families of all classes together bear it.
+                robust, implied = matrices[:, 0, 0]
+                effect = float(robust / implied) if implied > 0 else np.inf
+                n_all = min(n_all, variance_clusters(cluster, rows.weight, effect))
+                variance[:] = block_of(matrices, None)
+            critical[:] = critical_value(n_all, 1, options)
+            if not has_awards:
+                break
+        n_parameters = 2 if is_by_class and has_awards else 1
+        for run, (class_, part) in enumerate(
+            zip(classes_of(rows, labelled), rows.slices, strict=True)
+        ):
+            own = np.unique(cluster[part], return_inverse=True)[1]
+            n_own = effective_clusters(own, rows.weight[part])
+            critical[class_] = critical_value(n_own, n_parameters, options)
+            if matrices is not None:
+                variance[class_] = block_of(matrices, run + 1 if has_awards else None)
     return Spread(variance, critical)
 
 
-def score_of(rows: ScoreRows, labelled: Labelled) -> Floats:
-    """Return the top scores in the order of the rows."""
-    top_score = labelled.predictions.top_score
-    assert top_score is not None
-    return top_score[rows.origin]
+def classes_of(rows: ScoreRows, labelled: Labelled) -> Integers:
+    """Return the predicted class of each run of rows."""
+    return labelled.predictions.predicted_class[rows.origin[rows.starts]]
 
 
-def block_of(matrices: Floats, place: int) -> Floats:
-    """Return the three entries of log T and one award, robust and implied."""
-    return np.stack([matrices[:, 0, 0], matrices[:, 0, place], matrices[:, place, place]], axis=1)
+def block_of(matrices: Floats, place: int | None) -> Floats:
+    """Return the three entries of log T and one award or none, robust and implied."""
+    block = np.zeros((2, N_ENTRIES))
+    block[:, 0] = matrices[:, 0, 0]
+    if place is not None:
+        block[:, 1], block[:, 2] = matrices[:, 0, place], matrices[:, place, place]
+    return block
 
 
 def parameter_covariances(
-    objective: Objective, best: Profile, cluster: Integers, score: Floats
+    objective: Objective, best: Profile, cluster: Integers, labelled: Labelled
 ) -> Floats | None:
     """Return the covariances of log T and the awards, robust and implied."""
-    rows = objective.rows
-    twin = twins_of(cluster, rows.run, score)
+    rows, top_score = objective.rows, labelled.predictions.top_score
+    assert top_score is not None
+    twin = twins_of(cluster, rows.run, top_score[rows.origin])
     if objective.is_vector:
         return vector_covariances(objective, best, cluster, twin)
     beta = float(np.exp(-best.log_temperature))
     log_sum, mean, variance = rest_moments(rows.rest, beta)
     award = best.award[rows.run]
     log_odds = beta * (rows.top + award) - log_sum
-    loss = loss_of(objective.measure, log_odds, rows)
+    first, second = derivatives_of(objective.measure, log_odds, rows)
     tilt = -beta * (rows.top + award - mean)
     bend = -tilt - beta**2 * variance
     right = special.expit(log_odds)
     spread = right * special.expit(-log_odds)
     pull = 2.0 * spread if objective.measure == "brier" else np.ones(len(right))
     expected = rows.weight * pull * spread
-    gradient = gradient_of(rows, tilt, beta if objective.has_awards else None)
-    curvature = np.asarray((gradient.T @ gradient.multiply(loss.second[:, None])).toarray())
-    curvature[0, 0] += float((loss.first * bend).sum())
+    # Derivatives of each log-odds in log T and, where there are any, in its award.
+    gradient = sparse.csr_array(tilt[:, None])
     if objective.has_awards:
-        mixed = -beta * rows.per_run(loss.first)
+        raised = np.full(len(tilt), beta), rows.run, np.arange(len(tilt) + 1)
+        gradient = sparse.hstack([gradient, sparse.csr_array(raised)], format="csr")
+    curvature = np.asarray((gradient.T @ gradient.multiply(second[:, None])).toarray())
+    curvature[0, 0] += float((first * bend).sum())
+    if objective.has_awards:
+        mixed = -beta * rows.per_run(first)
         curvature[0, 1:] += mixed
         curvature[1:, 0] += mixed
     deviation = rows.weight * pull * np.sqrt(spread)
-    terms = Terms(gradient, loss.first, deviation, expected, cluster, twin)
+    terms = Terms(gradient, first, deviation, expected, cluster, twin)
     implied = np.asarray((gradient.T @ gradient.multiply(expected[:, None])).toarray())
     return covariances(terms, curvature, implied)
-
-
-def gradient_of(rows: ScoreRows, tilt: Floats, beta: float | None) -> sparse.csr_array:
-    """Return derivatives of each log-odds in log T and, with β, in its award."""
-    n_samples = len(tilt)
-    if beta is None:
-        return sparse.csr_array(tilt[:, None])
-    columns = np.stack([np.zeros(n_samples, dtype=np.int64), rows.run + 1], axis=1)
-    values = np.stack([tilt, np.full(n_samples, beta)], axis=1)
-    heads = 2 * np.arange(n_samples + 1)
-    return sparse.csr_array(
-        (values.ravel(), columns.ravel(), heads), shape=(n_samples, rows.n_runs + 1)
-    )
 
 
 def vector_covariances(
@@ -537,73 +480,52 @@ class TemperatureModel:
         return vector
 
 
-def runs_of(rows: ScoreRows) -> list[ScoreRows]:
-    """Return the rows of each predicted class on their own."""
-    bounds = np.append(rows.starts, len(rows.top))
-    return [rows.take(slice(int(a), int(b))) for a, b in itertools.pairwise(bounds)]
+class TemperatureMethod:
+    """What fits a member of the family; `loss` and `measure` are settings."""
 
+    is_by_class: ClassVar[bool] = False  # Whether each class has a temperature of its own
+    has_awards: ClassVar[bool] = False
+    loss: str = "top_label"
+    measure: str
 
-def fit_shared(
-    labelled: Labelled, options: FitOptions, measure: str, has_awards: bool, is_vector: bool
-) -> TemperatureModel:
-    """Return the model with one temperature for all classes."""
-    rows = gather(labelled)
-    best = shared_minimum(rows, measure, has_awards, is_vector)
-    n_classes = labelled.predictions.n_classes
-    present = np.unique(labelled.predictions.predicted_class)
-    award = np.zeros(n_classes)
-    award[present] = best.award
-    spread = None
-    if options.n_draws > 0:
-        objective = Objective(rows, measure, has_awards, is_vector)
-        spread = spread_of_all(objective, best, labelled, options)
-    temperature = np.full(n_classes, float(np.exp(best.log_temperature)))
-    return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> TemperatureModel:
+        """Return the temperatures and awards of least loss."""
+        rows, n_classes = gather(labelled), labelled.predictions.n_classes
+        objective = Objective(rows, self.measure, False, self.loss == "vector")
+        plain = best = minimise(objective)
+        starts = [plain.log_temperature]
+        if self.has_awards:
+            objective = Objective(rows, self.measure, True)
+            best = minimise(objective, starts)
+            starts.append(best.log_temperature)
+        fits = [(objective, best)]
+        if self.is_by_class:
+            fits = [self._fit_run(rows.take(run), starts) for run in rows.slices]
+            best = plain
+        temperature = np.full(n_classes, float(np.exp(best.log_temperature)))
+        award = np.zeros(n_classes)
+        for objective, best in fits:
+            class_ = classes_of(objective.rows, labelled)
+            temperature[class_] = float(np.exp(best.log_temperature))
+            award[class_] = best.award
+        spread = None
+        if options.n_draws > 0:
+            spread = spread_of(fits, labelled, options, self.is_by_class)
+        return TemperatureModel(temperature, award, labelled.predictions.resolution, spread)
 
-
-def shared_minimum(
-    rows: ScoreRows, measure: str, has_awards: bool, is_vector: bool = False
-) -> Profile:
-    """Return the least loss with one temperature; awards start from none."""
-    plain = minimise(Objective(rows, measure, False, is_vector))
-    if not has_awards:
-        return plain
-    return minimise(Objective(rows, measure, True), [plain.log_temperature])
-
-
-def fit_by_class(
-    labelled: Labelled, options: FitOptions, measure: str, has_awards: bool
-) -> TemperatureModel:
-    """Return the model with a temperature for each class."""
-    rows = gather(labelled)
-    predictions = labelled.predictions
-    plain = shared_minimum(rows, measure, False).log_temperature
-    starts = [plain]
-    if has_awards:
-        starts.append(shared_minimum(rows, measure, True).log_temperature)
-    n_classes = predictions.n_classes
-    temperature = np.full(n_classes, float(np.exp(plain)))
-    award = np.zeros(n_classes)
-    objectives, minima = [], []
-    present = np.unique(predictions.predicted_class)
-    for class_, part in zip(present, runs_of(rows), strict=True):
-        own = starts
-        if has_awards:
-            own = [*starts, minimise(Objective(part, measure, False), [plain]).log_temperature]
-        objective = Objective(part, measure, has_awards)
-        best = minimise(objective, own)
-        temperature[class_] = float(np.exp(best.log_temperature))
-        award[class_] = best.award[0]
-        objectives.append(objective)
-        minima.append(best)
-    spread = None
-    if options.n_draws > 0:
-        spread = spread_by_class(objectives, minima, present, labelled, options)
-    return TemperatureModel(temperature, award, predictions.resolution, spread)
+    def _fit_run(self, rows: ScoreRows, starts: list[float]) -> tuple[Objective, Profile]:
+        """Return the fit of one class alone."""
+        if self.has_awards:
+            plain = minimise(Objective(rows, self.measure, False), starts[:1])
+            starts = [*starts, plain.log_temperature]
+        objective = Objective(rows, self.measure, self.has_awards)
+        return objective, minimise(objective, starts)
 
 
 @dataclass(frozen=True)
-class SharedTemperature:
+class SharedTemperature(TemperatureMethod):
     """Settings of single temperature scaling (STS).
 
     Notes
@@ -624,50 +546,30 @@ class SharedTemperature:
     )
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
 
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TemperatureModel:
-        """Return the one temperature of least loss."""
-        return fit_shared(labelled, options, self.measure, False, self.loss == "vector")
-
 
 @dataclass(frozen=True)
-class ClassTemperatures:
+class ClassTemperatures(TemperatureMethod):
     """Settings of class-wise temperature scaling (CSTS): T_k, A = 0."""
 
+    is_by_class = True
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
-
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TemperatureModel:
-        """Return the temperature of least loss of each class."""
-        return fit_by_class(labelled, options, self.measure, False)
 
 
 @dataclass(frozen=True)
-class TemperatureWithAwards:
+class TemperatureWithAwards(TemperatureMethod):
     """Settings of temperature scaling with awards (TSwA): T, A_k."""
 
+    has_awards = True
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
-
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TemperatureModel:
-        """Return the temperature and the awards of least loss."""
-        return fit_shared(labelled, options, self.measure, True, False)
 
 
 @dataclass(frozen=True)
-class ClassTemperaturesWithAwards:
+class ClassTemperaturesWithAwards(TemperatureMethod):
     """Settings of class-wise temperature scaling with awards (CSTSwA): T_k, A_k."""
 
+    is_by_class = True
+    has_awards = True
     measure: str = setting("nll", MEASURE_HELP, choices=MEASURES)
-
-    def fit_model(
-        self, labelled: Labelled, is_active: Booleans, options: FitOptions
-    ) -> TemperatureModel:
-        """Return the temperature and the award of least loss of each class."""
-        return fit_by_class(labelled, options, self.measure, True)
 
 
 def member(name: str, summary: str, reference: str, settings: type[Any]) -> Method:
