@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.calibrators.sandwich import jackknifed, shifts
+from credence.calibrators.newton import jackknifed
+from credence.calibrators.sandwich import shifts
 from credence.predictions import Floats
 
 

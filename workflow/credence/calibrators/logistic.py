@@ -145,11 +145,9 @@ class Logistic:
         blank = ClassLogistic(mean, spread, np.zeros(0), 0.0, None, None, 0)
         design = blank.design(logs)
         _, cluster = np.unique(labelled.cluster.astype(str), return_inverse=True)
-        strength = (
-            cross_fitted_strength(design, labelled)
-            if isinstance(self.strength, str)
-            else self.strength
-        )
+        strength = self.strength
+        if isinstance(strength, str):
+            strength = cross_fitted_strength(design, labelled)
         fit = ridge(design, target, weight, strength)
         n_clusters = int(cluster.max()) + 1
         weak, covariance = None, None
@@ -174,11 +172,10 @@ def ridge(
     """Return the regression with all but the first coefficient shrunk to 0."""
     penalty = np.full(design.shape[1], strength)
     penalty[0] = 0.0
-    if start is None:
-        share = float(weight @ target / weight.sum())
-        start = np.zeros(design.shape[1])
-        start[0] = special.logit(share)
     centre = np.zeros(design.shape[1])
+    if start is None:
+        start = centre.copy()
+        start[0] = special.logit(float(weight @ target / weight.sum()))
     return fit_logistic(design, target, weight, penalty, centre, start, tolerance)
 
 

@@ -98,8 +98,7 @@ class Macest:
         known = labelled.take(has_place)
         predictions = known.predictions
         assert predictions.places is not None
-        rank = np.empty(predictions.n_classes, dtype=np.int64)
-        rank[name_order(predictions.class_names)] = np.arange(predictions.n_classes)
+        rank = np.argsort(name_order(predictions.class_names))
         place_scale = _to_unit(predictions.places)
         score_scale = self.scores * _to_unit(log_scores(predictions))
         fitted = macest.fit(

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 
 from credence.calibrators.classwise import vector_method
-from credence.calibrators.newton import log_odds_interval, standard_error
+from credence.calibrators.newton import (
+    DECREMENT_TOLERANCE,
+    jackknifed,
+    log_odds_interval,
+    newton_minimum,
+    standard_error,
+)
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.sandwich import jackknifed, shifts
+from credence.calibrators.sandwich import adder_of, shifts
 from credence.calibrators.vector_features import (
     canonical_order,
     log_scores,
@@ -30,37 +36,20 @@ class Fitted:
 
     design: Floats  # Log scores and ones
     p: Floats  # Probabilities
-    excess: Floats  # Probabilities less the truth
     weight: Floats  # Positive weights
     cluster: Integers  # Code of each row's cluster, from 0; every code occurs
     inverse: Floats  # Inverse of the penalised curvature, entries row by row
 
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return int(self.cluster.max()) + 1
-
     def summed(self, factor: Floats) -> Floats:
         """Return Σ factor ⊗ design over each cluster, shape (n_clusters, n_entries)."""
-        n_rows, n_classes = factor.shape
-        answer = np.empty((self.n_clusters, n_classes, self.design.shape[1]))
-        rows = np.arange(n_rows)
-        for class_ in range(n_classes):
-            adder = sparse.csr_array(
-                (factor[:, class_] * self.weight, (self.cluster, rows)),
-                shape=(self.n_clusters, n_rows),
-            )
-            answer[:, class_] = adder @ self.design
-        return answer.reshape(self.n_clusters, -1)
+        sums = [adder_of(self.cluster, column * self.weight) @ self.design for column in factor.T]
+        return np.stack(sums, axis=1).reshape(len(sums[0]), -1)
 
     def curved(self, shift: Floats) -> Floats:
         """Return each cluster's curvature times its own shift."""
         apart = shift.reshape(len(shift), self.p.shape[1], -1)
         along = np.column_stack(
-            [
-                np.einsum("nw,nw->n", self.design, apart[self.cluster, class_])
-                for class_ in range(self.p.shape[1])
-            ]
+            [np.einsum("nw,nw->n", self.design, one[self.cluster]) for one in apart.swapaxes(0, 1)]
         )
         pulled = self.p * along
         return self.summed(pulled - self.p * pulled.sum(axis=1, keepdims=True))
@@ -93,24 +82,6 @@ class Fitted:
         sums = factor.reshape(len(rows), -1).T @ square.reshape(len(rows), -1)
         cells = sums.reshape(*factor.shape[1:], *square.shape[1:])
         return np.asarray(cells.transpose(0, 2, 1, 3).reshape(self.inverse.shape))
-
-
-def jackknife(fitted: Fitted) -> Floats:
-    """Return the leave-one-cluster-out covariance of the matrix's entries."""
-    order = np.argsort(fitted.cluster, kind="stable")
-    starts = np.searchsorted(fitted.cluster[order], np.arange(fitted.n_clusters + 1))
-
-    def curvature_of(group: int) -> Floats:
-        return fitted.curvature_of(order[starts[group] : starts[group + 1]])
-
-    score = fitted.summed(fitted.excess)
-    shift = shifts(score, fitted.inverse, fitted.leverage(), fitted.curved, curvature_of)
-    return jackknifed(shift, fitted.n_clusters)
-
-
-MOST_STEPS = 100
-MOST_HALVINGS = 40
-DECREMENT_TOLERANCE = 1e-13  # as a part of the weight; the last step squares it
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,9 +163,7 @@ class Matrix:
         logs = log_scores(labelled.predictions)
         names = labelled.predictions.class_names
         order_of_names = name_order(names)
-        rank = np.empty(len(names), dtype=np.int64)
-        rank[order_of_names] = np.arange(len(names))
-        true_class = rank[labelled.true_class]
+        true_class = np.argsort(order_of_names)[labelled.true_class]
         order = canonical_order(np.column_stack([logs, true_class]), labelled)
         problem = ScalingProblem(
             with_ones(logs[order]), true_class[order], labelled.weight[order], self
@@ -287,42 +256,51 @@ def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
     """
     base = problem.base().ravel()
     ridge = problem.ridge().ravel()
-    shape = problem.base().shape
-    inverse_temperature, deviation = 1.0, np.zeros(base.size)
-    total = problem.weight.sum()
-    matrix = problem.base()
-    loss = problem.loss(matrix, deviation.reshape(shape))
-    for _ in range(MOST_STEPS):
-        p, excess = problem.residual(matrix)
+
+    def matrix_of(point: Floats) -> Floats:
+        return np.asarray((point[:-1] + point[-1] * base).reshape(problem.base().shape))
+
+    def loss(point: Floats) -> float:
+        matrix = matrix_of(point)
+        return problem.loss(matrix, point[:-1].reshape(matrix.shape))
+
+    def derivatives(point: Floats) -> tuple[Floats, Floats]:
+        p, excess = problem.residual(matrix_of(point))
         likelihood = ((excess * problem.weight[:, None]).T @ problem.design).ravel()
-        gradient = np.append(likelihood + ridge * deviation, base @ likelihood)
-        hessian = _with_temperature(problem.curvature(p), ridge, base)
-        step = np.linalg.solve(hessian, gradient)
-        is_last = gradient @ step <= DECREMENT_TOLERANCE * total
-        for _ in range(MOST_HALVINGS):
-            trial = deviation - step[:-1]
-            trial_temperature = inverse_temperature - step[-1]
-            trial_matrix = (trial + trial_temperature * base).reshape(shape)
-            trial_loss = problem.loss(trial_matrix, trial.reshape(shape))
-            if is_last or trial_loss <= loss:
-                break
-            step = step / 2.0
-        deviation, inverse_temperature = trial, trial_temperature
-        matrix, loss = trial_matrix, trial_loss
-        if is_last:
-            break
-    p, _ = problem.residual(matrix)
-    full = np.linalg.inv(_with_temperature(problem.curvature(p), ridge, base))
+        curvature = problem.curvature(p)
+        along = curvature @ base
+        hessian = np.block(
+            [[curvature + np.diag(ridge), along[:, None]], [along, np.array([base @ along])]]
+        )
+        return np.append(likelihood + ridge * point[:-1], base @ likelihood), hessian
+
+    least = DECREMENT_TOLERANCE * float(problem.weight.sum())
+    start = np.append(np.zeros(base.size), 1.0)
+    point = newton_minimum(start, loss, derivatives, np.linalg.solve, least)
+    full = np.linalg.inv(derivatives(point)[1])
     # Entry = deviation + temperature · base: carry the inverse over.
     lift = np.hstack([np.eye(base.size), base[:, None]])
-    return matrix, lift @ full @ lift.T
+    return matrix_of(point), lift @ full @ lift.T
 
 
 def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
-    """Return the covariance of the matrix's entries, as clusters and the model show it."""
+    """Return the covariance of the matrix's entries, as clusters and the model show it.
+
+    The clusters' is the jackknife's: each one left out.
+    """
     p, excess = problem.residual(matrix)
-    fitted = Fitted(problem.design, p, excess, problem.weight, cluster, inverse)
-    return np.stack([jackknife(fitted), inverse])
+    fitted = Fitted(problem.design, p, problem.weight, cluster, inverse)
+    n_clusters = int(cluster.max()) + 1
+    order = np.argsort(cluster, kind="stable")
+    members = np.split(order, np.searchsorted(cluster[order], np.arange(1, n_clusters)))
+    shift = shifts(
+        fitted.summed(excess),
+        inverse,
+        fitted.leverage(),
+        fitted.curved,
+        lambda group: fitted.curvature_of(members[group]),
+    )
+    return np.stack([jackknifed(shift, n_clusters), inverse])
 
 
 def clusters_by_class(chosen: Integers, cluster: Integers, weight: Floats, n: int) -> Floats:
@@ -332,16 +310,6 @@ def clusters_by_class(chosen: Integers, cluster: Integers, weight: Floats, n: in
         own = chosen == class_
         number[class_] = effective_clusters(cluster[own], weight[own])
     return number
-
-
-def _with_temperature(curvature: Floats, ridge: Floats, base: Floats) -> Floats:
-    along = curvature @ base
-    return np.block(
-        [
-            [curvature + np.diag(ridge), along[:, None]],
-            [along[None, :], np.array([[base @ along]])],
-        ]
-    )
 
 
 METHOD = vector_method(

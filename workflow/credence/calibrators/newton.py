@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -36,6 +38,34 @@ def log_loss(linear: Floats, target: Floats) -> Floats:
     return np.asarray(np.logaddexp(0.0, linear) - target * linear)
 
 
+def newton_minimum(
+    point: Floats,
+    loss: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    solve: Callable[[Any, Any], Any],
+    least: float,
+) -> Floats:
+    """Return the minimum of a convex loss: Newton's method, steps halved until it falls.
+
+    `least` is the decrement at which the last step is taken.
+    """
+    best = loss(point)
+    for _ in range(MOST_STEPS):
+        gradient, hessian = derivatives(point)
+        step = solve(hessian, gradient)
+        if gradient @ step <= least:
+            return np.asarray(point - step)
+        for _ in range(MOST_HALVINGS):
+            value = loss(point - step)
+            if value <= best:
+                break
+            step = step / 2.0
+        else:  # no step lowers the loss any more: this is the minimum in floats
+            break
+        point, best = point - step, value
+    return point
+
+
 def fit_logistic(
     design: Floats,
     target: Floats,
@@ -46,36 +76,33 @@ def fit_logistic(
     tolerance: float = DECREMENT_TOLERANCE,
 ) -> LogisticFit:
     """Return the minimum of Σw·loss + ½ Σ penalty·(coefficient − centre)²."""
-    coefficient = (centre if start is None else start).copy()
-    total = weight.sum()
-    linear = design @ coefficient
 
-    def loss_at(value: Floats, log_odds: Floats) -> float:
+    def loss(value: Floats) -> float:
         ridge = 0.5 * float((penalty * (value - centre) ** 2).sum())
-        return float(weight @ log_loss(log_odds, target)) + ridge
+        return float(weight @ log_loss(design @ value, target)) + ridge
 
-    loss = loss_at(coefficient, linear)
-    for _ in range(MOST_STEPS):
-        p = special.expit(linear)
-        gradient = design.T @ (weight * (p - target)) + penalty * (coefficient - centre)
-        hessian = _curvature(design, weight * p * (1.0 - p), penalty)
-        step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
-        if gradient @ step <= tolerance * total:
-            coefficient = coefficient - step
-            linear = design @ coefficient
-            break
-        for _ in range(MOST_HALVINGS):
-            trial = coefficient - step
-            trial_linear = design @ trial
-            trial_loss = loss_at(trial, trial_linear)
-            if trial_loss <= loss:
-                break
-            step = step / 2.0
-        else:  # no step lowers the loss any more: this is the minimum in floats
-            break
-        coefficient, linear, loss = trial, trial_linear, trial_loss
-    p = special.expit(linear)
-    return LogisticFit(coefficient, _curvature(design, weight * p * (1.0 - p), penalty))
+    def derivatives(value: Floats) -> tuple[Floats, Floats]:
+        p = special.expit(design @ value)
+        gradient = design.T @ (weight * (p - target)) + penalty * (value - centre)
+        spread = weight * p * (1.0 - p)
+        return gradient, design.T @ (design * spread[:, None]) + np.diag(penalty)
+
+    def solve(hessian: Floats, gradient: Floats) -> Any:
+        return np.linalg.lstsq(hessian, gradient, rcond=None)[0]
+
+    start = (centre if start is None else start).copy()
+    found = newton_minimum(start, loss, derivatives, solve, tolerance * float(weight.sum()))
+    return LogisticFit(found, derivatives(found)[1])
+
+
+def jackknifed(shift: Floats, n_clusters: int) -> Floats:
+    """Return the covariance that the shifts show: Σ x_g x_gᵀ · (G − 1)/G.
+
+    >>> jackknifed(np.array([[1.0], [-1.0]]), 2).tolist()
+    [[1.0]]
+    """
+    few = (n_clusters - 1) / n_clusters if n_clusters > 1 else 1.0
+    return np.asarray(shift.T @ shift * few)
 
 
 def cluster_covariance(
@@ -95,15 +122,11 @@ def cluster_covariance(
     np.add.at(score, cluster, design * residual[:, None])
     own = np.zeros((n_clusters, n_features, n_features))
     order = np.argsort(cluster, kind="stable")
-    starts = np.searchsorted(cluster[order], np.arange(n_clusters))
-    rows, weights = design[order], curvature[order]
-    bounds = np.append(starts[1:], len(order))
-    for group, (start, end) in enumerate(zip(starts, bounds, strict=True)):
-        part = rows[start:end]
-        own[group] = part.T @ (part * weights[start:end, None])
-    shifts = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * own, score[:, :, None])[:, :, 0]
-    few = (n_clusters - 1) / n_clusters if n_clusters > 1 else 1.0
-    return np.asarray(shifts.T @ shifts * few)
+    starts = np.searchsorted(cluster[order], np.arange(1, n_clusters))
+    for group, rows in enumerate(np.split(order, starts)):
+        own[group] = design[rows].T @ (design[rows] * curvature[rows, None])
+    shift: Floats = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * own, score[:, :, None])[:, :, 0]
+    return jackknifed(shift, n_clusters)
 
 
 def standard_error(gradient: Floats, covariances: Floats) -> Floats:
@@ -130,7 +153,3 @@ def log_odds_interval(
     freedom = np.maximum(np.asarray(n_clusters, dtype=float) - 1.0, 1.0)
     reach = special.stdtrit(freedom, 0.5 + level / 2.0) * error
     return special.expit(linear - reach), special.expit(linear + reach)
-
-
-def _curvature(design: Floats, curvature: Floats, penalty: Floats) -> Floats:
-    return np.asarray(design.T @ (design * curvature[:, None]) + np.diag(penalty))

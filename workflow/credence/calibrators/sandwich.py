@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, special
 
-from credence.calibrators.newton import MOST_LEFT_OUT
+from credence.calibrators.newton import MOST_LEFT_OUT, jackknifed
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Floats, Integers
 
@@ -50,16 +50,6 @@ def shifts(
         left = np.eye(len(inverse)) - MOST_LEFT_OUT * inverse @ curvature_of(int(group))
         shift[group] = np.linalg.solve(left, first[group])
     return shift
-
-
-def jackknifed(shift: Floats, n_clusters: int) -> Floats:
-    """Return the covariance that the shifts show: Σ x_g x_gᵀ · (G − 1)/G.
-
-    >>> jackknifed(np.array([[1.0], [-1.0]]), 2).tolist()
-    [[1.0]]
-    """
-    few = (n_clusters - 1) / n_clusters if n_clusters > 1 else 1.0
-    return np.asarray(shift.T @ shift * few)
 
 
 LEAST_EIGENVALUE = 1e-10  # of the curvature scaled to a unit diagonal; below, it is singular
@@ -94,11 +84,15 @@ def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
     return np.asarray(twin, dtype=np.int64)
 
 
+def adder_of(code: Integers, factor: Floats) -> sparse.csr_array:
+    """Return the matrix that sums rows by code, each times its factor."""
+    shape = (int(code.max()) + 1, len(code))
+    return sparse.csr_array((factor, (code, np.arange(len(code)))), shape=shape)
+
+
 def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
     """Return Gram matrix of the rows, each times its factor, summed by code."""
-    n_codes = int(code.max()) + 1
-    adder = sparse.csr_array((factor, (code, np.arange(len(code)))), shape=(n_codes, len(code)))
-    sums = adder @ gradient
+    sums = adder_of(code, factor) @ gradient
     return np.asarray((sums.T @ sums).toarray())
 
 
@@ -124,8 +118,7 @@ def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | N
     """Return the robust and the implied covariance of the parameters."""
     among_expected = inverse(expected)
     inverted = inverse(curvature)
-    if inverted is None:
-        inverted = among_expected
+    inverted = among_expected if inverted is None else inverted
     if inverted is None:
         return None
     n_clusters = len(np.unique(terms.cluster))
@@ -141,11 +134,7 @@ def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | N
 def moves(terms: Terms, inverse_expected: Floats) -> Floats:
     """Return by how much each cluster moves the parameters, under the fitted curvature."""
     gradient, cluster = terms.gradient, terms.cluster
-    n_clusters = int(cluster.max()) + 1
-    adder = sparse.csr_array(
-        (np.ones(len(cluster)), (cluster, np.arange(len(cluster)))),
-        shape=(n_clusters, len(cluster)),
-    )
+    adder = adder_of(cluster, np.ones(len(cluster)))
     sums = adder @ gradient.multiply(terms.first[:, None])
     along = gradient.multiply(gradient @ inverse_expected).sum(axis=1)
     leverage = adder @ (terms.expected * np.asarray(along).ravel())

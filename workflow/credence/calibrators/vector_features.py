@@ -28,14 +28,7 @@ def name_order(class_names: tuple[str, ...]) -> Integers:
 
 def predicted_rank(predictions: Predictions) -> Integers:
     """Return the position of each predicted class among the sorted names."""
-    rank = np.empty(predictions.n_classes, dtype=np.int64)
-    rank[name_order(predictions.class_names)] = np.arange(predictions.n_classes)
-    return rank[predictions.predicted_class]
-
-
-def shares(predictions: Predictions) -> Floats:
-    """Return each row divided by its sum, classes sorted by name."""
-    return _sorted_shares(predictions)[0]
+    return np.argsort(name_order(predictions.class_names))[predictions.predicted_class]
 
 
 def log_scores(predictions: Predictions) -> Floats:
@@ -46,11 +39,13 @@ def log_scores(predictions: Predictions) -> Floats:
     y is the row divided by its sum, floored at resolution / (2 · row sum)
     (METHODS section 2); where the resolution is not known, at 2⁻²⁴.
     """
-    share, total = _sorted_shares(predictions)
+    assert predictions.scores is not None
+    scores = predictions.scores[:, name_order(predictions.class_names)]
+    total = scores.sum(axis=1, keepdims=True)
     floor = predictions.resolution / 2.0 / total
     if predictions.resolution == 0:
         floor = np.full_like(total, UNKNOWN_RESOLUTION_FLOOR)
-    logs: Floats = np.log(np.maximum(share, floor))
+    logs: Floats = np.log(np.maximum(scores / total, floor))
     return np.round(logs, DECIMALS)
 
 
@@ -91,13 +86,6 @@ def rows_of(labelled: Labelled, class_: int) -> Labelled:
     """Return the proteins predicted to be in one class."""
     is_here: Booleans = np.equal(labelled.predictions.predicted_class, class_)
     return labelled.take(is_here)
-
-
-def _sorted_shares(predictions: Predictions) -> tuple[Floats, Floats]:
-    assert predictions.scores is not None
-    scores = predictions.scores[:, name_order(predictions.class_names)]
-    total = scores.sum(axis=1, keepdims=True)
-    return scores / total, total
 
 
 def _ensemble_columns(predictions: Predictions) -> Floats:
