@@ -125,8 +125,8 @@ def cluster_covariance(
     starts = np.searchsorted(cluster[order], np.arange(1, n_clusters))
     for group, rows in enumerate(np.split(order, starts)):
         own[group] = design[rows].T @ (design[rows] * curvature[rows, None])
-    shift: Floats = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * own, score[:, :, None])[:, :, 0]
-    return jackknifed(shift, n_clusters)
+    shift = np.linalg.solve(fit.hessian - MOST_LEFT_OUT * own, score[:, :, None])[:, :, 0]
+    return jackknifed(np.asarray(shift, dtype=np.float64), n_clusters)
 
 
 def standard_error(gradient: Floats, covariances: Floats) -> Floats:
