@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from credence.evaluation.held_out import cross_fit
 from credence.findings import (
     Change,
     ClassChange,
-    Drift,
     MetricChange,
     Moved,
     ParameterChange,
@@ -25,7 +25,7 @@ from credence.findings import (
     ReleaseStep,
 )
 from credence.metrics.pointwise import BRIER, NLL
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, Strings
 from credence.records import to_record
 from credence.releases.drift import OldSet, drawn_means, drift_of, interval
 from credence.releases.reweighting import ThreeSets, change_of, draws_at, share_change, three_sets
@@ -68,7 +68,7 @@ def with_sentence(entry: ClassChange, scale: float) -> ClassChange:
 
 
 def _sentence(entry: ClassChange, scale: float) -> str:
-    name = entry.class_name
+    name, change = entry.class_name, entry.change
     n_before, n_after = entry.n_predicted
     if n_before == 0 and n_after == 0:
         return f"{name} was never predicted."
@@ -79,19 +79,27 @@ def _sentence(entry: ClassChange, scale: float) -> str:
         )
     if not entry.is_touched:
         return f"{name}: nothing was added, nothing changed."
-    if entry.change is None:
+    if change is None:
         return (
             f"{name}: {n_before:,} predictions before, {n_after:,} now; right were "
             f"{entry.n_correct[0]:,}, now {entry.n_correct[1]:,}."
         )
     at = f"{name}, mean of its predictions"
     if not math.isnan(entry.score):
-        decimals = max(0, 2 - math.floor(math.log10(scale)))
-        at = f"{name} at score {entry.score:.{decimals}f}"
-    change = entry.change
+        at = f"{name} at score {entry.score:.{max(0, 2 - math.floor(math.log10(scale)))}f}"
     if abs(change.total) < STILL:
-        return f"{at}: confidence stayed at {_share(change.after)}{_hidden(change)}."
-    decimals = _decimals(change)
+        hidden = ""
+        if min(abs(change.evidence), abs(change.composition)) >= STILL:  # the two cancel
+            hidden = (
+                f": new evidence {_moved_it(change.evidence, 3)}, "
+                f"re-weighting {_moved_it(change.composition, 3)}"
+            )
+        digits = 3 if change.after > 0.985 or change.after < 0.0095 else 2
+        return f"{at}: confidence stayed at {change.after:.{digits}f}{hidden}."
+    # Three digits where two do not show the change, or near 0 or 1.
+    bounds = (change.before, change.after)
+    is_fine = abs(change.total) < FINE or max(bounds) > 0.985 or min(bounds) < 0.015
+    decimals = 3 if is_fine else 2
     verb = "rose" if change.total > 0 else "fell"
     return (
         f"{at}: confidence {verb} from {change.before:.{decimals}f} to "
@@ -112,86 +120,59 @@ def _chosen_anew(entry: ClassChange) -> str:
     return ""
 
 
-def _decimals(change: Change) -> int:
-    """Return 2, or 3 where two do not show the change or an end is near 0 or 1."""
-    bounds = (change.before, change.after)
-    is_fine = abs(change.total) < FINE or max(bounds) > 0.985 or min(bounds) < 0.015
-    return 3 if is_fine else 2
-
-
 def _parts(change: Change, decimals: int) -> str:
     """Return what a change is made of; the points are those of the rounded numbers."""
     total = round(change.after, decimals) - round(change.before, decimals)
     composition = round(change.composition, decimals)
     evidence = total - composition
-
-    def points(value: float) -> str:
-        return _points(abs(value), decimals)
-
-    on_evidence = _range(
-        change.evidence_lower, change.evidence_upper, change.evidence < 0, decimals
-    )
-    on_composition = _range(
-        change.composition_lower, change.composition_upper, change.composition < 0, decimals
+    on_evidence, on_composition = (
+        _range(change, part, decimals) for part in ("evidence", "composition")
     )
     end = "."
     if change.evidence_lower <= 0.0 <= change.evidence_upper:
         end = ". What is new evidence may be chance: its interval holds 0."
     if abs(composition) < STILL <= abs(evidence):
-        return f"All {points(total)} are new evidence{on_evidence}{end}"
+        return f"All {_points(total, decimals)} are new evidence{on_evidence}{end}"
     if abs(evidence) < STILL <= abs(composition):
         return (
-            f"All {points(total)} are re-weighting: the classes are mixed in other shares, and "
-            f"at the old shares it would be {change.fixed:.{decimals}f}."
+            f"All {_points(total, decimals)} are re-weighting: the classes are mixed in other "
+            f"shares, and at the old shares it would be {change.fixed:.{decimals}f}."
         )
     if evidence * composition >= 0:
         return (
-            f"Of the {points(total)}, {_number(abs(composition), decimals)}{on_composition} are "
-            f"re-weighting and {_number(abs(evidence), decimals)}{on_evidence} new evidence{end}"
+            f"Of the {_points(total, decimals)}, {_number(abs(composition), decimals)}"
+            f"{on_composition} are re-weighting and {_number(abs(evidence), decimals)}"
+            f"{on_evidence} new evidence{end}"
         )
-    first, second = _verb(evidence), _verb(composition)
     return (
-        f"New evidence {first} it by {points(evidence)}{on_evidence}, re-weighting {second} it "
-        f"by {points(composition)}{on_composition}{end}"
+        f"New evidence {_moved_it(evidence, decimals)}{on_evidence}, re-weighting "
+        f"{_moved_it(composition, decimals)}{on_composition}{end}"
     )
 
 
-def _verb(value: float) -> str:
-    return "raised" if value > 0 else "lowered"
+def _moved_it(value: float, decimals: int) -> str:
+    return f"{'raised' if value > 0 else 'lowered'} it by {_points(value, decimals)}"
 
 
-def _hidden(change: Change) -> str:
-    """Return that two parts cancel, where they do."""
-    if min(abs(change.evidence), abs(change.composition)) < STILL:
-        return ""
-    return (
-        f": new evidence {_verb(change.evidence)} it by {_points(abs(change.evidence), 3)}, "
-        f"re-weighting {_verb(change.composition)} it by {_points(abs(change.composition), 3)}"
-    )
-
-
-def _range(lower: float, upper: float, is_down: bool, decimals: int) -> str:
-    """Return an interval in points, signed as its part is."""
+def _range(change: Change, part: str, decimals: int) -> str:
+    """Return the interval of a part in points, signed as the part is."""
+    lower, upper = (getattr(change, f"{part}_{end}") for end in ("lower", "upper"))
     if math.isnan(lower):
         return ""
-    if is_down:
+    if getattr(change, part) < 0:
         lower, upper = -upper, -lower
     bounds = (_number(end, decimals).replace("-", "−") for end in (lower, upper))
     return f" ({' to '.join(bounds)})"
 
 
 def _points(value: float, decimals: int) -> str:
-    number = _number(value, decimals)
+    number = _number(abs(value), decimals)
     return f"{number} point" if number == "1" else f"{number} points"
 
 
 def _number(value: float, decimals: int) -> str:
     text = f"{100 * value:.{decimals - 2}f}"
     return "0" if float(text) == 0 else text
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}" if value > 0.985 or value < 0.0095 else f"{value:.2f}"
 
 
 def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
@@ -217,11 +198,9 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
             f"Of {step.n_compared:,} proteins, {step.n_moved:,} have a confidence that moved by "
             "half a point or more."
         )
-    moved = [entry for entry in touched if entry.change is not None]
-    if moved:
-        biggest = max(moved, key=lambda entry: abs(entry.change.total) if entry.change else 0.0)
-        if biggest.change is not None and abs(biggest.change.total) >= STILL:
-            parts.append(f"Most changed: {biggest.sentence}")
+    sizes = [abs(entry.change.total) if entry.change else -1.0 for entry in touched]
+    if max(sizes, default=0.0) >= STILL:
+        parts.append(f"Most changed: {touched[sizes.index(max(sizes))].sentence}")
     return tuple(parts)
 
 
@@ -240,12 +219,14 @@ def class_changes(
         samples = sets.samples()
         if sets.fixed.n_samples:
             fixed = how.calibrator.fit(sets.fixed)
+    three = (older.calibration, fixed, newer.calibration)
     found = []
     for class_ in range(len(how.class_names)):
         entry = _described(class_, older, newer, how, fixed, samples[class_])
-        entry = replace(entry, is_moved=_is_moved(class_, entry, older, newer))
         if sets is not None and entry.is_touched:
-            entry = _explained(class_, entry, samples[class_], older, newer, how, fixed)
+            share = share_change(samples[class_], how.options)
+            score, change = _explained(class_, entry, samples[class_], three, newer.labelled, how)
+            entry = replace(entry, share=share, score=score, change=change)
         found.append(with_sentence(entry, float(how.scale)))
     return tuple(found)
 
@@ -271,24 +252,36 @@ def _described(
     grid: Floats = np.zeros(0)
     if all(depends_on_score_alone(to_record(one.calibration), name) for one in both):
         grid = np.linspace(0.0, how.scale, N_GRID)
-    asked = at_scores(_blank(how), class_, grid)
+    asked = _asked(how, class_, grid)
     first, second = (release.calibration.confidence(asked) for release in both)
+    curves = {
+        f"{time}{end}": tuple(values.tolist())
+        for time, of in (("before", first), ("after", second))
+        for end, values in (("", of.value), ("_lower", of.lower), ("_upper", of.upper))
+    }
     flat = fixed.confidence(asked).value if fixed is not None and len(grid) else np.zeros(0)
-    counted = [
-        [int(release.counts.get(name, {}).get(key, 0)) for release in both]
-        for key in ("n", "n_correct", "n_clusters")
-    ]
     given = [sample for sample in samples if sample is not None]
     edges = np.linspace(0.0, given[-1].scale, N_BINS + 1) if given else np.zeros(0)
+    histograms = {
+        f"{outcome}_{time}": _histogram(sample, outcome == "right", edges)
+        for time, sample in (("before", samples[0]), ("after", samples[2]))
+        for outcome in ("right", "wrong")
+    }
+    counts = {
+        key: tuple(int(release.counts.get(name, {}).get(of, 0)) for release in both)
+        for key, of in (("n_predicted", "n"), ("n_correct",) * 2, ("n_clusters",) * 2)
+    }
+    if not len(grid) and newer.labelled is not None:
+        predictions = newer.labelled.predictions
+        asked = predictions.take(predictions.predicted_class == class_)
+        first, second = (release.calibration.confidence(asked) for release in both)
+    parts: dict[str, Any] = {**counts, **curves, **histograms}
     return ClassChange(
         class_name=name,
         n_true=tuple(
             0 if release.labelled is None else int((release.labelled.true_class == class_).sum())
             for release in both
         ),
-        n_predicted=tuple(counted[0]),
-        n_correct=tuple(counted[1]),
-        n_clusters=tuple(counted[2]),
         parameters=tuple(
             ParameterChange(key, chosen[0].get(key, NONE), chosen[1].get(key, NONE))
             for key in dict.fromkeys([*chosen[0], *chosen[1]])
@@ -296,44 +289,21 @@ def _described(
         score=NONE,
         change=None,
         share=None,
-        edges=_tuple(edges),
-        right_before=_histogram(samples[0], True, edges),
-        wrong_before=_histogram(samples[0], False, edges),
-        right_after=_histogram(samples[2], True, edges),
-        wrong_after=_histogram(samples[2], False, edges),
-        grid=_tuple(grid),
-        before=_tuple(first.value),
-        before_lower=_tuple(first.lower),
-        before_upper=_tuple(first.upper),
-        after=_tuple(second.value),
-        after_lower=_tuple(second.lower),
-        after_upper=_tuple(second.upper),
-        fixed=_tuple(flat),
+        edges=tuple(edges.tolist()),
+        grid=tuple(grid.tolist()),
+        fixed=tuple(flat.tolist()),
+        is_moved=not np.allclose(
+            first.value, second.value, rtol=0.0, atol=ROUNDING, equal_nan=True
+        ),
+        **parts,
     )
 
 
-def _is_moved(class_: int, entry: ClassChange, older: ReleaseData, newer: ReleaseData) -> bool:
-    """Return whether the two calibrations say different things of a class."""
-    first, second = np.array(entry.before), np.array(entry.after)
-    if not entry.grid:
-        if newer.labelled is None:
-            return False
-        predictions = newer.labelled.predictions
-        asked = predictions.take(predictions.predicted_class == class_)
-        first, second = (one.calibration.confidence(asked).value for one in (older, newer))
-    return not np.allclose(first, second, rtol=0.0, atol=ROUNDING, equal_nan=True)
-
-
-def _blank(how: Comparison) -> Predictions:
+def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
+    """Return predictions of a class at some scores."""
     nobody = np.zeros(0, dtype=np.int64)
-    return Predictions(
-        nobody.astype(object), how.class_names, how.scale, how.resolution, nobody,
-        nobody.astype(np.float64),
-    )  # fmt: skip
-
-
-def _tuple(values: Floats) -> tuple[float, ...]:
-    return tuple(values.tolist())
+    blank = Predictions(nobody.astype(object), how.class_names, how.scale, how.resolution, nobody)
+    return at_scores(blank, class_, scores)
 
 
 def _histogram(sample: ClassSample | None, is_right: bool, edges: Floats) -> tuple[int, ...]:
@@ -347,42 +317,32 @@ def _explained(
     class_: int,
     entry: ClassChange,
     samples: tuple[ClassSample | None, ...],
-    older: ReleaseData,
-    newer: ReleaseData,
+    three: tuple[Calibration | None, ...],
+    labelled: Labelled | None,
     how: Comparison,
-    fixed: Calibration | None,
-) -> ClassChange:
-    """Return a class with what moved its confidence and its share right."""
-    share = share_change(samples, how.options)
-    first, _, last = samples
-    if first is None or last is None or fixed is None:
-        return replace(entry, share=share)
-    three = (older.calibration, fixed, newer.calibration)
-    change: Change
+) -> tuple[float, Change | None]:
+    """Return at which score a class is compared, and what moved its confidence there."""
+    if samples[0] is None or samples[2] is None or three[1] is None:
+        return NONE, None
+    calibrations = [one for one in three if one is not None]
     if entry.grid:
-        score = float(np.median(first.score))
-        asked = at_scores(_blank(how), class_, np.array([score]))
-        points = [float(one.confidence(asked).value[0]) for one in three]
-        change = change_of(points, draws_at(how.calibrator, samples, score, how.options),
-                           how.options)  # fmt: skip
+        score = float(np.median(samples[0].score))
+        asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
+        draws = draws_at(how.calibrator, samples, score, how.options)
     else:
-        assert newer.labelled is not None
-        score = NONE
-        positives = newer.labelled.take(newer.labelled.predictions.predicted_class == class_)
-        points = [
-            float(np.average(one.confidence(positives.predictions).value,
-                             weights=positives.weight))
-            for one in three
-        ]  # fmt: skip
-        change = change_of(points, [None] * len(three), how.options)
+        assert labelled is not None
+        positives = labelled.take(labelled.predictions.predicted_class == class_)
+        score, asked, weight = NONE, positives.predictions, positives.weight
+        draws = [None] * len(three)
+    points = [float(np.average(one.confidence(asked).value, weights=weight))
+              for one in calibrations]  # fmt: skip
     if any(np.isnan(point) for point in points):
-        return replace(entry, share=share)
-    return replace(entry, share=share, score=score, change=change)
+        return NONE, None
+    return score, change_of(points, draws, how.options)
 
 
 N_FOLDS = 10
 MOST_MOVED = 20  # proteins named on the page
-HALF_A_POINT = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,17 +379,22 @@ def compare(
     """Return what changed from one release to another, and for every protein."""
     proteins = _proteins(older, newer, asked)
     before, after = older.labelled, newer.labelled
-    metrics: tuple[MetricChange, ...] = ()
-    drift: Drift | None = None
     sets: ThreeSets | None = None
+    found: dict[str, Any] = {}
     if before is not None and after is not None:
         sets = three_sets(before, after)
         held_out = _held_out(before, how.calibrator, _fold(before))
-        metrics = _metrics(older, newer, how, held_out)
         known = OldSet(before, older.calibration, held_out, how.calibrator)
         trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
-        drift = drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs)
-    n_lightened = 0 if sets is None else _n_lightened(sets)
+        now = dict(zip(after.predictions.ids, after.weight.tolist(), strict=True))
+        weights = zip(before.predictions.ids, before.weight.tolist(), strict=True)
+        found = {
+            "metrics": _metrics(older, newer, before, after, how, held_out),
+            "n_lightened": sum(now.get(name, weight) < weight for name, weight in weights),
+            "drift": drift_of(known, trove, how.options.level, how.options.n_draws, how.n_signs),
+        }
+    if proteins is not None:
+        found |= _moved(proteins)
     step = ReleaseStep(
         older=older.state,
         newer=newer.state,
@@ -437,12 +402,8 @@ def compare(
         scale=float(how.scale),
         level=how.options.level,
         classes=class_changes(older, newer, how, sets),
-        metrics=metrics,
-        n_lightened=n_lightened,
-        drift=drift,
+        **found,
     )
-    if proteins is not None:
-        step = _with_proteins(step, proteins)
     return replace(step, sentences=step_sentences(step)), proteins
 
 
@@ -450,36 +411,27 @@ def _proteins(
     older: ReleaseData, newer: ReleaseData, asked: Predictions | None
 ) -> ProteinChanges | None:
     """Return the changes of all proteins, the greatest first, ties by id."""
-    is_new = None
+    old: Strings | None = None
     if asked is None:
         if newer.labelled is None:
             return None
         asked = newer.labelled.predictions
-        if older.labelled is not None:
-            is_new = ~np.isin(asked.ids, older.labelled.predictions.ids)
-    if is_new is None:
-        is_new = np.zeros(asked.n_samples, dtype=np.bool_)
+        old = None if older.labelled is None else older.labelled.predictions.ids
+    is_new = ~np.isin(asked.ids, asked.ids if old is None else old)
     before, after = (one.calibration.confidence(asked) for one in (older, newer))
     size = np.nan_to_num(np.abs(after.value - before.value), nan=-1.0)
     order = np.lexsort((asked.ids.astype(str), -size))
-    return ProteinChanges(
-        asked.take(order), _taken(before, order), _taken(after, order), is_new[order]
+    first, second = (
+        Confidence(*(part[order] for part in vars(one).values())) for one in (before, after)
     )
+    return ProteinChanges(asked.take(order), first, second, is_new[order])
 
 
-def _taken(confidence: Confidence, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Confidence:
-    return Confidence(
-        confidence.value[rows], confidence.lower[rows], confidence.upper[rows],
-        confidence.support[rows], confidence.note[rows],
-    )  # fmt: skip
-
-
-def _with_proteins(step: ReleaseStep, proteins: ProteinChanges) -> ReleaseStep:
-    """Return a step that names the proteins that moved most."""
+def _moved(proteins: ProteinChanges) -> dict[str, Any]:
+    """Return how many proteins moved, and which moved most."""
     difference = np.abs(proteins.after.value - proteins.before.value)
-    known = ~np.isnan(difference)
+    n_moved = int((difference >= STILL).sum())
     names, score = proteins.predictions.class_names, proteins.predictions.top_score
-    n_shown = min(MOST_MOVED, int((known & (difference >= HALF_A_POINT)).sum()))
     moved = tuple(
         Moved(
             id=str(proteins.predictions.ids[row]),
@@ -489,17 +441,10 @@ def _with_proteins(step: ReleaseStep, proteins: ProteinChanges) -> ReleaseStep:
             after=float(proteins.after.value[row]),
             is_new=bool(proteins.is_new[row]),
         )
-        for row in range(n_shown)
+        for row in range(min(MOST_MOVED, n_moved))
     )
-    n_moved = int((difference[known] >= HALF_A_POINT).sum())
-    return replace(step, n_compared=int(known.sum()), n_moved=n_moved, moved=moved)
-
-
-def _n_lightened(sets: ThreeSets) -> int:
-    """Return how many old proteins weigh less in the newer release."""
-    now = dict(zip(sets.after.predictions.ids, sets.after.weight.tolist(), strict=True))
-    old = zip(sets.before.predictions.ids, sets.before.weight.tolist(), strict=True)
-    return sum(now.get(name, weight) < weight for name, weight in old)
+    n_compared = int((~np.isnan(difference)).sum())
+    return {"n_compared": n_compared, "n_moved": n_moved, "moved": moved}
 
 
 def _fold(labelled: Labelled) -> Integers:
@@ -511,20 +456,18 @@ def _held_out(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Flo
 
 
 def _metrics(
-    older: ReleaseData, newer: ReleaseData, how: Comparison, held_out: Floats
+    older: ReleaseData,
+    newer: ReleaseData,
+    before: Labelled,
+    after: Labelled,
+    how: Comparison,
+    held_out: Floats,
 ) -> tuple[MetricChange, ...]:
     """Return held-out metrics of both releases on the proteins that both can judge."""
-    before, after = older.labelled, newer.labelled
-    assert before is not None and after is not None
     # Families keep their fold, so that the same ones are left out together in both.
     kept = dict(zip(before.cluster, _fold(before).tolist(), strict=True))
-    fold = np.array(
-        [
-            kept.get(cluster, own)
-            for cluster, own in zip(after.cluster, _fold(after).tolist(), strict=True)
-        ],
-        dtype=np.int64,
-    )
+    own = zip(after.cluster, _fold(after).tolist(), strict=True)
+    fold = np.array([kept.get(cluster, fold) for cluster, fold in own], dtype=np.int64)
     judged = _held_out(after, how.calibrator, fold)
     later = dict(zip(after.predictions.ids, judged, strict=True))
     in_newer = np.array([later.get(name, NONE) for name in before.predictions.ids])
@@ -543,34 +486,28 @@ def _metric_changes(
     known = ~np.isnan(first) & ~np.isnan(second)
     judged, first, second = judged.take(known), first[known], second[known]
     predicted = judged.predictions.predicted_class
+    n_draws, level = how.options.n_draws, how.options.level
     found = []
-    for class_ in (None, *np.unique(predicted).tolist()):
+    for class_ in (None, *np.unique(predicted).tolist()) if len(first) else ():
         rows = np.flatnonzero(predicted == class_) if class_ is not None else np.arange(len(first))
-        if len(rows) == 0:
-            continue
         part = judged.take(rows)
+        weight = part.weight / part.weight.sum()
         for metric in (NLL, BRIER):
             assert metric.losses is not None
             one, other = (metric.losses(of[rows], part.is_correct) for of in (first, second))
-            weight = part.weight / part.weight.sum()
-            lower, upper = _paired(part, other - one, how.options)
+            lower = upper = NONE
+            if n_draws and len(np.unique(part.cluster)) > 1:
+                lower, upper = interval(drawn_means(part, other - one, n_draws), level)
             found.append(
                 MetricChange(
-                    None if class_ is None else how.class_names[class_],
-                    metric.name,
-                    sample,
-                    float(weight @ one),
-                    float(weight @ other),
-                    lower,
-                    upper,
-                    len(rows),
+                    class_name=None if class_ is None else how.class_names[class_],
+                    metric=metric.name,
+                    sample=sample,
+                    before=float(weight @ one),
+                    after=float(weight @ other),
+                    lower=lower,
+                    upper=upper,
+                    n=len(rows),
                 )
             )
     return found
-
-
-def _paired(part: Labelled, difference: Floats, options: FitOptions) -> tuple[float, float]:
-    """Return the interval of a weighted mean, families drawn."""
-    if options.n_draws == 0 or len(np.unique(part.cluster)) < 2:
-        return NONE, NONE
-    return interval(drawn_means(part, difference, options.n_draws), options.level)

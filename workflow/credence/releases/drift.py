@@ -37,53 +37,45 @@ def class_sentence(found: DriftClass) -> str:
     """Return what the tests of one class say."""
     name = "All predictions" if found.class_name is None else found.class_name
     families = "1 family" if found.n_clusters == 1 else f"{found.n_clusters:,} families"
-    counted = f"{found.n:,} of the trove in {families}"
+    counted = f"{name}: {found.n:,} of the trove in {families}"
     if found.n_clusters < FEW:
-        return f"{name}: {counted}: too few to tell."
-    return f"{name}: {counted}, {_verdict(found)}"
+        return f"{counted}: too few to tell."
+    right = f"{found.n_correct:,} right where {found.expected:,.1f} were expected"
+    return f"{counted}, {right}{_verdict(found)}"
 
 
 def _verdict(found: DriftClass) -> str:
-    raw, corrected = _least(found, False), _least(found, True)
-    right = f"{found.n_correct:,} right where {found.expected:,.1f} were expected"
+    plain = [entry for entry in found.tests if not entry.is_corrected]
+    raw = _least([entry.p_adjusted for entry in plain])
+    corrected = _least([entry.p_adjusted for entry in found.tests if entry.is_corrected])
     if math.isnan(raw):
-        return f"{right}; every old confidence is 0 or 1: no test."
-    alone = _least(found, False, counted=False)
+        return "; every old confidence is 0 or 1: no test."
+    alone = _least([entry.p_value for entry in plain])
     if alone <= LEVEL < raw:
         return (
-            f"{right}: the old confidences may not hold: p {_p(alone)} by "
-            f"itself, {_p(raw)} as one of several classes."
+            f": the old confidences may not hold: p {_p(alone)} by itself, {_p(raw)} as one of "
+            "several classes."
         )
     if raw > LEVEL:
-        power = max((entry.power for entry in found.tests if not entry.is_corrected), default=NONE)
-        stated = f"{right}: no more than chance allows (p {_p(raw)})"
+        power = max(entry.power for entry in plain)
         seen = f"; five points off throughout would be seen {100 * power:.0f} times in 100"
-        return f"{stated}{'' if math.isnan(power) else seen}."
+        known = "" if math.isnan(power) else seen
+        return f": no more than chance allows (p {_p(raw)}){known}."
+    fails = f": the old confidences do not hold (p {_p(raw)})"
+    at_its_own = f"once corrected for the trove's class frequencies (p {_p(corrected)})"
     if math.isnan(corrected):
-        return (
-            f"{right}: the old confidences do not hold (p {_p(raw)}); whether "
-            "that is only its other class frequencies cannot be seen here."
-        )
+        return f"{fails}; whether that is only its other class frequencies cannot be seen here."
     if corrected > LEVEL:
-        return (
-            f"{right}: the old confidences do not hold (p {_p(raw)}), and do "
-            f"once corrected for the trove's class frequencies (p {_p(corrected)})."
-        )
+        return f"{fails}, and do {at_its_own}."
     return (
-        f"{right}: the old confidences do not hold (p {_p(raw)}), nor once "
-        f"corrected for the trove's class frequencies (p {_p(corrected)}): its proteins differ "
-        "from the old ones, or these were too few to learn from."
+        f"{fails}, nor {at_its_own}: its proteins differ from the old ones, or these were too "
+        "few to learn from."
     )
 
 
-def _least(found: DriftClass, is_corrected: bool, counted: bool = True) -> float:
+def _least(p_values: list[float]) -> float:
     """Return the least p-value of the tests, twice: there are two of them."""
-    own = [
-        entry.p_adjusted if counted else entry.p_value
-        for entry in found.tests
-        if entry.is_corrected == is_corrected
-    ]
-    return min(1.0, len(own) * min(own)) if own else NONE
+    return min(1.0, len(p_values) * min(p_values)) if p_values else NONE
 
 
 def _p(value: float) -> str:
@@ -153,8 +145,7 @@ def drift_of(
         return Drift(0, 0, int(is_related.sum()), (), (), stated)
     raw = old.calibration.confidence(fresh.predictions).value
     tests = _tests(fresh, raw, False, n_signs)
-    weight = class_weights(fresh, old.labelled)
-    corrected = _corrected(old, fresh, weight)
+    corrected = _corrected(old, fresh)
     if corrected is not None:
         tests += _tests(fresh, corrected, True, n_signs)
     classes = tuple(
@@ -167,11 +158,11 @@ def drift_of(
     return replace(found, sentences=sentences(found, corrected is not None))
 
 
-def _corrected(old: OldSet, fresh: Labelled, weight: Floats) -> Floats | None:
+def _corrected(old: OldSet, fresh: Labelled) -> Floats | None:
     """Return the old confidences at the trove's class frequencies; None where it has one class."""
     if len(np.unique(fresh.true_class)) < 2:
         return None
-    moved = shifted(old.labelled, weight)
+    moved = shifted(old.labelled, class_weights(fresh, old.labelled))
     if moved.n_samples == 0:
         return None
     return old.calibrator.fit(moved).confidence(fresh.predictions).value
@@ -191,13 +182,13 @@ def _tests(
         (
             entry.class_name,
             DriftTest(
-                entry.test,
-                is_corrected,
-                entry.statistic,
-                entry.p_value,
+                test=entry.test,
+                is_corrected=is_corrected,
+                statistic=entry.statistic,
+                p_value=entry.p_value,
                 # Over all there is one test; over classes Holm's rule counts them.
-                entry.p_value if entry.class_name is None else entry.p_adjusted,
-                entry.power,
+                p_adjusted=entry.p_value if entry.class_name is None else entry.p_adjusted,
+                power=entry.power,
             ),
         )
         for entry in found
@@ -214,7 +205,6 @@ def _class(
     level: float,
     n_draws: int,
 ) -> DriftClass:
-    names = fresh.predictions.class_names
     here, there = (
         np.ones(part.n_samples, dtype=np.bool_)
         if class_ is None
@@ -226,8 +216,11 @@ def _class(
     new, known = fresh.take(here), old.labelled.take(there)
     loss_new = negative_log_likelihood(confidence[here], new.is_correct)
     loss_old = negative_log_likelihood(old.held_out[there], known.is_correct)
-    lower, upper = _difference(known, loss_old, new, loss_new, level, n_draws)
-    name = None if class_ is None else names[class_]
+    lower = upper = NONE
+    if n_draws and min(known.n_samples, new.n_samples):
+        drawn = drawn_means(new, loss_new, n_draws) - drawn_means(known, loss_old, n_draws)
+        lower, upper = interval(drawn, level)
+    name = None if class_ is None else fresh.predictions.class_names[class_]
     found = DriftClass(
         class_name=name,
         n=new.n_samples,
@@ -246,18 +239,6 @@ def _class(
 
 def _mean(loss: Floats, weight: Floats) -> float:
     return float((loss * weight).sum() / weight.sum()) if len(loss) else NONE
-
-
-def _difference(
-    known: Labelled, loss_old: Floats, new: Labelled, loss_new: Floats, level: float, n_draws: int
-) -> tuple[float, float]:
-    """Return the interval of the difference of two means, families drawn in both."""
-    if n_draws == 0 or min(known.n_samples, new.n_samples) == 0:
-        return NONE, NONE
-    means = [
-        drawn_means(part, loss, n_draws) for part, loss in ((known, loss_old), (new, loss_new))
-    ]
-    return interval(means[1] - means[0], level)
 
 
 def interval(draws: Floats, level: float) -> tuple[float, float]:
@@ -288,26 +269,25 @@ def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTrut
         distance, p_value = exchange_test(first, second, n_exchanges)
         found.append(
             DriftTruth(
-                name,
-                first.n_samples,
-                second.n_samples,
-                len(np.unique(first.cluster)),
-                len(np.unique(second.cluster)),
-                float(first.is_correct.mean()),
-                float(second.is_correct.mean()),
-                distance,
-                p_value,
-                NONE,
+                class_name=name,
+                n_old=first.n_samples,
+                n_trove=second.n_samples,
+                n_clusters_old=len(np.unique(first.cluster)),
+                n_clusters_trove=len(np.unique(second.cluster)),
+                right_old=float(first.is_correct.mean()),
+                right_trove=float(second.is_correct.mean()),
+                distance=distance,
+                p_value=p_value,
+                p_adjusted=NONE,
             )
         )
-    few = [min(entry.n_clusters_old, entry.n_clusters_trove) < FEW for entry in found]
-    p_values = np.array(
-        [NONE if skip else entry.p_value for entry, skip in zip(found, few, strict=True)]
-    )
-    adjusted = holm(p_values)
+    p_values = [
+        NONE if min(entry.n_clusters_old, entry.n_clusters_trove) < FEW else entry.p_value
+        for entry in found
+    ]
     return tuple(
         replace(entry, p_adjusted=float(value))
-        for entry, value in zip(found, adjusted, strict=True)
+        for entry, value in zip(found, holm(np.array(p_values)), strict=True)
     )
 
 
