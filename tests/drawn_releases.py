@@ -13,7 +13,7 @@ import pytest
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, Predictions, from_scores, label
-from credence.releases.chain import (
+from credence.releases.files import (
     Release,
     ReleaseCounts,
     counts_by_class,
@@ -21,11 +21,11 @@ from credence.releases.chain import (
     set_digest,
     write_release,
 )
-from credence.releases.trove_tables import AttachedProteins, write_attached
 from credence.tables.calibration_file import CalibrationFile, settings_record, write_calibration
 from credence.tables.contract import Groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.samples import Samples, write_samples
+from credence.tables.writing import write_table
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other")
 FOUND = (0.3, 0.2, 0.2, 0.3)
@@ -83,7 +83,7 @@ class Chain:
         number: int = 0,
         parent: Path | None = None,
         method: str = "kernel",
-        attached: AttachedProteins | None = None,
+        attached: dict[str, np.ndarray] | None = None,
         options: FitOptions = OPTIONS,
         role: np.ndarray | None = None,
     ) -> Path:
@@ -121,7 +121,7 @@ class Chain:
             ),
         )  # fmt: skip
         if attached is not None:
-            write_attached(here / "attach.tsv", attached)
+            write_table(here / "attach.tsv", attached)
         counts = ReleaseCounts(
             n, held.n_samples, len(set(held.cluster)), 0,
             dict(counts_by_class(predictions.class_names, held.true_class.tolist())),
@@ -159,17 +159,19 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     blank = np.full(n, "", dtype=object)
     unknown = np.full(n, np.nan)
     is_repeat = np.arange(n) == n - 1
-    attached = AttachedProteins(
-        ids,
-        np.full(n, "HTJ", dtype=object),
-        np.where(is_repeat, "exact_repeat", "added").astype(object),
-        np.where(is_repeat, "", np.append(trove.cluster, "")).astype(object),
-        np.where(is_repeat, "", "g1").astype(object),
-        np.where(is_repeat, "old_0001", "").astype(object),
-        np.where(is_repeat, "HTJ", "").astype(object),
-        np.where(is_repeat, 1.0, unknown),
-        np.where(is_repeat, 1.0, unknown),
-        np.where(is_repeat, "the set has 'old_0001', the same sequence", blank).astype(object),
-    )
+    attached = {
+        "id": ids,
+        "true_class": np.full(n, "HTJ", dtype=object),
+        "outcome": np.where(is_repeat, "exact_repeat", "added").astype(object),
+        "cluster": np.where(is_repeat, "", np.append(trove.cluster, "")).astype(object),
+        "group": np.where(is_repeat, "", "g1").astype(object),
+        "relative": np.where(is_repeat, "old_0001", "").astype(object),
+        "relative_class": np.where(is_repeat, "HTJ", "").astype(object),
+        "identity": np.where(is_repeat, 1.0, unknown),
+        "coverage": np.where(is_repeat, 1.0, unknown),
+        "reason": np.where(is_repeat, "the set has 'old_0001', the same sequence", blank).astype(
+            object
+        ),
+    }
     second = chain.write(joined(base, trove), "htj", 1, first, attached=attached)
     return first, second

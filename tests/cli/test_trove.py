@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from credence.app import run_command_line
-from credence.releases.chain import read_release
-from credence.releases.trove_tables import read_attach_summary, read_attached
+from credence.releases.files import read_attach_summary, read_attached, read_release
 from credence.simulate import CLASS_NAMES, WorldSettings, make_world, render_files
 from credence.tables.contract import read_groups
 
@@ -269,8 +268,8 @@ def test_every_planted_protein_has_the_outcome_that_it_was_planted_for(inside: P
     words = ["attach", "trove_mixed.csv", "--name", "mixed", "--fasta", "trove_mixed.fasta"]
     assert run_command_line([*words, *ATTACH, "--out", "one"]) == 0
     table = read_attached(inside / "one" / "attach.tsv")
-    outcome = dict(zip(table.ids, table.outcome, strict=True))
-    relative = dict(zip(table.ids, table.relative, strict=True))
+    outcome = dict(zip(table["id"], table["outcome"], strict=True))
+    relative = dict(zip(table["id"], table["relative"], strict=True))
     expected = {
         "exact_repeat": "exact_repeat",
         "label_conflict": "label_conflict",
@@ -456,7 +455,7 @@ def test_given_clusters_are_given_for_the_trove_too(
     assert run_command_line([*given, "--trove-clusters", "new.tsv"]) == 0
     table = read_attached(inside / "one" / "attach.tsv")
     learnt = set(family_of(inside, "training").values())
-    for id_, outcome in zip(table.ids, table.outcome, strict=True):
+    for id_, outcome in zip(table["id"], table["outcome"], strict=True):
         if outcome in ("added", "bridges_groups", "training_relative"):
             assert (outcome == "training_relative") == (new[id_] in learnt)
     write_clusters(inside / "new.tsv", dict(list(new.items())[1:]))

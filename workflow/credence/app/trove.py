@@ -139,7 +139,7 @@ def list_(config: str) -> None:
 
 def _state(settings: Configuration, release: str, trove: Trove) -> str:
     """Return what became of a trove, in words."""
-    from credence.releases.trove_tables import read_attach_summary
+    from credence.releases.files import read_attach_summary
     from credence.stages.troves import digest_problems
 
     changed = [problem.where for problem in digest_problems(trove.sha256)]

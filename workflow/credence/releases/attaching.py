@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -87,20 +86,19 @@ OUTCOMES: dict[str, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class KnownSet(Proteins):
-    """The set so far: proteins that stay as they are; residues '' where they are not known."""
-
-    class_: Integers  # True classes
-    cluster: Strings  # As in the table of groups
-    group: Strings
-    role: Strings
-
-
-@dataclass(frozen=True, eq=False)
 class NewSet(Proteins):
     """The scored proteins of a trove; residues '' where they are not known."""
 
     class_: Integers  # True classes; `credence.predictions.UNKNOWN_CLASS` where there is none
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSet(NewSet):
+    """The set so far: proteins that stay as they are."""
+
+    cluster: Strings  # As in the table of groups
+    group: Strings
+    role: Strings
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,20 +125,20 @@ class Attachment:
         return {name: found.count(name) for name in OUTCOMES}
 
 
-class Search(Protocol):
-    """What finds the relatives of new proteins; likeness is 0 where not known."""
+class Search:
+    """What finds the relatives of new proteins; this one knows of none."""
 
     def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
-        """Return for each new protein one relative under each label."""
-        ...
+        """Return for each new protein one relative under each label; likeness 0: not known."""
+        return no_pairs()
 
     def among_new(self, new: Proteins) -> Pairs:
         """Return enough pairs to connect all new proteins that belong together."""
-        ...
+        return no_pairs()
 
 
 @dataclass(frozen=True)
-class SequenceSearch:
+class SequenceSearch(Search):
     """Relatives as METHODS section 4 defines them."""
 
     finder: Finder  # What finds alike sequences
@@ -148,11 +146,11 @@ class SequenceSearch:
     threads: int = 1  # Alignments at a time
 
     def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
-        """Return one relative under each label (see :class:`Search`)."""
+        """Return one relative under each label."""
         return relatives_by_label(new, old, label, self.finder, self.thresholds, self.threads)
 
     def among_new(self, new: Proteins) -> Pairs:
-        """Return the graph that clusters are made of (see :class:`Search`)."""
+        """Return the graph that clusters are made of."""
         graph = draw_graph(new, self.finder, self.thresholds)
         code = graph.distinct.code
         _, row = np.unique(code, return_index=True)
@@ -163,14 +161,14 @@ class SequenceSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class TableSearch:
+class TableSearch(Search):
     """Relatives are those whom a table gives one cluster."""
 
     old: Mapping[str, str]  # Id → cluster: of the set and of training, and of the trove
     new: Mapping[str, str]
 
     def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
-        """Return one relative under each label, the first by id (see :class:`Search`)."""
+        """Return one relative under each label, the first by id."""
         homes: dict[str, dict[str, int]] = {}
         for row in np.argsort(old.ids.astype(str), kind="stable").tolist():
             cluster = self.old[old.ids[row]]
@@ -184,27 +182,10 @@ class TableSearch:
         )
 
     def among_new(self, new: Proteins) -> Pairs:
-        """Return each protein with the first of its cluster (see :class:`Search`)."""
+        """Return each protein with the first of its cluster."""
         first: dict[str, int] = {}
-        links = []
-        for row, id_ in enumerate(new.ids):
-            head = first.setdefault(self.new[id_], row)
-            if head != row:
-                links.append((head, row))
-        return _unknown_likeness(links)
-
-
-@dataclass(frozen=True)
-class NoSearch:
-    """Relatives are not known."""
-
-    def among_old(self, new: Proteins, old: Proteins, label: Strings) -> Pairs:
-        """Return no pairs."""
-        return no_pairs()
-
-    def among_new(self, new: Proteins) -> Pairs:
-        """Return no pairs."""
-        return no_pairs()
+        heads = [first.setdefault(self.new[id_], row) for row, id_ in enumerate(new.ids)]
+        return _unknown_likeness([(head, row) for row, head in enumerate(heads) if head != row])
 
 
 def _unknown_likeness(links: list[tuple[int, int]]) -> Pairs:
@@ -220,13 +201,15 @@ def attach_trove(
 ) -> Attachment:
     """Return what becomes of each protein of a trove, whatever their order."""
     draft = _Draft(known, training, new, class_names)
-    draft.judge_labels()
+    for row in draft.open_rows().tolist():
+        if new.class_[row] == UNKNOWN_CLASS:
+            draft.judge(row, UNLABELLED, "it has no true class")
     draft.judge_ids()
     draft.judge_repeats()
     draft.judge_repeats_within()
     draft.judge_training(search)
     draft.place(search)
-    return draft.finished()
+    return draft.found
 
 
 class _Draft:
@@ -235,7 +218,9 @@ class _Draft:
     def __init__(
         self, known: KnownSet, training: Proteins, new: NewSet, class_names: tuple[str, ...]
     ) -> None:
-        self.known, self.training, self.new, self.names = known, training, new, class_names
+        self.known, self.new, self.names = known, new, class_names
+        no_class = np.full(training.n_proteins, UNKNOWN_CLASS, dtype=np.int64)
+        self.training = NewSet(training.ids, training.sequences, no_class)
         # Without sequences a protein is its id.
         self.key, self.known_key = (
             (new.sequences, known.sequences)
@@ -243,191 +228,150 @@ class _Draft:
             else (new.ids, known.ids)
         )
         n = new.n_proteins
-        blank = np.full(n, "", dtype=object)
-        self.outcome, self.cluster, self.group = blank, blank.copy(), blank.copy()
-        self.relative, self.reason = blank.copy(), blank.copy()
-        self.relative_class = np.full(n, UNKNOWN_CLASS, dtype=np.int64)
-        self.identity, self.coverage = np.full(n, np.nan), np.full(n, np.nan)
+        outcome, cluster, group, relative, reason = (
+            np.full(n, "", dtype=object) for _ in range(5)
+        )
+        identity, coverage = np.full(n, np.nan), np.full(n, np.nan)
+        class_ = np.full(n, UNKNOWN_CLASS, dtype=np.int64)
+        self.found = Attachment(
+            outcome, cluster, group, relative, class_, identity, coverage, reason
+        )
         # By id, so that the order of the trove is nothing.
         self.order = np.argsort(new.ids.astype(str), kind="stable")
 
     def open_rows(self) -> Integers:
         """Return the rows without an outcome, by id."""
-        return np.array([row for row in self.order if not self.outcome[row]], dtype=np.int64)
+        return np.asarray(self.order[self.found.outcome[self.order] == ""], dtype=np.int64)
 
-    def say(self, row: int, outcome: str, reason: str) -> None:
+    def judge(self, row: int, outcome: str, reason: str) -> None:
         """Give a protein its outcome."""
-        self.outcome[row], self.reason[row] = outcome, reason
+        self.found.outcome[row], self.found.reason[row] = outcome, reason
 
-    def point_at_known(self, row: int, old: int, identity: float, coverage: float) -> None:
-        """Name an old protein as what decided it."""
-        self.point_at(row, str(self.known.ids[old]), identity, coverage)
-        self.relative_class[row] = self.known.class_[old]
-
-    def point_at(self, row: int, relative: str, identity: float, coverage: float) -> None:
-        """Name the protein that decided it; likeness of 0 is not known."""
-        self.relative[row] = relative
+    def point_at(
+        self, row: int, of: NewSet, other: int, identity: float = 0.0, coverage: float = 0.0
+    ) -> str:
+        """Name the protein that decided it, and return its name; likeness of 0 is not known."""
+        self.found.relative[row] = str(of.ids[other])
+        self.found.relative_class[row] = of.class_[other]
         if identity > 0.0:
-            self.identity[row], self.coverage[row] = identity, coverage
-
-    def judge_labels(self) -> None:
-        """Set aside what has no true class."""
-        for row in self.open_rows().tolist():
-            if self.new.class_[row] == UNKNOWN_CLASS:
-                self.say(row, UNLABELLED, "it has no true class")
+            self.found.identity[row], self.found.coverage[row] = identity, coverage
+        return repr(str(of.ids[other]))
 
     def judge_ids(self) -> None:
         """Set aside ids that stand for another sequence already."""
-        known = {id_: row for row, id_ in enumerate(self.known.ids)}
-        learnt = dict(zip(self.training.ids, self.training.sequences, strict=True))
+        old_rows = {id_: row for row, id_ in enumerate(self.known.ids)}
+        learnt_rows = {id_: row for row, id_ in enumerate(self.training.ids)}
         for row in self.open_rows().tolist():
-            id_ = self.new.ids[row]
-            old = known.get(id_)
-            if old is not None and self.known_key[old] != self.key[row]:
-                self.say(row, ID_TAKEN, "the set has this id for another sequence")
-                self.point_at_known(row, old, 0.0, 0.0)
-            elif old is None and id_ in learnt and learnt[id_] != self.key[row]:
-                self.say(row, ID_TAKEN, "training has this id for another sequence")
-                self.point_at(row, str(id_), 0.0, 0.0)
+            old, learnt = (rows.get(self.new.ids[row]) for rows in (old_rows, learnt_rows))
+            if old is not None:
+                if self.known_key[old] != self.key[row]:
+                    self.judge(row, ID_TAKEN, "the set has this id for another sequence")
+                    self.point_at(row, self.known, old)
+            elif learnt is not None and self.training.sequences[learnt] != self.key[row]:
+                self.judge(row, ID_TAKEN, "training has this id for another sequence")
+                self.point_at(row, self.training, learnt)
 
     def judge_repeats(self) -> None:
         """Drop what the set has already; tell where the labels differ."""
-        rows_of: dict[str, list[int]] = {}
-        for old in np.argsort(self.known.ids.astype(str), kind="stable").tolist():
-            rows_of.setdefault(self.known_key[old], []).append(old)
+        known = self.known
+        rows_of = _rows_by(self.known_key, np.argsort(known.ids.astype(str), kind="stable"))
         for row in self.open_rows().tolist():
             same = rows_of.get(self.key[row], [])
             if not same:
                 continue
-            alike = [old for old in same if self.known.class_[old] == self.new.class_[row]]
-            old = (alike or same)[0]
-            self.point_at_known(row, old, 1.0, 1.0)
-            name = repr(str(self.known.ids[old]))
-            if alike:
-                self.say(row, EXACT_REPEAT, f"same sequence as {name}")
+            with_label = [old for old in same if known.class_[old] == self.new.class_[row]]
+            old = (with_label or same)[0]
+            name = self.point_at(row, known, old, 1.0, 1.0)
+            if with_label:
+                self.judge(row, EXACT_REPEAT, f"same sequence as {name}")
             else:
-                was, says = self.names[self.known.class_[old]], self.names[self.new.class_[row]]
+                was, says = self.names[known.class_[old]], self.names[self.new.class_[row]]
                 reason = f"same sequence as {name}, which is {was!r} and stays so, not {says!r}"
-                self.say(row, LABEL_CONFLICT, reason)
+                self.judge(row, LABEL_CONFLICT, reason)
 
     def judge_repeats_within(self) -> None:
         """Keep one of the trove's own repeats, or none where their labels differ."""
-        rows_of: dict[str, list[int]] = {}
-        for row in self.open_rows().tolist():
-            rows_of.setdefault(self.key[row], []).append(row)
-        for rows in rows_of.values():
-            classes = {int(self.new.class_[row]) for row in rows}
-            if len(classes) == 1:
-                for row in rows[1:]:
-                    self._twin(row, rows[0], REPEAT_WITHIN, "")
-                continue
-            for row in rows:
-                other = next(at for at in rows if self.new.class_[at] != self.new.class_[row])
-                label = self.names[self.new.class_[other]]
-                self._twin(row, other, CONFLICT_WITHIN, f", which is {label!r} there")
-
-    def _twin(self, row: int, other: int, outcome: str, more: str) -> None:
-        name = str(self.new.ids[other])
-        self.say(row, outcome, f"same sequence as {name!r} of the same trove{more}")
-        self.point_at(row, name, 1.0, 1.0)
-        self.relative_class[row] = self.new.class_[other]
-
-    def _proteins(self, rows: Integers) -> Proteins:
-        return Proteins(self.new.ids[rows], self.new.sequences[rows])
+        class_ = self.new.class_
+        for rows in _rows_by(self.key, self.open_rows()).values():
+            is_conflict = len(set(class_[rows])) > 1
+            for row in rows if is_conflict else rows[1:]:
+                other, outcome, more = rows[0], REPEAT_WITHIN, ""
+                if is_conflict:
+                    other = next(at for at in rows if class_[at] != class_[row])
+                    outcome = CONFLICT_WITHIN
+                    more = f", which is {self.names[class_[other]]!r} there"
+                name = self.point_at(row, self.new, other, 1.0, 1.0)
+                self.judge(row, outcome, f"same sequence as {name} of the same trove{more}")
 
     def judge_training(self, search: Search) -> None:
         """Set aside relatives of what the classifier learnt from."""
         rows, training = self.open_rows(), self.training
-        label = np.full(len(training.ids), "training", dtype=object)
-        found = search.among_old(
-            self._proteins(rows), Proteins(training.ids, training.sequences), label
-        )
+        label = np.full(training.n_proteins, "training", dtype=object)
+        found = search.among_old(self.new.take(rows), training, label)
         for at in range(found.n_pairs):
-            row, name = int(rows[found.first[at]]), str(training.ids[found.second[at]])
-            identity = float(found.identity[at])
-            self.say(
-                row,
-                TRAINING_RELATIVE,
-                f"relative of training protein {name!r}{_likeness(identity)}",
+            row, likeness = int(rows[found.first[at]]), float(found.identity[at])
+            name = self.point_at(
+                row, training, int(found.second[at]), likeness, float(found.coverage[at])
             )
-            self.point_at(row, name, identity, float(found.coverage[at]))
+            reason = f"relative of training protein {name}{_likeness(likeness)}"
+            self.judge(row, TRAINING_RELATIVE, reason)
 
     def place(self, search: Search) -> None:
         """Give the others cluster and group, or set them aside for what they connect."""
         known, group = self.known, _groups_in_effect(self.known)
         counts = np.flatnonzero(group != NO_GROUP)
         rows = self.open_rows()
-        found = search.among_old(
-            self._proteins(rows),
-            Proteins(known.ids[counts], known.sequences[counts]),
-            group[counts],
-        )
-        found = replace(found, first=rows[found.first], second=counts[found.second])
+        found = search.among_old(self.new.take(rows), known.take(counts), group[counts])
+        found = found.renamed(rows, counts)
         # The closest comes last, so that it is the one that is named.
         found = found.take(np.argsort(found.identity, kind="stable"))
         closed = _closed_groups(known)
         for at in range(found.n_pairs):
             row, old = int(found.first[at]), int(found.second[at])
-            identity = float(found.identity[at])
-            if self.outcome[row] != TEST_RELATIVE or group[old] in closed:
-                self.point_at_known(row, old, identity, float(found.coverage[at]))
-            if group[old] in closed:
-                name, where = str(known.ids[old]), f"the {closed[group[old]]} group"
-                reason = f"relative of protein {name!r} of {where}{_likeness(identity)}"
-                self.say(row, TEST_RELATIVE, reason)
+            likeness, role = float(found.identity[at]), closed.get(group[old])
+            if role is None and self.found.outcome[row] == TEST_RELATIVE:
+                continue
+            name = self.point_at(row, known, old, likeness, float(found.coverage[at]))
+            if role is not None:
+                reason = f"relative of protein {name} of the {role} group{_likeness(likeness)}"
+                self.judge(row, TEST_RELATIVE, reason)
         rows = self.open_rows()
-        self._settle(rows, self._attached(rows, found, group, search), group, closed)
-
-    def _attached(self, rows: Integers, found: Pairs, group: Strings, search: Search) -> Attached:
-        """Return what connects the rows left with groups, and with each other."""
         place = np.full(self.new.n_proteins, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
         to_old = found.take(place[found.first] >= 0)
-        return attach(
-            self.known.ids,
-            self.known.cluster,
-            group,
-            self.new.ids[rows],
-            replace(to_old, first=place[to_old.first]),
-            search.among_new(self._proteins(rows)),
-        )
+        to_old = replace(to_old, first=place[to_old.first])
+        new = self.new.take(rows)
+        among_new = search.among_new(new)
+        placed = attach(known.ids, known.cluster, group, new.ids, to_old, among_new)
+        self._settle(rows, placed, closed)
 
-    def _settle(
-        self, rows: Integers, placed: Attached, group: Strings, closed: Mapping[str, str]
-    ) -> None:
-        stays = placed.reason == ""
+    def _settle(self, rows: Integers, placed: Attached, closed: Mapping[str, str]) -> None:
+        """Give rows the clusters and groups found for them; clusters without a group get one."""
+        known, stays = self.known, placed.reason == ""
         for row, reason in zip(rows[~stays].tolist(), placed.reason[~stays], strict=True):
-            self.say(row, BRIDGES_GROUPS, str(reason))
-        added = rows[stays]
-        is_free = placed.group[stays] == NO_GROUP
-        cluster = _renamed(placed.cluster[stays], is_free, set(self.known.cluster))
-        open_ = np.isin(self.known.group.astype(str), list(closed), invert=True)
-        is_base = open_ & (self.known.group != NO_GROUP)
-        homes = pack_beside(
-            self.known.group[is_base],
-            self.known.class_[is_base],
+            self.judge(row, BRIDGES_GROUPS, str(reason))
+        added, group = rows[stays], placed.group[stays]
+        is_free = group == NO_GROUP
+        cluster = _renamed(placed.cluster[stays], is_free, set(known.cluster))
+        is_open = np.isin(known.group.astype(str), [*closed, NO_GROUP], invert=True)
+        group[is_free] = pack_beside(
+            known.group[is_open],
+            known.class_[is_open],
             cluster[is_free],
             self.new.class_[added[is_free]],
         )
-        joined_group = placed.group[stays]
-        joined_group[is_free] = homes
-        self.cluster[added], self.group[added] = cluster, joined_group
+        self.found.cluster[added], self.found.group[added] = cluster, group
         for row, name, founds in zip(added.tolist(), cluster, is_free.tolist(), strict=True):
             verb = "founds" if founds else "joins"
-            self.say(row, ADDED, f"{verb} cluster {str(name)!r}")
+            self.judge(row, ADDED, f"{verb} cluster {str(name)!r}")
 
-    def finished(self) -> Attachment:
-        """Return the verdicts."""
-        return Attachment(
-            self.outcome,
-            self.cluster,
-            self.group,
-            self.relative,
-            self.relative_class,
-            self.identity,
-            self.coverage,
-            self.reason,
-        )
+
+def _rows_by(key: Strings, rows: Integers) -> dict[str, list[int]]:
+    """Return the rows of each key, in the order given."""
+    found: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        found.setdefault(key[row], []).append(row)
+    return found
 
 
 def _likeness(identity: float) -> str:

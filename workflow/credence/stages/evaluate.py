@@ -35,7 +35,7 @@ from credence.findings import (
 )
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
-from credence.releases.trove_tables import read_attach_summary
+from credence.releases.files import read_attach_summary
 from credence.sets.coverage import judge_sets
 from credence.settings import setting_rules
 from credence.stages.check import read_summary

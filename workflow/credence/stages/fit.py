@@ -13,7 +13,7 @@ import numpy as np
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.problems import InputError
-from credence.releases.chain import set_digest
+from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
 from credence.stages.reading import (
     RELATIVES_KNOWN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,17 @@ from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.records import to_record
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
 from credence.releases.attaching import ADDED, OUTCOMES
-from credence.releases.chain import (
+from credence.releases.compare import Comparison, ReleaseData, compare
+from credence.releases.files import (
     FILE,
     Release,
     ReleaseCounts,
     counts_by_class,
+    read_attach_summary,
+    read_attached,
     read_release,
     set_digest,
     write_release,
-)
-from credence.releases.compare import Comparison, ReleaseData, compare
-from credence.releases.trove_tables import (
-    AttachedProteins,
-    read_attach_summary,
-    read_attached,
-    write_attached,
 )
 from credence.report.html import render_sections
 from credence.report.sections.releases import sections_of_step
@@ -107,7 +103,7 @@ def record_release(
         write_contract(folder / GROUPS, read_groups(Path(groups)), spreadsheet_safe=True)
         if attached is not None:
             table = read_attached(Path(attached).parent / ATTACHED)
-            write_attached(folder / ATTACHED, table, spreadsheet_safe=True)
+            write_table(folder / ATTACHED, table, spreadsheet_safe=True)
         for source, target in ((calibration, PUBLISHED), (out, FILE)):
             with open_output(folder / target) as handle:
                 handle.write(Path(source).read_bytes())
@@ -477,23 +473,15 @@ def _state(source: Source, labelled: Labelled | None) -> ReleaseState:
     )
 
 
-def outcomes_of(table: AttachedProteins) -> tuple[Outcome, ...]:
+def outcomes_of(table: Mapping[str, Any]) -> tuple[Outcome, ...]:
     """Return what became of a trove, counted, with the first of each outcome by id."""
-    order = np.argsort(table.ids.astype(str), kind="stable")
+    order = np.argsort(table["id"].astype(str), kind="stable")
     found = []
     for outcome, meaning in OUTCOMES.items():
-        rows = order[table.outcome[order] == outcome]
-        examples = () if outcome == ADDED else tuple(
-            SetAside(
-                str(table.ids[row]),
-                str(table.true_class[row]),
-                str(table.relative[row]),
-                str(table.relative_class[row]),
-                float(table.identity[row]),
-                float(table.coverage[row]),
-                str(table.reason[row]),
-            )
-            for row in rows[:MOST_EXAMPLES]
-        )  # fmt: skip
+        rows = order[table["outcome"][order] == outcome]
+        examples = tuple(
+            SetAside(**{entry.name: table[entry.name][row] for entry in fields(SetAside)})
+            for row in (() if outcome == ADDED else rows[:MOST_EXAMPLES])
+        )
         found.append(Outcome(outcome, meaning, len(rows), examples))
     return tuple(found)

@@ -23,19 +23,12 @@ from credence.releases.attaching import (
     Attachment,
     KnownSet,
     NewSet,
-    NoSearch,
     Search,
     SequenceSearch,
     TableSearch,
     attach_trove,
 )
-from credence.releases.chain import counts_by_class
-from credence.releases.trove_tables import (
-    AttachSummary,
-    attached_proteins,
-    write_attach_summary,
-    write_attached,
-)
+from credence.releases.files import AttachSummary, attached_proteins, counts_by_class
 from credence.stages.check import read_checked
 from credence.stages.reading import (
     as_calibrated,
@@ -52,7 +45,7 @@ from credence.tables.contract import Groups, read_clusters, read_groups, write_c
 from credence.tables.digests import sha256_of
 from credence.tables.joining import concatenate
 from credence.tables.samples import Samples, write_samples
-from credence.tables.writing import open_output, write_text
+from credence.tables.writing import open_output, write_json, write_table, write_text
 
 RESTORE = (
     "Put the file back as it was; or, where the change is meant, take its line out of sha256, "
@@ -168,7 +161,7 @@ def attach_tables(
     learnt = Proteins(*(np.empty(0, dtype=object) for _ in range(2)))
     if training is not None:
         learnt = read_training(training, proteins_match, known)
-    search: Search = NoSearch()
+    search: Search = Search()
     if clusters:
         if trove_clusters is None:
             raise refuse(
@@ -249,7 +242,7 @@ def _write(
         text = "".join(f">{new.ids[row]}\n{new.sequences[row]}\n" for row in added)
         write_text(folder / "added.fasta", text)
     unscored = trove.samples.unscored_ids
-    write_attached(folder / "attach.tsv", attached_proteins(new, found, class_names, unscored))
+    write_table(folder / "attach.tsv", attached_proteins(new, found, class_names, unscored))
     clusters, before = set(found.cluster[added]), set(groups.cluster)
     summary = AttachSummary(
         name=entry.name,
@@ -263,7 +256,7 @@ def _write(
             replace(file, role=f"trove {entry.name}: {file.role}") for file in trove.inputs
         ),
     )
-    write_attach_summary(folder / "attach.json", summary)
+    write_json(folder / "attach.json", summary)
     return summary
 
 

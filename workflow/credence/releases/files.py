@@ -1,8 +1,7 @@
-"""release.json: a release's name and date, what it rests on, and its parent.
+"""The files of a release: release.json, and what `credence attach` writes of its trove.
 
-Digests make the chain: that of a release covers its parent's, its own set and
-the files that were read, so that one sees whether a release rebuilt is
-the one that was.
+Digests make a chain of releases: that of a release covers its parent's, its own set and
+the files that were read, so that one sees whether a release rebuilt is the one that was.
 """
 
 from __future__ import annotations
@@ -12,15 +11,22 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from credence import __version__
 from credence.findings import InputFile
+from credence.predictions import UNKNOWN_CLASS, Strings
 from credence.problems import refuse
 from credence.records import read_record
+from credence.releases.attaching import OUTCOMES, UNSCORED, Attachment, NewSet
+from credence.tables.contract import Column, Kind, read_columns
 from credence.tables.digests import sha256_of
 from credence.tables.writing import write_json
 
 SCHEMA = "credence/release/1"
+ATTACH_SCHEMA = "credence/attach/1"
 REMEDY = "Derive the release again: credence run."
 BASE = "base"  # name of release 0: no trove may bear it
 FILE = "release.json"
@@ -94,3 +100,70 @@ def read_release(path: Path) -> Release:
 def counts_by_class(class_names: Sequence[str], codes: Sequence[int]) -> Mapping[str, int]:
     """Return how many of each class there are, zeros too."""
     return {name: list(codes).count(code) for code, name in enumerate(class_names)}
+
+
+# Of attach.tsv: classes by name, '' where there is none; likeness to the relative.
+COLUMNS = (
+    Column("id", unique=True),
+    Column("true_class", may_be_empty=True),
+    Column("outcome", choices=tuple(OUTCOMES)),
+    Column("cluster", may_be_empty=True),
+    Column("group", may_be_empty=True),
+    Column("relative", may_be_empty=True),
+    Column("relative_class", may_be_empty=True),
+    Column("identity", Kind.NUMBER, True, low=0.0, high=1.0),
+    Column("coverage", Kind.NUMBER, True, low=0.0, high=1.0),
+    Column("reason", may_be_empty=True),
+)
+
+
+@dataclass(frozen=True)
+class AttachSummary:
+    """The counts of a trove."""
+
+    name: str  # Of the trove
+    class_names: tuple[str, ...]  # In the classifier's order
+    counts: dict[str, int]  # Outcome → proteins, all outcomes
+    n_joined: int  # Of those added: in clusters that were there, and clusters founded
+    n_founded: int
+    n_rescored: int  # Exact repeats whose scores are not the old ones
+    added_by_class: dict[str, int]  # Class → proteins added
+    inputs: tuple[InputFile, ...]  # Files that were read
+    schema: str = field(default=ATTACH_SCHEMA, init=False)
+
+
+def attached_proteins(
+    new: NewSet, found: Attachment, class_names: tuple[str, ...], unscored: Strings
+) -> dict[str, Any]:
+    """Return the columns of what became of a trove by id, also of those without scores."""
+    names = np.array([*class_names, ""], dtype=object)  # UNKNOWN_CLASS is -1
+    assert UNKNOWN_CLASS == -1
+    columns = vars(found) | {
+        "id": new.ids,
+        "true_class": names[new.class_],
+        "relative_class": names[found.relative_class],
+    }
+    n = len(unscored)
+    blank = np.full(n, "", dtype=object)
+    empty: dict[str, Any] = {
+        "id": unscored,
+        "outcome": np.full(n, UNSCORED, dtype=object),
+        "reason": np.full(n, OUTCOMES[UNSCORED], dtype=object),
+        "identity": np.full(n, np.nan),
+        "coverage": np.full(n, np.nan),
+    }
+    order = np.argsort(np.append(new.ids, unscored).astype(str), kind="stable")
+    return {
+        column.name: np.append(columns[column.name], empty.get(column.name, blank))[order]
+        for column in COLUMNS
+    }
+
+
+def read_attached(path: Path) -> dict[str, Any]:
+    """Return the columns of what became of every protein of a trove, checked."""
+    return read_columns(path, COLUMNS).values
+
+
+def read_attach_summary(path: Path) -> AttachSummary:
+    """Return the counts of a trove."""
+    return read_record(AttachSummary, path, "Attach the trove again: credence run.")
