@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.problems import InputError
+from credence.problems import raise_any
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
 from credence.stages.reading import (
@@ -20,6 +19,7 @@ from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     CalibrationSet,
     calibration_set,
+    counts_of,
     read_set,
     require_other,
     stated_spec,
@@ -67,7 +67,8 @@ def fit_tables(
     file = replace(
         fit_calibration(chosen, settings, tables[0]),
         inputs={name: sha256_of(Path(path)) for name, path in _names(given)},
-        release=_release(tables, groups),
+        # By which a release is known: one table and its groups.
+        release=set_digest(Path(tables[0]), Path(groups)) if groups and len(tables) == 1 else None,
     )
     write_calibration(Path(out), file)
     for notice in (*sets_notices(file, settings.sets), *samples.notices()):
@@ -83,20 +84,25 @@ def fit_calibration(chosen: CalibrationSet, settings: Settings, where: str) -> C
     method = parse_method(settings.calibration.method, "--method")
     labelled = chosen.labelled
     predictions = labelled.predictions
-    missing = need_problems(method.text, method.needs, predictions, where)
-    if missing:
-        raise InputError(missing)
+    raise_any(need_problems(method.text, method.needs, predictions, where))
     options = fit_options(settings.calibration)
     sets = None
     if settings.sets.level is not None and predictions.scores is not None:
         sets = fit_sets(labelled, SetOptions(settings.sets.level, settings.sets.kind))  # type: ignore[arg-type]
+    counts = counts_of(labelled)
+    is_known = counts["n_clusters"] < counts["n"]
     return CalibrationFile(
         calibration=method.build(options).fit(labelled),
         method_spec=method.text,
         class_names=predictions.class_names,
         scale=predictions.scale,
         resolution=predictions.resolution,
-        counts=_counts(chosen, settings.calibration.weights),
+        counts={
+            **counts,
+            "n_set_aside": sum(chosen.set_aside.values()),
+            "weights": settings.calibration.weights,
+            "relatives": RELATIVES_KNOWN if is_known else RELATIVES_UNKNOWN,
+        },
         settings=settings_record(method, options),
         sets=sets,
     )
@@ -123,27 +129,6 @@ def sets_notices(file: CalibrationFile, settings: SetsSettings) -> list[str]:
         return []
     needed = families_needed(settings.level)
     return [f"in every prediction set, since {needed} families are needed: {', '.join(always)}"]
-
-
-def _release(tables: Sequence[str], groups: str | None) -> str | None:
-    """Return the digest of one table and its groups, by which a release is known."""
-    if groups is None or len(tables) != 1:
-        return None
-    return set_digest(Path(tables[0]), Path(groups))
-
-
-def _counts(chosen: CalibrationSet, weights: str) -> dict[str, Any]:
-    """Return what the calibration file says of the proteins that it rests on."""
-    labelled = chosen.labelled
-    n_clusters = len(set(labelled.cluster.tolist()))
-    return {
-        "n": labelled.n_samples,
-        "n_correct": int(labelled.is_correct.sum()),
-        "n_clusters": n_clusters,
-        "n_set_aside": sum(chosen.set_aside.values()),
-        "weights": weights,
-        "relatives": RELATIVES_KNOWN if n_clusters < labelled.n_samples else RELATIVES_UNKNOWN,
-    }
 
 
 def _names(paths: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -222,6 +222,15 @@ def weighted(labelled: Labelled, weights: str) -> Labelled:
     return labelled.reweighted(one_per_cluster(labelled.cluster))
 
 
+def counts_of(labelled: Labelled) -> dict[str, int]:
+    """Return how many proteins there are, right predictions among them, and clusters."""
+    return {
+        "n": labelled.n_samples,
+        "n_correct": int(labelled.is_correct.sum()),
+        "n_clusters": len(set(labelled.cluster.tolist())),
+    }
+
+
 def in_order_of_ids(labelled: Labelled) -> Labelled:
     """Return the same proteins by the order of their ids, so that sums round alike."""
     return labelled.take(np.argsort(labelled.predictions.ids.astype(str), kind="stable"))

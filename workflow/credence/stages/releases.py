@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from credence import __version__
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.findings import InputFile, Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
+from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.records import to_record
@@ -36,6 +37,7 @@ from credence.report.sections.releases import sections_of_step
 from credence.stages.check import read_summary
 from credence.stages.reading import (
     as_calibrated,
+    counts_of,
     read_set,
     require_labels,
     require_other,
@@ -81,17 +83,15 @@ def record_release(
 ) -> Release:
     """Write the record of a release, and what is published of it."""
     require_other(out, [parent, samples, groups, calibration, summary, attached])
-    inputs: tuple[InputFile, ...] = ()
-    if summary is not None:
-        inputs = read_summary(Path(summary)).inputs
     trove = None if attached is None else read_attach_summary(Path(attached))
+    read = [None if summary is None else read_summary(Path(summary)), trove]
     release = Release(
         name=name,
         number=number,
         date=date,
         parent=None if parent is None else read_release(Path(parent)).digest,
         set=set_digest(Path(samples), Path(groups)),
-        inputs=inputs if trove is None else (*inputs, *trove.inputs),
+        inputs=tuple(entry for one in read if one is not None for entry in one.inputs),
         counts=_release_counts(samples, samples_format, groups),
         attach=None if trove is None else trove.counts,
         calibrations={Path(calibration).stem: sha256_of(Path(calibration))},
@@ -163,7 +163,8 @@ def compare_releases(
             "Give a score table with --table, or the release's folder in results/; "
             "--classes and --page need no proteins.",
         )
-    file, options = second.file, options_of(second.file)
+    file = second.file
+    options = FitOptions(**file.settings.get("options", {}))
     asked: Predictions | None = None
     if table is not None:
         spec = stated_spec([table], format_, spec_json)
@@ -212,24 +213,17 @@ def _require_outputs(written: list[str]) -> None:
 
 def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
     """Return the table of changes by class."""
-    columns: dict[str, list[Any]] = {}
-
-    def add(name: str, value: Any) -> None:
-        columns.setdefault(name, []).append(value)
-
     names = list(dict.fromkeys(part.name for entry in step.classes for part in entry.parameters))
+    rows: list[dict[str, Any]] = []
     for entry in step.classes:
-        add("class", entry.class_name)
-        for name in ("n_true", "n_predicted", "n_correct", "n_clusters"):
-            pair = getattr(entry, name)
-            add(f"{name}_before", pair[0])
-            add(f"{name}_after", pair[1])
-        chosen = {part.name: part for part in entry.parameters}
-        for name in names:
-            part = chosen.get(name)
-            add(f"{name}_before", float("nan") if part is None else part.before)
-            add(f"{name}_after", float("nan") if part is None else part.after)
-        add("score", entry.score)
+        row: dict[str, Any] = {"class": entry.class_name}
+        chosen = {part.name: (part.before, part.after) for part in entry.parameters}
+        for name in ("n_true", "n_predicted", "n_correct", "n_clusters", *names):
+            pair = (
+                chosen.get(name, (math.nan, math.nan)) if name in names else getattr(entry, name)
+            )
+            row |= {f"{name}_before": pair[0], f"{name}_after": pair[1]}
+        row["score"] = entry.score
         for word, change in (("confidence", entry.change), ("share", entry.share)):
             for key in (
                 "before", "fixed", "after",
@@ -237,9 +231,9 @@ def _class_columns(step: ReleaseStep) -> dict[str, list[Any]]:
                 "evidence", "evidence_lower", "evidence_upper",
                 "composition", "composition_lower", "composition_upper",
             ):  # fmt: skip
-                add(f"{word}_{key}", float("nan") if change is None else getattr(change, key))
-        add("said", entry.sentence)
-    return columns
+                row[f"{word}_{key}"] = math.nan if change is None else getattr(change, key)
+        rows.append(row | {"said": entry.sentence})
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,51 +289,44 @@ def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, Cali
             "Give a folder of results/<run>/releases or reports/<run>/releases.",
         )  # fmt: skip
     release = read_release(path)
-    files, problems = {}, _changed(path, release)
-    for calibration, is_sure in _calibrations(path, release, with_others):
+    files: dict[str, CalibrationFile] = {}
+    problems: list[Problem] = []
+    with gathering(problems):
+        _require_unchanged(path, release)
+    folder = path / FOLDER
+    named = [folder / f"{name}.json" for name in release.calibrations]
+    if (path / PUBLISHED).is_file() and not folder.is_dir():
+        named, with_others = [path / PUBLISHED], False
+    for calibration in named:
         with gathering(problems):
-            file = _read_calibration(calibration, release if is_sure else None)
-            if is_sure or file.release == release.set:
+            if not calibration.is_file():
+                raise refuse(str(calibration), "there is no such file.", REBUILD)
+            if sha256_of(calibration) not in release.calibrations.values():
+                what = (
+                    f"its digest is not that of {FILE}: it was changed, or is of another release."
+                )
+                raise refuse(str(calibration), what, REBUILD)
+            file = read_calibration(calibration)
+            files[file.method_spec] = file
+    for calibration in sorted(set(folder.glob("*.json")) - set(named)) if with_others else ():
+        with gathering(problems):
+            file = read_calibration(calibration)
+            if file.release == release.set:
                 files[file.method_spec] = file
     raise_any(problems)
     return release, files
 
 
-def _read_calibration(path: Path, release: Release | None) -> CalibrationFile:
-    """Return a calibration; one that a release names has to have the digest it gives."""
-    if not path.is_file():
-        raise refuse(str(path), "there is no such file.", REBUILD)
-    if release is not None and sha256_of(path) not in release.calibrations.values():
-        what = f"its digest is not that of {FILE}: it was changed, or is of another release."
-        raise refuse(str(path), what, REBUILD)
-    return read_calibration(path)
-
-
-def _calibrations(path: Path, release: Release, with_others: bool) -> list[tuple[Path, bool]]:
-    """Return the calibrations of a release, and whether its record names each."""
-    if (path / PUBLISHED).is_file() and not (path / FOLDER).is_dir():
-        return [(path / PUBLISHED, True)]
-    named = [path / FOLDER / f"{name}.json" for name in release.calibrations]
-    others = sorted(set((path / FOLDER).glob("*.json")) - set(named)) if with_others else []
-    return [*((one, True) for one in named), *((one, False) for one in others)]
-
-
-def _changed(path: Path, release: Release) -> list[Problem]:
-    """Return that the proteins of a release are not those it was made of."""
+def _require_unchanged(path: Path, release: Release) -> None:
+    """Refuse a release whose proteins are not those it was made of."""
     samples, groups = path / SAMPLES, path / GROUPS
     if not samples.exists():
-        return []
+        return
     if not groups.exists():
-        return [Problem(str(groups), "there is no such file.", REBUILD)]
-    if set_digest(samples, groups) == release.set:
-        return []
-    return [
-        Problem(
-            str(path),
-            f"{SAMPLES} and {GROUPS} are not those of {FILE}: one of them was changed.",
-            REBUILD,
-        )
-    ]
+        raise refuse(str(groups), "there is no such file.", REBUILD)
+    if set_digest(samples, groups) != release.set:
+        what = f"{SAMPLES} and {GROUPS} are not those of {FILE}: one of them was changed."
+        raise refuse(str(path), what, REBUILD)
 
 
 def _method(
@@ -377,37 +364,39 @@ def _list(names: list[str]) -> str:
 def _require_alike(first: Source, second: Source) -> None:
     problems = []
     for name, what in (("class_names", "classes are"), ("scale", "scale is")):
-        values = [getattr(one.file, name) for one in (second, first)]
-        if values[0] == values[1]:
-            continue
-        shown = [
-            ", ".join(map(repr, value)) if isinstance(value, tuple) else f"{value:g}"
-            for value in values
-        ]
-        what = f"its {what} {shown[0]}; in {first.path} {shown[1]}."
-        problems.append(Problem(str(second.path), what, "Compare calibrations of one classifier."))
+        value, other = (getattr(one.file, name) for one in (second, first))
+        if value != other:
+            shown, known = (
+                ", ".join(map(repr, one)) if isinstance(one, tuple) else f"{one:g}"
+                for one in (value, other)
+            )
+            what = f"its {what} {shown}; in {first.path} {known}."
+            remedy = "Compare calibrations of one classifier."
+            problems.append(Problem(str(second.path), what, remedy))
     raise_any(problems)
-
-
-def options_of(file: CalibrationFile) -> FitOptions:
-    """Return the options that a calibration was fitted with."""
-    known: Mapping[str, Any] = file.settings.get("options", {})
-    default = FitOptions()
-    return FitOptions(
-        float(known.get("min_positives", default.min_positives)),
-        float(known.get("level", default.level)),
-        int(known.get("n_draws", default.n_draws)),
-    )
 
 
 def release_data(source: Source) -> ReleaseData:
     """Return a release to be compared, with its proteins where they are at hand."""
-    counts = counts_in(to_record(source.file.calibration))
-    labelled = test = None
+    counts: Mapping[str, Mapping[str, int]] = counts_in(to_record(source.file.calibration))
+    held, labelled, test = source.file.counts, None, None
     if source.has_proteins:
         labelled, test = _proteins(source)
-        counts = _counted(labelled)
-    return ReleaseData(_state(source, labelled), source.file.calibration, counts, labelled, test)
+        predicted, names = labelled.predictions.predicted_class, labelled.predictions.class_names
+        counts = {name: counts_of(labelled.take(predicted == k)) for k, name in enumerate(names)}
+        held = counts_of(labelled)
+    release, attached = source.release, source.path / ATTACHED
+    state = ReleaseState(
+        name=source.path.name if release is None else release.name,
+        number=0 if release is None else release.number,
+        date=None if release is None else release.date,
+        digest="" if release is None else release.digest,
+        n_calibration=int(held.get("n", 0)),
+        n_correct=int(held.get("n_correct", 0)),
+        n_clusters=int(held.get("n_clusters", 0)),
+        outcomes=outcomes_of(read_attached(attached)) if release and attached.is_file() else (),
+    )
+    return ReleaseData(state, source.file.calibration, counts, labelled, test)
 
 
 def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
@@ -417,19 +406,6 @@ def counts_in(record: Mapping[str, Any]) -> dict[str, Mapping[str, int]]:
     for part in (record.get("first"), *record.get("members", {}).values()):
         if not found and isinstance(part, Mapping):
             found = counts_in(part)
-    return found
-
-
-def _counted(labelled: Labelled) -> dict[str, Mapping[str, int]]:
-    """Return the counts of each class among the proteins themselves."""
-    found: dict[str, Mapping[str, int]] = {}
-    for class_, name in enumerate(labelled.predictions.class_names):
-        held = labelled.predictions.predicted_class == class_
-        found[name] = {
-            "n": int(held.sum()),
-            "n_correct": int(labelled.is_correct[held].sum()),
-            "n_clusters": len(set(labelled.cluster[held].tolist())),
-        }
     return found
 
 
@@ -444,33 +420,6 @@ def _proteins(source: Source) -> tuple[Labelled, Labelled]:
     everyone = label(samples.predictions, samples.true_class, cluster=cluster)
     calibrating = weighted(everyone.take(role == CALIBRATION), file.counts.get("weights", "none"))
     return calibrating, everyone.take((role == TEST) & (samples.true_class >= 0))
-
-
-def _state(source: Source, labelled: Labelled | None) -> ReleaseState:
-    counts, release = source.file.counts, source.release
-    if labelled is not None:
-        counts = {
-            "n": labelled.n_samples,
-            "n_correct": int(labelled.is_correct.sum()),
-            "n_clusters": len(set(labelled.cluster.tolist())),
-        }
-    n, n_correct, n_clusters = (
-        int(counts.get(key, 0)) for key in ("n", "n_correct", "n_clusters")
-    )
-    if release is None:
-        return ReleaseState(source.path.name, 0, None, "", n, n_correct, n_clusters, ())
-    attached = source.path / ATTACHED
-    outcomes = outcomes_of(read_attached(attached)) if attached.is_file() else ()
-    return ReleaseState(
-        release.name,
-        release.number,
-        release.date,
-        release.digest,
-        n,
-        n_correct,
-        n_clusters,
-        outcomes,
-    )
 
 
 def outcomes_of(table: Mapping[str, Any]) -> tuple[Outcome, ...]:
