@@ -87,8 +87,7 @@ def annotate_tables(
 ) -> None:
     """Write the confidence of every prediction of tables, which are read piece by piece."""
     read_too = [shift, events, evidence, novelty, proteins, vectors, summary]
-    for written in filter(None, (out, also, novelty_record)):
-        require_other(written, [*tables, calibration, *read_too])
+    require_other((out, also, novelty_record), [*tables, calibration, *read_too])
     rows = None if part is None else _row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
@@ -284,8 +283,7 @@ def gather_parts(parts: Sequence[str], out: str, also: str | None = None) -> Non
     """Join the tables of parts in their order, those of each ending by themselves."""
     given = {path: Path(path).suffix for path in parts}
     wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
-    for written in wanted.values():
-        require_other(written, parts)
+    require_other(wanted.values(), parts)
     for path, suffix in given.items():
         if suffix not in wanted:
             raise refuse(

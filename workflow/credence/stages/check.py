@@ -49,8 +49,8 @@ def check_tables(
         proposals = propose_formats(Path(tables[0]))
         for proposal in proposals if len(proposals) > 1 else ():
             click.echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}", err=True)
-    for written in filter(None, (samples, out)):
-        require_other(written, [*tables, proteins])
+    if samples is not None or out is not None:
+        require_other((samples, out), [*tables, proteins])
     spec = stated_spec(tables, format_, spec_json)
     labels = json_settings(labels_json, "--labels") or None
     if samples is None and labels is None and not labelled:

@@ -83,8 +83,7 @@ def evaluate_tables(
 ) -> Findings:
     """Judge calibrations of labelled tables and write what was found."""
     inputs = [*tables, *calibrations, *held_out, groups, clusters, novelty, summary]
-    for written in filter(None, (out, metrics)):
-        require_other(written, inputs)
+    require_other((out, metrics), inputs)
     if metrics is not None:
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
@@ -159,7 +158,7 @@ def crossfit_tables(
     clusters: str | None = None,
 ) -> None:
     """Write what the method of a calibration says of each protein that did not fit it."""
-    require_other(out, [*tables, calibration, groups, clusters])
+    require_other((out,), [*tables, calibration, groups, clusters])
     check_held_out_ending(Path(out))
     files = _read_calibrations([calibration])
     (name,) = files

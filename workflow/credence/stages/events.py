@@ -49,7 +49,7 @@ def learn_events(
     novelty: str | None = None,
 ) -> EventsFile:
     """Learn how probable events are, judge it, and write both."""
-    require_other(out, [*tables, calibration, evidence, novelty, groups, clusters])
+    require_other((out,), [*tables, calibration, evidence, novelty, groups, clusters])
     asked = settings.events
     options = event_options(settings)
     _require_known(asked)

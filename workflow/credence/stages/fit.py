@@ -56,7 +56,7 @@ def fit_tables(
 ) -> CalibrationFile:
     """Fit one method to labelled tables and write the calibration."""
     given = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
-    require_other(out, given)
+    require_other((out,), given)
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
     spec = stated_spec(tables, format_, spec_json, scale)
     samples = read_set(tables, spec)

@@ -39,7 +39,7 @@ def learn_novelty(
 ) -> NoveltyFile:
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
     files = [*tables, *proteins, *filter(None, (groups, clusters, vectors, training))]
-    require_other(out, files)
+    require_other((out,), files)
     samples = read_set(tables, stated_spec(tables, format_, spec_json))
     labelled = calibration_set(samples, tables[0], groups, clusters, "none").labelled
     predictions, true_class = samples.predictions, samples.true_class

@@ -410,7 +410,7 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
     return settings
 
 
-def require_other(out: str, inputs: Iterable[str | None]) -> None:
+def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
     """Refuse an output that would overwrite an input, and an input given twice."""
     given = [path for path in inputs if path is not None]
     problems = [
@@ -418,7 +418,9 @@ def require_other(out: str, inputs: Iterable[str | None]) -> None:
         for path in dict.fromkeys(given)
         if given.count(path) > 1
     ]
-    if any(Path(path).resolve() == Path(out).resolve() for path in given):
-        problems.append(Problem(out, "this file is an input too.", "Choose another --out."))
-    if problems:
-        raise InputError(problems)
+    problems += [
+        Problem(out, "this file is an input too.", "Choose another --out.")
+        for out in filter(None, outs)
+        if Path(out).resolve() in {Path(path).resolve() for path in given}
+    ]
+    raise_any(problems)

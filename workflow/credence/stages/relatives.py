@@ -40,14 +40,10 @@ def cluster_proteins(
         raise refuse(
             "--relatives", "there is no training set.", "Give --training, or leave it out."
         )
-    for written in filter(None, (out, relatives)):
-        require_other(written, [proteins, training, clstr])
-    ours: Proteins = read_proteins(proteins, match)
-    learnt = None
-    everything = ours
-    if training is not None:
-        learnt = read_training(training, match, ours)
-        everything = join([ours, learnt])
+    require_other((out, relatives), [proteins, training, clstr])
+    ours = read_proteins(proteins, match)
+    learnt = read_training(training, match, ours)
+    everything = join([ours, learnt])
     thresholds = thresholds_of(settings)
     engine: ClusteringEngine = (
         _given(clstr, everything, match)
@@ -55,7 +51,7 @@ def cluster_proteins(
         else build_engine(settings.clustering.engine, thresholds, threads, timeout)
     )
     found = engine.cluster(everything)
-    if relatives is not None and learnt is not None:
+    if relatives is not None:
         pairs = training_relatives(ours, learnt, engine, settings, threads)
         write_contract(Path(relatives), pairs)
         click.echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.", err=True)
@@ -90,8 +86,10 @@ def thresholds_of(settings: Settings) -> Thresholds:
     return Thresholds(chosen.identity, chosen.coverage, settings.split.both_sides, chosen.chance)
 
 
-def read_training(path: str, match: str, beside: Proteins) -> Proteins:
+def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
     """Return what a classifier learnt from, under names that no protein beside it has."""
+    if path is None:
+        return join([])
     learnt = read_proteins(path, match)
     return Proteins(training_ids(learnt.ids, beside.ids), learnt.sequences)
 

@@ -82,7 +82,7 @@ def record_release(
     publish: str | None = None,
 ) -> Release:
     """Write the record of a release, and what is published of it."""
-    require_other(out, [parent, samples, groups, calibration, summary, attached])
+    require_other((out,), [parent, samples, groups, calibration, summary, attached])
     trove = None if attached is None else read_attach_summary(Path(attached))
     read = [None if summary is None else read_summary(Path(summary)), trove]
     release = Release(
@@ -151,8 +151,7 @@ def compare_releases(
     """Write what changed from one release to another: tables, a page, a record."""
     written = [path for path in (out, classes, page, record) if path is not None]
     _require_outputs(written)
-    for path in written:
-        require_other(path, [older, newer, table])
+    require_other(written, [older, newer, table])
     for table_path in filter(None, (out, classes)):
         check_table_ending(Path(table_path))
     first, second = read_pair(Path(older), Path(newer), method)

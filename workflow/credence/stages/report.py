@@ -92,8 +92,8 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    for written in filter(None, (out, archive, index, complete)):
-        require_other(written, [found_in, *tables, *shift, *changes, split, events, *further])
+    read = [found_in, *tables, *shift, *changes, split, events, *further]
+    require_other((out, archive, index, complete), read)
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     found = _with_run(found, json_settings(run_json, "--settings"))
     summaries = [

@@ -80,8 +80,7 @@ def shift_tables(
 ) -> ShiftFinding:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
     inputs = [*tables, samples, groups, clusters, calibration]
-    for written in filter(None, (out, also, record)):
-        require_other(written, inputs)
+    require_other((out, also, record), inputs)
     shift = with_stated(settings.shift)
     spec = spec_of_calibration(
         [samples], samples_format, samples_spec, "--samples-spec", calibration

@@ -12,7 +12,7 @@ import numpy as np
 from credence.evaluation.split_findings import describe_split
 from credence.findings import SplitClass, SplitFinding
 from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
-from credence.problems import InputError, Problem, refuse
+from credence.problems import Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.records import to_record
 from credence.relatives.cdhit import phanns_groups
@@ -62,15 +62,13 @@ def split_tables(
     `asked` names the settings of the section split that the user wrote on the command
     line: what does not go together is refused there, and left out where it is a default.
     """
-    require_other(out, [*tables, clusters, training, relatives, proteins])
+    require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
     samples = read_set(tables, stated_spec(tables, format_, spec_json))
     require_labels(samples, tables[0])
     assert samples.true_class is not None
     everyone = _with_sequences(samples.predictions.ids, proteins, match, tables[0])
-    learnt = Proteins(*(np.empty(0, dtype=object) for _ in range(2)))
-    if training is not None:
-        learnt = read_training(training, match, everyone)
+    learnt = read_training(training, match, everyone)
     is_training = np.repeat([False, True], [everyone.n_proteins, learnt.n_proteins])
     everyone = join([everyone, learnt])
     class_ = np.append(samples.true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
@@ -158,27 +156,19 @@ def in_effect(
 
     Without sequences nothing is aligned, and PhANNs' recipe is shown with what crosses.
     """
-    problems = []
-    is_phanns = settings.recipe == PHANNS
-    if is_phanns and proteins is None:
-        problems.append(
-            Problem("--recipe", "PhANNs' recipe clusters by itself.", "Give --proteins.")
-        )
-    if is_phanns and clusters is not None:
-        problems.append(
-            Problem("--clusters", "PhANNs' recipe makes its own.", "Leave --clusters out.")
-        )
-    if is_phanns and "strict" in asked and settings.strict != "report":
-        problems.append(
-            Problem(
-                "--strict",
-                "PhANNs' recipe is reproduced as it is, with what crosses.",
-                "Leave --strict out, or choose --recipe balanced.",
-            )
-        )
-    if problems:
-        raise InputError(problems)
-    if is_phanns:
+    if settings.recipe == PHANNS:
+        problems = []
+        if proteins is None:
+            what = "PhANNs' recipe clusters by itself."
+            problems.append(Problem("--recipe", what, "Give --proteins."))
+        if clusters is not None:
+            what = "PhANNs' recipe makes its own."
+            problems.append(Problem("--clusters", what, "Leave --clusters out."))
+        if "strict" in asked and settings.strict != "report":
+            what = "PhANNs' recipe is reproduced as it is, with what crosses."
+            remedy = "Leave --strict out, or choose --recipe balanced."
+            problems.append(Problem("--strict", what, remedy))
+        raise_any(problems)
         return replace(settings, strict="report")
     if proteins is not None:
         return settings
@@ -279,22 +269,17 @@ def _audit(found: SplitFinding) -> list[str]:
         lines.append(
             f"{found.n_joined} clusters were joined with others, for what earlier audits found."
         )
-    message = (
-        f"Audit: {n_crossing} of all {n_examined}"
-        if found.is_exhaustive
-        else (f"Audit: {n_crossing} of {n_examined} proteins examined")
-    )
-    text = (
-        f"{message} have a relative (identity ≥ {found.identity:g} over ≥ {found.coverage:g} of "
-        f"{covered}) in another group"
-    )
-    if found.is_exhaustive:
-        lines.append(text + ".")
-    else:
-        lines.append(
-            text + f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of the "
-            f"{found.n_population} that {found.n_sampled} were sampled from."
+    counted, bound = f"{n_crossing} of all {n_examined}", ""
+    if not found.is_exhaustive:
+        counted = f"{n_crossing} of {n_examined} proteins examined"
+        bound = (
+            f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of the "
+            f"{found.n_population} that {found.n_sampled} were sampled from"
         )
+    lines.append(
+        f"Audit: {counted} have a relative (identity ≥ {found.identity:g} over ≥ "
+        f"{found.coverage:g} of {covered}) in another group{bound}."
+    )
     lines += [
         f"  {pair.first} of group {pair.first_group} and {pair.second} of group "
         f"{pair.second_group}: identity {pair.identity:.2f}, coverage {pair.coverage:.2f}"

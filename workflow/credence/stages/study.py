@@ -16,7 +16,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.evaluation.notices import plural
 from credence.evaluation.two_sets import measure_halves, summarise_draws
 from credence.findings import NoveltyStudy, Provenance, StudySet
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.problems import Problem, nearest, raise_any, refuse
 from credence.progress import Progress
 from credence.records import to_record
 from credence.report.html import render_sections
@@ -72,19 +72,18 @@ def study_two_sets(
     draws: int = 50,
 ) -> None:
     """Fit methods on one half and measure them on both, many times; write the medians."""
-    require_other(out, [*tables, groups, clusters])
+    require_other((out,), [*tables, groups, clusters])
     check_table_ending(Path(out))
     samples = read_set(tables, stated_spec(tables, format_, spec_json, scale))
     specifications = {
         entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
     }
-    missing = [
+    problems = [
         problem
         for text, entry in specifications.items()
         for problem in need_problems(text, entry.needs, samples.predictions, tables[0])
     ]
-    if missing:
-        raise InputError(missing)
+    raise_any(problems)
     weights = settings.calibration.weights
     chosen = calibration_set(samples, tables[0], groups, clusters, weights)
     labelled = in_order_of_ids(chosen.labelled)
@@ -102,17 +101,14 @@ def study_two_sets(
             found.append(measure_halves(labelled, calibrators, draw))
             progress.add()
     rows = summarise_draws(found)
-    columns = {"metric": "metric", "in_sample": "in_sample", "held_out": "held_out",
-               "difference": "flattery", "lower": "lower", "upper": "upper",
-               "n_draws": "n_draws"}  # fmt: skip
-    write_table(
-        Path(out),
-        {
-            "method": [row.method for row in rows],
-            "class": ["all" if row.class_name is None else row.class_name for row in rows],
-            **{name: [getattr(row, of) for row in rows] for name, of in columns.items()},
-        },
-    )
+    columns: dict[str, list[Any]] = {
+        "method": [row.method for row in rows],
+        "class": ["all" if row.class_name is None else row.class_name for row in rows],
+    }
+    for name in ("metric", "in_sample", "held_out", "flattery", "lower", "upper", "n_draws"):
+        word = "difference" if name == "flattery" else name
+        columns[word] = [getattr(row, name) for row in rows]
+    write_table(Path(out), columns)
     counts = f"{plural(len(calibrators), 'method')}, {plural(draws, 'draw')}"
     click.echo(f"Wrote {out}: {counts}.", err=True)
 
@@ -157,15 +153,20 @@ def _worlds(
     """Return name, sentence, proteins and the class left out of each set of proteins."""
     given = {"--proteins": proteins, "--labels": labels, "--clusters": clusters}
     if any(value is not None for value in given.values()):
-        missing = [
-            Problem(name, "it is missing.", "Give --proteins, --labels and --clusters together.")
-            for name, value in given.items()
-            if value is None
-        ]
-        if missing:
-            raise InputError(missing)
+        remedy = "Give --proteins, --labels and --clusters together."
+        raise_any(
+            [
+                Problem(name, "it is missing.", remedy)
+                for name, value in given.items()
+                if value is None
+            ]
+        )
         known = _given(str(proteins), str(labels), str(clusters))
-        unknown = None if left_out is None else _class_of(left_out, known)
+        names, unknown = known.class_names, None
+        if left_out is not None:
+            if left_out not in names:
+                raise refuse("--left-out", f"{left_out!r} is no class.", nearest(left_out, names))
+            unknown = names.index(left_out)
         return [("your proteins", "Your proteins.", known, unknown)]
     usual = ProteinWorldSettings(n_families=families, seed=seed)
     diffuse = ProteinWorldSettings(
@@ -190,8 +191,7 @@ def _given(proteins: str, labels: str, clusters: str) -> StudyProteins:
         for where, known in ((labels, class_of), (clusters, cluster_of))
         if id_ not in known
     ]
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     names = tuple(sorted({str(class_of[id_]) for id_ in fasta.ids}))
     code = {name: number for number, name in enumerate(names)}
     order = np.argsort(fasta.ids.astype(str), kind="stable")  # networks learn in an order
@@ -205,21 +205,10 @@ def _given(proteins: str, labels: str, clusters: str) -> StudyProteins:
     )
     few = [name for name in names if code[name] not in known_classes(found, LEAST_FAMILIES)]
     if few or len(names) < 2:
-        what = (
-            f"of these classes fewer than {LEAST_FAMILIES} families are there: {', '.join(few)}."
-        )
-        raise InputError(
-            [Problem(clusters, what if few else "there is one class only.", "Leave them out.")]
-        )
+        counted = f"of these classes fewer than {LEAST_FAMILIES} families are there"
+        what = f"{counted}: {', '.join(few)}." if few else "there is one class only."
+        raise refuse(clusters, what, "Leave them out.")
     return found
-
-
-def _class_of(name: str, proteins: StudyProteins) -> int:
-    if name not in proteins.class_names:
-        raise refuse(
-            "--left-out", f"{name!r} is no class.", nearest(name, list(proteins.class_names))
-        )
-    return proteins.class_names.index(name)
 
 
 def _write(study: NoveltyStudy, folder: Path) -> None:
@@ -239,29 +228,27 @@ def _write(study: NoveltyStudy, folder: Path) -> None:
     write_text(folder / "index.html", page)
 
 
-def _inputs_table(study: NoveltyStudy) -> dict[str, Any]:
+def _inputs_table(study: NoveltyStudy) -> dict[str, list[Any]]:
     rows = [
-        (entry, method, one)
+        {
+            "set": entry.name,
+            "method": method.name,
+            "input": one.kind,
+            "n": one.n,
+            "mean_confidence": one.mean,
+            **dict(zip(("q05", "q25", "q50", "q75", "q95"), one.quantiles, strict=True)),
+            "trust_rank_correlation": one.trust_rank,
+            "ks_to_macest": one.ks,
+            "nll_held_out": method.nll,
+            "nll_lower": method.nll_lower,
+            "nll_upper": method.nll_upper,
+            "ece_held_out": method.ece,
+        }
         for entry in study.sets
         for method in entry.methods
         for one in method.inputs
     ]
-    columns: dict[str, Any] = {
-        "set": [entry.name for entry, _, _ in rows],
-        "method": [method.name for _, method, _ in rows],
-        "input": [one.kind for _, _, one in rows],
-        "n": [one.n for _, _, one in rows],
-        "mean_confidence": [one.mean for _, _, one in rows],
-    }
-    for place, name in enumerate(("q05", "q25", "q50", "q75", "q95")):
-        columns[name] = [one.quantiles[place] for _, _, one in rows]
-    columns["trust_rank_correlation"] = [one.trust_rank for _, _, one in rows]
-    columns["ks_to_macest"] = [one.ks for _, _, one in rows]
-    columns["nll_held_out"] = [method.nll for _, method, _ in rows]
-    columns["nll_lower"] = [method.nll_lower for _, method, _ in rows]
-    columns["nll_upper"] = [method.nll_upper for _, method, _ in rows]
-    columns["ece_held_out"] = [method.ece for _, method, _ in rows]
-    return columns
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def _mutations_table(study: NoveltyStudy) -> dict[str, Any]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import numpy as np
 
 from credence.findings import InputFile
-from credence.predictions import Integers, Predictions, Strings
+from credence.predictions import Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
-from credence.proteins import Proteins
 from credence.relatives.all_engines import FINDERS
 from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import Finder
@@ -55,21 +54,6 @@ STEPS = 1.0  # of the table, by which rounding may move a score
 SLACK = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class TroveFiles:
-    """What the files of a trove hold."""
-
-    samples: Samples  # Scores and true classes, `UNKNOWN_CLASS` where there is none
-    sequences: Strings  # Residues of each sample; '' where there is no FASTA file
-    inputs: tuple[InputFile, ...]  # What was read
-
-    @property
-    def new(self) -> NewSet:
-        """The proteins with scores."""
-        assert self.samples.true_class is not None
-        return NewSet(self.samples.predictions.ids, self.sequences, self.samples.true_class)
-
-
 def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
     """Return a problem for each file that is not what it was."""
     problems: list[Problem] = []
@@ -82,8 +66,11 @@ def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
     return problems
 
 
-def read_trove(trove: Trove, known: Predictions) -> TroveFiles:
-    """Return what the files of a trove hold, or raise all that is wrong with them."""
+def read_trove(trove: Trove, known: Predictions) -> tuple[Samples, NewSet, tuple[InputFile, ...]]:
+    """Return scores, proteins and files of a trove, or raise all that is wrong with them.
+
+    True classes are `UNKNOWN_CLASS` where there is none.
+    """
     raise_any(digest_problems(trove.sha256))
     spec = table_spec(trove.scores, None, trove.spec)
     spec = as_calibrated(spec, known.class_names, known.scale)
@@ -99,12 +86,9 @@ def read_trove(trove: Trove, known: Predictions) -> TroveFiles:
     nothing = np.empty(0, dtype=np.int64)
     like_known = Samples(known.take(nothing), nothing, nothing)
     concatenate([(Path("the calibration set"), like_known), (Path(trove.scores[0]), samples)])
-    sequences = np.full(samples.n_samples, "", dtype=object)
-    if trove.fasta is not None:
-        proteins = read_proteins(trove.fasta, trove.match)
-        residues = dict(zip(proteins.ids, proteins.sequences, strict=True))
-        sequences[:] = [residues[id_] for id_ in samples.predictions.ids]
-    return TroveFiles(samples, sequences, inputs)
+    files = [] if trove.fasta is None else [(trove.fasta, trove.match)]
+    ids = samples.predictions.ids
+    return samples, NewSet(ids, _sequences(ids, files), samples.true_class), inputs
 
 
 def attach_tables(
@@ -133,7 +117,6 @@ def attach_tables(
     base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
     require_labels(base, samples_file)
     assert base.true_class is not None
-    digests = json_settings(sha256_json, "--sha256")
     entry = Trove(
         name=name,
         scores=tuple(tables),
@@ -141,27 +124,20 @@ def attach_tables(
         fasta=fasta,
         labels=json_settings(labels_json, "--labels") or None,
         match=match,
-        sha256={file: str(value) for file, value in digests.items()},
+        sha256={file: str(was) for file, was in json_settings(sha256_json, "--sha256").items()},
     )
     trove = read_trove(entry, base.predictions)
+    new = trove[1]
     groups = read_groups(Path(groups_file))
     ids = base.predictions.ids
     rows = rows_of(ids, samples_file, groups.ids, groups_file)
-    files = [(path, "full") for path in added]
+    files: list[tuple[str, str]] = []
     if proteins is not None:
-        files.insert(0, (proteins, proteins_match))
-    known = KnownSet(
-        ids,
-        _sequences(ids, files if proteins is not None else []),
-        base.true_class,
-        groups.cluster[rows],
-        groups.group[rows],
-        groups.role[rows],
-    )
-    learnt = Proteins(*(np.empty(0, dtype=object) for _ in range(2)))
-    if training is not None:
-        learnt = read_training(training, proteins_match, known)
-    search: Search = Search()
+        files = [(proteins, proteins_match), *((path, "full") for path in added)]
+    places = (groups.cluster[rows], groups.group[rows], groups.role[rows])
+    known = KnownSet(ids, _sequences(ids, files), base.true_class, *places)
+    learnt = read_training(training, proteins_match, known)
+    search = Search()
     if clusters:
         if trove_clusters is None:
             raise refuse(
@@ -170,7 +146,7 @@ def attach_tables(
                 "Give its table: id and cluster.",
             )
         old = _clusters(clusters, np.concatenate([ids, learnt.ids]), samples_file)
-        search = TableSearch(old, _clusters([trove_clusters], trove.new.ids, "the trove"))
+        search = TableSearch(old, _clusters([trove_clusters], new.ids, "the trove"))
     elif proteins is not None:
         # An engine that only clusters finds no pairs; candidates share words then, and exact
         # alignment decides, as for every engine.
@@ -179,7 +155,7 @@ def attach_tables(
         if engine in FINDERS:
             finder = FINDERS[engine](threads, None)
         search = SequenceSearch(finder, thresholds_of(settings), threads)
-    found = attach_trove(known, learnt, trove.new, search, base.predictions.class_names)
+    found = attach_trove(known, learnt, new, search, base.predictions.class_names)
     summary = _write(Path(out), entry, base, groups, trove, found, (samples_file, groups_file))
     counts = ", ".join(f"{n} {outcome}" for outcome, n in summary.counts.items() if n)
     click.echo(f"Wrote {out}: {counts or 'no proteins'}.", err=True)
@@ -194,7 +170,7 @@ def attach_tables(
 
 
 def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:
-    """Return the sequences of the set: of its own file, and of what troves added."""
+    """Return the sequence of each protein from some files; '' where there is no file."""
     sequences = np.full(len(ids), "", dtype=object)
     if not files:
         return sequences
@@ -229,19 +205,32 @@ def _write(
     entry: Trove,
     base: Samples,
     groups: Groups,
-    trove: TroveFiles,
+    trove: tuple[Samples, NewSet, tuple[InputFile, ...]],
     found: Attachment,
     sources: tuple[str, str],
 ) -> AttachSummary:
     """Write the release's tables, and what became of the trove; the counts last."""
-    new, class_names = trove.new, base.predictions.class_names
+    (scored, new, inputs), class_names = trove, base.predictions.class_names
     by_id = np.argsort(new.ids.astype(str), kind="stable")
     added = by_id[found.is_added[by_id]]
-    _write_set(folder, base, groups, trove, found, added, sources)
+    targets = folder / "samples.parquet", folder / "groups.tsv"
+    if len(added) == 0 and Path(sources[0]).suffix == targets[0].suffix:
+        # Nothing is added: those of the set before, byte for byte.
+        for source, target in zip(sources, targets, strict=True):
+            with open_output(target) as handle:
+                handle.write(Path(source).read_bytes())
+    else:
+        part = Samples(scored.predictions.take(added), new.class_[added], scored.lines[added])
+        parts = [(Path("the set"), base), *([(Path("the trove"), part)] if len(added) else [])]
+        write_samples(targets[0], concatenate(parts))
+        role, reason = (np.full(len(added), text, dtype=object) for text in (CALIBRATION, ""))
+        more = (new.ids[added], found.cluster[added], found.group[added], role, reason)
+        columns = zip(vars(groups).values(), more, strict=True)
+        write_contract(targets[1], Groups(*(np.concatenate(pair) for pair in columns)))
     if entry.fasta is not None:
         text = "".join(f">{new.ids[row]}\n{new.sequences[row]}\n" for row in added)
         write_text(folder / "added.fasta", text)
-    unscored = trove.samples.unscored_ids
+    unscored = scored.unscored_ids
     write_table(folder / "attach.tsv", attached_proteins(new, found, class_names, unscored))
     clusters, before = set(found.cluster[added]), set(groups.cluster)
     summary = AttachSummary(
@@ -250,50 +239,16 @@ def _write(
         counts=found.counts() | {UNSCORED: len(unscored)},
         n_joined=sum(cluster in before for cluster in found.cluster[added]),
         n_founded=len(clusters - before),
-        n_rescored=_rescored(base, trove, found),
+        n_rescored=_rescored(base.predictions, scored.predictions, found),
         added_by_class=dict(counts_by_class(class_names, new.class_[added].tolist())),
-        inputs=tuple(
-            replace(file, role=f"trove {entry.name}: {file.role}") for file in trove.inputs
-        ),
+        inputs=tuple(replace(file, role=f"trove {entry.name}: {file.role}") for file in inputs),
     )
     write_json(folder / "attach.json", summary)
     return summary
 
 
-def _write_set(
-    folder: Path,
-    base: Samples,
-    groups: Groups,
-    trove: TroveFiles,
-    found: Attachment,
-    added: Integers,
-    sources: tuple[str, str],
-) -> None:
-    """Write samples and groups; those of the set before, byte for byte, if nothing is added."""
-    targets = folder / "samples.parquet", folder / "groups.tsv"
-    if len(added) == 0 and Path(sources[0]).suffix == targets[0].suffix:
-        for source, target in zip(sources, targets, strict=True):
-            with open_output(target) as handle:
-                handle.write(Path(source).read_bytes())
-        return
-    scored, new = trove.samples, trove.new
-    part = Samples(scored.predictions.take(added), new.class_[added], scored.lines[added])
-    parts = [(Path("the set"), base), *([(Path("the trove"), part)] if len(added) else [])]
-    write_samples(targets[0], concatenate(parts))
-    more: Sequence[Strings] = (
-        new.ids[added],
-        found.cluster[added],
-        found.group[added],
-        np.full(len(added), CALIBRATION, dtype=object),
-        np.full(len(added), "", dtype=object),
-    )
-    columns = zip(vars(groups).values(), more, strict=True)
-    write_contract(targets[1], Groups(*(np.concatenate(pair) for pair in columns)))
-
-
-def _rescored(base: Samples, trove: TroveFiles, found: Attachment) -> int:
+def _rescored(old: Predictions, new: Predictions, found: Attachment) -> int:
     """Return how many exact repeats have other scores than the set has for them."""
-    old, new = base.predictions, trove.samples.predictions
     if old.top_score is None or new.top_score is None:
         return 0
     row_of = {id_: row for row, id_ in enumerate(old.ids)}

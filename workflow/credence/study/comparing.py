@@ -69,9 +69,8 @@ def compare(
     held_out = material.held_out
     found = []
     for name, confidence in stated.items():
-        loss = losses(confidence[HELD_OUT], held_out.is_correct)
-        every = np.ones(len(loss), dtype=np.bool_)
-        ratio = mean_of(loss, np.ones(len(loss)), every)
+        loss, one = losses(confidence[HELD_OUT], held_out.is_correct), np.ones(held_out.n_samples)
+        ratio = mean_of(loss, one, one.astype(np.bool_))
         nll = estimate(held_out.cluster, [ratio], level, n_draws)
         found.append(
             StudyMethod(
@@ -116,15 +115,11 @@ def _by_scores(material: Material, method: str) -> dict[str, Floats]:
 
 
 def _by_neighbours(material: Material, points: Points) -> dict[str, Floats]:
-    known = material.calibration
+    known, given = material.calibration, material.calibration.predictions
     fitted = macest.fit(
-        points[CALIBRATION],
-        known.true_class,
-        known.predictions.predicted_class,
-        known.predictions.n_classes,
-        known.cluster,
-        MacestSettings(),
-    )
+        points[CALIBRATION], known.true_class, given.predicted_class, given.n_classes,
+        known.cluster, MacestSettings(),
+    )  # fmt: skip
     return {
         kind: fitted.confidence(points[kind], entry.predicted_class)
         for kind, entry in material.inputs.items()
@@ -132,11 +127,9 @@ def _by_neighbours(material: Material, points: Points) -> dict[str, Floats]:
 
 
 def _trust(material: Material) -> dict[str, Floats]:
-    points = next(iter(material.spaces.values()))
-    known = material.calibration
-    fitted = trust_score.fit(
-        points[CALIBRATION], known.true_class, known.predictions.n_classes, TrustSettings()
-    )
+    points, known = next(iter(material.spaces.values())), material.calibration
+    n_classes = known.predictions.n_classes
+    fitted = trust_score.fit(points[CALIBRATION], known.true_class, n_classes, TrustSettings())
     return {
         kind: fitted.score(points[kind], entry.predicted_class)
         for kind, entry in material.inputs.items()
@@ -144,14 +137,12 @@ def _trust(material: Material) -> dict[str, Floats]:
 
 
 def _input(kind: str, stated: Floats, trusted: Floats, reference: Floats) -> InputFinding:
-    known = stated[~np.isnan(stated)]
+    known = stated[~np.isnan(stated)] if not np.isnan(stated).all() else np.array([np.nan])
     return InputFinding(
         kind=kind,
         n=len(stated),
-        mean=float(known.mean()) if len(known) else float("nan"),
-        quantiles=tuple(float(value) for value in np.quantile(known, QUANTILES))
-        if len(known)
-        else (float("nan"),) * len(QUANTILES),
+        mean=float(known.mean()),
+        quantiles=tuple(np.quantile(known, QUANTILES).tolist()),
         trust_rank=rank_correlation(stated, trusted),
         ks=ks_distance(stated, reference),
     )
@@ -187,12 +178,10 @@ def ks_distance(one: Floats, other: Floats) -> float:
     >>> ks_distance(np.array([0.1, 0.2]), np.array([0.2, 0.3, 0.4]))
     0.6666666666666667
     """
-    one, other = np.sort(one[~np.isnan(one)]), np.sort(other[~np.isnan(other)])
+    one, other = (values[~np.isnan(values)] for values in (one, other))
     if len(one) == 0 or len(other) == 0:
         return float("nan")
-    both = np.concatenate([one, other])
-    shares = [np.searchsorted(part, both, side="right") / len(part) for part in (one, other)]
-    return float(np.abs(shares[0] - shares[1]).max())
+    return float(stats.ks_2samp(one, other, method="asymp").statistic)
 
 
 def rank_correlation(one: Floats, other: Floats) -> float:
@@ -203,9 +192,9 @@ def rank_correlation(one: Floats, other: Floats) -> float:
     """
     known = ~(np.isnan(one) | np.isnan(other))
     ranks = [stats.rankdata(values[known]) for values in (one, other)]
-    if known.sum() < 2 or any(rank.min() == rank.max() for rank in ranks):
+    if known.sum() < 2 or any(np.ptp(rank) == 0 for rank in ranks):
         return float("nan")
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 STANDARD = "ACDEFGHIKLMNPQRSTVWY"

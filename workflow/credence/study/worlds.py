@@ -9,7 +9,9 @@ another class does, so that no classifier can be right about all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn import datasets
@@ -19,7 +21,7 @@ from credence.calibrators.crossfit import fold_of
 from credence.draws import keys_of, uniform
 from credence.novelty.space import fit_composition
 from credence.predictions import Booleans, Floats, Integers, Strings, label
-from credence.study.classifier import Classifier, train
+from credence.study.classifier import train
 from credence.study.comparing import (
     CALIBRATION,
     HELD_OUT,
@@ -58,15 +60,10 @@ class StudyProteins:
     true_class: Integers  # Index into `class_names`
     class_names: tuple[str, ...]  # The classes
 
-    def take(self, rows: Integers) -> StudyProteins:
+    def take(self, rows: Booleans) -> StudyProteins:
         """Return the proteins of the rows chosen."""
-        return StudyProteins(
-            self.ids[rows],
-            self.sequences[rows],
-            self.cluster[rows],
-            self.true_class[rows],
-            self.class_names,
-        )
+        columns = {name: part for name, part in vars(self).items() if name != "class_names"}
+        return replace(self, **{name: part[rows] for name, part in columns.items()})
 
 
 @dataclass(frozen=True)
@@ -147,40 +144,28 @@ N_ROUNDS = 200  # over sets of a few hundred samples
 PERMUTED, UNIFORM = "features permuted", "uniform, thrice as wide"
 WIDER = 3.0
 
-Loaded = tuple[Floats, Integers]
-
-
-def _digits() -> Loaded:
-    return datasets.load_digits(return_X_y=True)  # type: ignore[no-any-return]
-
-
-def _cancer() -> Loaded:
-    return datasets.load_breast_cancer(return_X_y=True)  # type: ignore[no-any-return]
-
-
-def _moons() -> Loaded:
-    return datasets.make_moons(N_MADE, noise=0.25, random_state=SEED)  # type: ignore[no-any-return]
-
-
-def _made() -> Loaded:
-    return datasets.make_classification(  # type: ignore[no-any-return]
-        N_MADE,
-        n_features=12,
-        n_informative=8,
-        n_redundant=2,
-        n_classes=6,
-        n_clusters_per_class=2,
-        class_sep=1.5,
-        random_state=SEED,
-    )
-
-
-OPEN_SETS: dict[str, tuple[str, Callable[[], Loaded]]] = {
-    "digits": ("handwritten digits of 8 × 8 pixels (UCI, shipped with scikit-learn)", _digits),
-    "breast cancer": ("cell nuclei, benign or not (Wisconsin, shipped with it)", _cancer),
-    "moons": ("two interleaved half circles with noise, made by it", _moons),
-    "six classes": ("clusters of Gaussian points in 12 dimensions, made by it", _made),
-}
+# Points and their classes; in words, and how they are had.
+OPEN_SETS: dict[str, tuple[str, Callable[[], Any]]] = {
+    "digits": (
+        "handwritten digits of 8 × 8 pixels (UCI, shipped with scikit-learn)",
+        partial(datasets.load_digits, return_X_y=True),
+    ),
+    "breast cancer": (
+        "cell nuclei, benign or not (Wisconsin, shipped with it)",
+        partial(datasets.load_breast_cancer, return_X_y=True),
+    ),
+    "moons": (
+        "two interleaved half circles with noise, made by it",
+        partial(datasets.make_moons, N_MADE, noise=0.25, random_state=SEED),
+    ),
+    "six classes": (
+        "clusters of Gaussian points in 12 dimensions, made by it",
+        partial(
+            datasets.make_classification, N_MADE, n_features=12, n_informative=8, n_redundant=2,
+            n_classes=6, n_clusters_per_class=2, class_sep=1.5, random_state=SEED,
+        ),
+    ),
+}  # fmt: skip
 MADE = ("moons", "six classes")  # of no measurement
 
 
@@ -197,7 +182,7 @@ def open_material(name: str) -> Material:
     points, true = given()
     ids = np.array([f"{name} {number}" for number in range(len(true))], dtype=object)
     fold = fold_of(ids, true, 3)
-    learnt, known, judged = (np.flatnonzero(fold == number) for number in range(3))
+    learnt, known, judged = (fold == number for number in range(3))
     names = tuple(f"class {number}" for number in range(int(true.max()) + 1))
     classifier = train(points[learnt], true[learnt].astype(np.int64), names, n_rounds=N_ROUNDS)
     scaled = (points - classifier.centre) / classifier.spread
@@ -214,7 +199,7 @@ def open_material(name: str) -> Material:
     return Material(
         name=name,
         about=about,
-        n_training=len(learnt),
+        n_training=int(learnt.sum()),
         calibration=label(stated[CALIBRATION], true[known].astype(np.int64)),
         held_out=label(stated[HELD_OUT], true[judged].astype(np.int64)),
         noise={kind: stated[kind] for kind in (PERMUTED, UNIFORM)},
@@ -254,19 +239,14 @@ COMPOSITION, CLASSES, UNITS = "composition", "class axes", "hidden units"
 RANDOM, SHUFFLED, REVERSED, LEFT_OUT = "random residues", "shuffled", "reversed", "class left out"
 
 
-def thirds(
-    proteins: StudyProteins, left_out: int | None
-) -> tuple[StudyProteins, StudyProteins, StudyProteins]:
+def thirds(proteins: StudyProteins, left_out: int | None) -> list[StudyProteins]:
     """Return proteins to train, to calibrate and to judge on; they share no family."""
     fold = fold_of(proteins.cluster, proteins.true_class, N_PARTS)
-    is_known = np.ones(len(fold), dtype=np.bool_)
-    if left_out is not None:
-        is_known = proteins.true_class != left_out
-    parts = [
-        proteins.take(np.flatnonzero((fold == number) & (is_known | (number == N_PARTS - 1))))
+    is_known = proteins.true_class != (-1 if left_out is None else left_out)
+    return [
+        proteins.take((fold == number) & (is_known | (number == N_PARTS - 1)))
         for number in range(N_PARTS)
     ]
-    return parts[0], parts[1], parts[2]
 
 
 def protein_material(
@@ -281,19 +261,18 @@ def protein_material(
     classes (linear discriminants of the former); the classifier's hidden units.
     """
     learnt, known, judged = thirds(proteins, left_out)
-    unknown = judged.true_class == left_out if left_out is not None else _none(judged)
-    foreign, judged = (judged.take(np.flatnonzero(rows)) for rows in (unknown, ~unknown))
+    unknown = judged.true_class == (-1 if left_out is None else left_out)
+    foreign, judged = judged.take(unknown), judged.take(~unknown)
     classes = [c for c in range(len(proteins.class_names)) if c != left_out]
     code = np.full(len(proteins.class_names), -1, dtype=np.int64)
     code[classes] = np.arange(len(classes))
     names = tuple(proteins.class_names[c] for c in classes)
     space = fit_composition(learnt.sequences, N_AXES)
     points = space.of_sequences(learnt.sequences)
-    message = np.isfinite(points).all(axis=1)
-    classifier = train(points[message], code[learnt.true_class[message]], names)
-    axes = LinearDiscriminantAnalysis().fit(
-        points[message].astype(np.float64), code[learnt.true_class[message]]
-    )
+    is_placed = np.isfinite(points).all(axis=1)
+    points, true = points[is_placed], code[learnt.true_class[is_placed]]
+    classifier = train(points, true, names)
+    axes = LinearDiscriminantAnalysis().fit(points.astype(np.float64), true)
     shares = natural_shares(learnt.sequences)
     sequences: dict[str, Strings] = {
         CALIBRATION: known.sequences,
@@ -308,6 +287,7 @@ def protein_material(
     for part in PARTS_MUTATED:
         sequences[mutation_kind(part)] = mutated(judged.sequences, judged.ids, shares, part)
     placed = {kind: space.of_sequences(entry) for kind, entry in sequences.items()}
+    finite = {kind: np.nan_to_num(at).astype(np.float64) for kind, at in placed.items()}
     stated = {
         kind: classifier.predict(np.nan_to_num(at), _names(at)) for kind, at in placed.items()
     }
@@ -319,32 +299,18 @@ def protein_material(
         held_out=label(stated[HELD_OUT], code[judged.true_class], cluster=judged.cluster),
         noise={kind: stated[kind] for kind in noise},
         mutated={part: stated[mutation_kind(part)] for part in PARTS_MUTATED},
-        spaces=_spaces(placed, classifier, axes),
+        spaces={
+            COMPOSITION: finite,
+            CLASSES: {kind: np.asarray(axes.transform(at)) for kind, at in finite.items()},
+            UNITS: {kind: classifier.hidden(at) for kind, at in finite.items()},
+        },
     )
 
 
-def _spaces(
-    placed: dict[str, Floats], classifier: Classifier, axes: LinearDiscriminantAnalysis
-) -> dict[str, dict[str, Floats]]:
-    finite = {kind: np.nan_to_num(at).astype(np.float64) for kind, at in placed.items()}
-    return {
-        COMPOSITION: finite,
-        CLASSES: {kind: np.asarray(axes.transform(at)) for kind, at in finite.items()},
-        UNITS: {kind: classifier.hidden(at) for kind, at in finite.items()},
-    }
-
-
-def _none(proteins: StudyProteins) -> Booleans:
-    return np.zeros(len(proteins.ids), dtype=np.bool_)
-
-
-def known_classes(proteins: StudyProteins, least: int) -> Integers:
+def known_classes(proteins: StudyProteins, least: int) -> list[int]:
     """Return the classes that have families enough to be in all three parts."""
-    return np.array(
-        [
-            class_
-            for class_ in range(len(proteins.class_names))
-            if len(set(proteins.cluster[proteins.true_class == class_])) >= least
-        ],
-        dtype=np.int64,
+    families = (
+        set(proteins.cluster[proteins.true_class == class_])
+        for class_ in range(len(proteins.class_names))
     )
+    return [class_ for class_, held in enumerate(families) if len(held) >= least]
