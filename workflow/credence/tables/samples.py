@@ -244,16 +244,18 @@ def _begins_protein(ids: Strings, before: str | None = None) -> Booleans:
     return np.concatenate([ids[:1] != before, ids[1:] != ids[:-1]])
 
 
-# Of whole proteins, where they are looked at and not kept.
-PROTEINS_AT_ONCE = 1_000
-
-
 def whole_proteins(
-    parts: Iterable[Part], n_proteins: int = PROTEINS_AT_ONCE, rows: RowRange | None = None
+    parts: Iterable[Part], n_proteins: int, rows: RowRange | None = None
 ) -> Iterator[Part]:
     """Yield the rows of so many proteins at a time, of which each is whole."""
     held: list[Part] = []
     held_piece = 0
+
+    def whole() -> Part:
+        block = joined(held)
+        held.clear()  # so that rows are not in memory twice while they are looked at
+        return block
+
     last, number = None, -1  # of the protein that was read last
     for part in parts:
         numbers = number + np.cumsum(_begins_protein(part.ids, last), dtype=np.int64)
@@ -265,18 +267,17 @@ def whole_proteins(
         bounds = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(pieces)]
         for begin, end in pairwise(bounds if len(pieces) else ()):
             if held and pieces[begin] > held_piece:
-                block = joined(held)
-                held.clear()
-                yield block
-                del block  # not held while the next ones are read
+                yield whole()
             held_piece = int(pieces[begin])
             held.append(part.rows(slice(begin, end)))
         if rows is not None and number >= rows.stop:
             break
     if held:
-        yield joined(held)
+        yield whole()
 
 
+# So many rows of a protein are expected where proteins are only looked at.
+SOME_NETWORKS = 10
 # Scores of networks in a chunk: 100,000 proteins, ten networks and twelve classes. A chunk is
 # held some five times over while it is made, 0.5 GB; more would not fit what rules ask for.
 MOST_SCORES = 12_000_000
@@ -303,7 +304,7 @@ def _stream_networks(
     del found
 
     def ids() -> Iterator[tuple[int, str]]:
-        for part in whole_proteins(scan.again(chunk_rows)):
+        for part in whole_proteins(scan.again(chunk_rows), chunk_rows // SOME_NETWORKS or 1):
             first = _begins_protein(part.ids)
             yield from zip(part.lines[first].tolist(), part.ids[first], strict=True)
 
@@ -324,12 +325,13 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integer
     one network, and where something else is wrong: reading it whole tells what.
     Two ids of one hash count as one whose rows stand apart.
     """
+    n_at_once = chunk_rows // SOME_NETWORKS or 1
     hashes = [np.empty(0, dtype=np.int64)]
     code_of: dict[str, int] = {}  # of networks
     fewest: set[int] = set()  # rows of one protein, in each piece
     is_ambiguous = False
     try:
-        for part in whole_proteins(scan.checked(chunk_rows, remembers=Remembers.SUMS)):
+        for part in whole_proteins(scan.checked(chunk_rows, remembers=Remembers.SUMS), n_at_once):
             assert part.network is not None
             first = _begins_protein(part.ids)
             hashes.append(np.fromiter(map(hash, part.ids[first]), np.int64))
@@ -348,7 +350,9 @@ def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integer
         return None
     del in_turn
     is_whole = min(fewest) == len(names) and not is_ambiguous
-    _require_whole(scan, () if is_whole else whole_proteins(scan.again(chunk_rows)), names)
+    _require_whole(
+        scan, () if is_whole else whole_proteins(scan.again(chunk_rows), n_at_once), names
+    )
     return names, found
 
 
