@@ -21,7 +21,7 @@ from credence.predictions import Predictions, Strings
 from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
 from credence.stages.settings import SetsSettings, SplitSettings
-from credence.tables.contract import COMPOSITION_COLUMNS, Clusters, Groups
+from credence.tables.contract import Clusters, Groups, named_columns
 from credence.tables.samples import Samples
 
 if TYPE_CHECKING:
@@ -489,8 +489,7 @@ class UseComposition(Shown):
     def _columns(self) -> Mapping[str, Any]:
         from credence.stages.shift import composition_table
 
-        names = (column.name for column in COMPOSITION_COLUMNS)
-        return dict(zip(names, vars(composition_table(self.finding)).values(), strict=True))
+        return named_columns(composition_table(self.finding))
 
     def _view(self) -> View:
         found = self.finding

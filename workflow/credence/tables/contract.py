@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,7 @@ class Kind(Enum):
 class Column:
     """One column of a table."""
 
-    name: str  # As it stands in the header
+    name: str = ""  # As it stands in the header
     kind: Kind = Kind.TEXT  # What its cells are
     may_be_empty: bool = False  # Whether a cell may be empty; a number is NaN then
     unique: bool = False  # Whether no value may stand there twice
@@ -52,6 +52,22 @@ class Column:
     low: float | None = None  # Range of numbers, both bounds included
     high: float | None = None
     is_optional: bool = False  # Whether the column may be absent
+
+
+def columns_of(kind: type[Any]) -> tuple[Column, ...]:
+    """Return the columns of a class of tables; one without a name has that of its field."""
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(
+        replace(column, name=column.name or name)
+        for name, hint in hints.items()
+        for column in hint.__metadata__
+    )
+
+
+def named_columns(table: Any) -> dict[str, Any]:
+    """Return the arrays of a table by the names of their columns."""
+    names = [column.name for column in columns_of(type(table))]
+    return dict(zip(names, vars(table).values(), strict=True))
 
 
 Table = TypeVar("Table")
@@ -67,8 +83,8 @@ class ReadTable:
     absent: frozenset[str]  # Optional columns that are not there; their arrays are blank
 
     def fill(self, kind: type[Table]) -> Table:
-        """Return the columns as one of the tables of this module."""
-        return kind(*(self.values[column.name] for column in TABLES[kind]))
+        """Return the columns as a table of a class."""
+        return kind(*(self.values[column.name] for column in columns_of(kind)))
 
 
 def read_columns(
@@ -366,185 +382,115 @@ def set_columns(
 ) -> dict[str, Any]:
     """Return the columns of some rows."""
     names = set_names(sets, use_share is not None)
-    if sets is None or predictions.scores is None:
-        blank: tuple[Any, Any] = ("", np.nan)
-        return {
-            name: np.full(
-                predictions.n_samples, blank[place % 2], dtype=(object, float)[place % 2]
-            )
-            for place, name in enumerate(names)
-        }
-    columns: list[Any] = []
-    for share in (None, use_share)[: len(names) // 2]:
-        found = sets.contains(predictions, share)
-        columns += [set_texts(found, sets.class_names), found.sum(axis=1).astype(np.float64)]
-    return dict(zip(names, columns, strict=True))
+    columns: dict[str, Any] = {}
+    for at, share in zip(range(0, len(names), 2), (None, use_share), strict=False):
+        texts: Strings = np.full(predictions.n_samples, "", dtype=object)
+        sizes = np.full(predictions.n_samples, np.nan)
+        if sets is not None and predictions.scores is not None:
+            found = sets.contains(predictions, share)
+            texts, sizes = set_texts(found, sets.class_names), found.sum(axis=1).astype(float)
+        columns |= {names[at]: texts, names[at + 1]: sizes}
+    return columns
 
 
 ROLES = ("training", "validation", "calibration", "test", "set_aside")
 SAMPLES = ("in_sample", "held_out")
 
-
-def _share(name: str, is_optional: bool = False) -> Column:
-    return Column(name, Kind.NUMBER, True, low=0.0, high=1.0, is_optional=is_optional)
-
-
-CLUSTER_COLUMNS = (
-    Column("id", unique=True),
-    Column("cluster"),
-    Column("representative", is_optional=True),
-    _share("identity", is_optional=True),
-    _share("coverage", is_optional=True),
-)
-GROUP_COLUMNS = (
-    Column("id", unique=True),
-    Column("cluster"),
-    Column("group", may_be_empty=True),
-    Column("role", choices=ROLES),
-    Column("reason", may_be_empty=True),
-)
-CONFIDENCE_COLUMNS = (
-    Column("id", unique=True),
-    Column("predicted_class", may_be_empty=True),
-    Column("score", Kind.NUMBER, may_be_empty=True),
-    _share("confidence"),
-    _share("lower"),
-    _share("upper"),
-    Column("support", Kind.NUMBER, low=0.0),
-    Column("method"),
-    Column("note", may_be_empty=True),
-)
-ADJUSTED_COLUMNS = (
-    _share("adjusted_confidence", is_optional=True),
-    _share("adjusted_lower", is_optional=True),
-    _share("adjusted_upper", is_optional=True),
-)
-METRIC_COLUMNS = (
-    Column("method"),
-    Column("class"),
-    Column("sample", choices=SAMPLES),
-    Column("metric"),
-    Column("value", Kind.NUMBER, may_be_empty=True),
-    Column("lower", Kind.NUMBER, may_be_empty=True),
-    Column("upper", Kind.NUMBER, may_be_empty=True),
-    Column("n", Kind.INTEGER, low=0.0),
-)
-COMPOSITION_COLUMNS = (
-    Column("class", unique=True),
-    _share("calibration_share"),
-    _share("use_share"),
-    _share("lower"),
-    _share("upper"),
-    Column("weight", Kind.NUMBER, may_be_empty=True, low=0.0),
-    _share("applied_share", is_optional=True),
-)
-RELATIVE_COLUMNS = (
-    Column("id", unique=True),
-    Column("relative"),
-    Column("identity", Kind.NUMBER, low=0.0, high=1.0),
-    Column("coverage", Kind.NUMBER, low=0.0, high=1.0),
-)
+NUMBER = Column(kind=Kind.NUMBER, may_be_empty=True)
+SHARE = replace(NUMBER, low=0.0, high=1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
     """Which proteins are relatives."""
 
-    ids: Strings  # Protein, its cluster, and the protein that stands for the cluster
-    cluster: Strings
-    representative: Strings
-    identity: Floats  # Likeness to the representative, in [0, 1]; NaN where not known
-    coverage: Floats
+    ids: Annotated[Strings, Column("id", unique=True)]
+    cluster: Annotated[Strings, Column()]
+    # The protein that stands for the cluster, and the likeness to it; NaN where not known.
+    representative: Annotated[Strings, Column(is_optional=True)]
+    identity: Annotated[Floats, replace(SHARE, is_optional=True)]
+    coverage: Annotated[Floats, replace(SHARE, is_optional=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
     """What each protein is used for."""
 
-    ids: Strings  # Protein, its cluster, its group; '' where it is in none
-    cluster: Strings
-    group: Strings
-    role: Strings  # One of `ROLES`; why it was set aside
-    reason: Strings
+    ids: Annotated[Strings, Column("id", unique=True)]
+    cluster: Annotated[Strings, Column()]
+    group: Annotated[Strings, Column(may_be_empty=True)]  # '' where it is in none
+    role: Annotated[Strings, Column(choices=ROLES)]
+    reason: Annotated[Strings, Column(may_be_empty=True)]  # Why it was set aside
 
 
 @dataclass(frozen=True, eq=False)
 class Confidences:
-    """The answer as a table."""
+    """The answer as a table; see :class:`credence.confidence.Confidence`."""
 
-    # Protein, class predicted ('' where the classifier gave no scores), method in words, what to
-    # know.
-    ids: Strings
-    predicted_class: Strings
-    score: Floats  # See :class:`credence.confidence.Confidence`; NaN where not known
-    confidence: Floats
-    lower: Floats
-    upper: Floats
-    support: Floats
-    method: Strings
-    note: Strings
+    ids: Annotated[Strings, Column("id", unique=True)]
+    # '' where the classifier gave no scores.
+    predicted_class: Annotated[Strings, Column(may_be_empty=True)]
+    score: Annotated[Floats, NUMBER]
+    confidence: Annotated[Floats, SHARE]
+    lower: Annotated[Floats, SHARE]
+    upper: Annotated[Floats, SHARE]
+    support: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0)]
+    method: Annotated[Strings, Column()]
+    note: Annotated[Strings, Column(may_be_empty=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
     """How good the confidences are."""
 
-    method: Strings  # Method, class or 'all', one of `SAMPLES`, name of the metric
-    class_: Strings
-    sample: Strings
-    metric: Strings
-    value: Floats  # The number and its interval; NaN where not known
-    lower: Floats
-    upper: Floats
-    n: Integers  # Number of proteins
+    method: Annotated[Strings, Column()]
+    class_: Annotated[Strings, Column("class")]  # Or 'all'
+    sample: Annotated[Strings, Column(choices=SAMPLES)]
+    metric: Annotated[Strings, Column()]
+    value: Annotated[Floats, NUMBER]
+    lower: Annotated[Floats, NUMBER]
+    upper: Annotated[Floats, NUMBER]
+    n: Annotated[Integers, Column(kind=Kind.INTEGER, low=0.0)]  # Number of proteins
 
 
 @dataclass(frozen=True, eq=False)
 class CompositionTable:
     """How frequent the classes are, here and there."""
 
-    class_: Strings  # Classes
-    calibration_share: Floats  # Shares of the classes, and the interval of the use-set's
-    use_share: Floats
-    lower: Floats
-    upper: Floats
-    weight: Floats  # Ratio of the shares
+    class_: Annotated[Strings, Column("class", unique=True)]
+    calibration_share: Annotated[Floats, SHARE]
+    use_share: Annotated[Floats, SHARE]  # And its interval
+    lower: Annotated[Floats, SHARE]
+    upper: Annotated[Floats, SHARE]
+    weight: Annotated[Floats, Column(kind=Kind.NUMBER, may_be_empty=True, low=0.0)]  # Their ratio
     # Shares that confidences are corrected for: so far towards the use-set's as chance does not
     # explain. NaN in a table that does not have them.
-    applied_share: Floats
+    applied_share: Annotated[Floats, replace(SHARE, is_optional=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class RelativesTable:
     """Which proteins have a relative in the training set."""
 
-    ids: Strings  # Protein, and its closest relative there
-    relative: Strings
-    identity: Floats  # Of their alignment, in [0, 1]
-    coverage: Floats
+    ids: Annotated[Strings, Column("id", unique=True)]
+    relative: Annotated[Strings, Column()]  # The closest one there
+    identity: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0, high=1.0)]
+    coverage: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0, high=1.0)]
 
 
-TABLES: dict[type[Any], tuple[Column, ...]] = {
-    Clusters: CLUSTER_COLUMNS,
-    Groups: GROUP_COLUMNS,
-    Confidences: CONFIDENCE_COLUMNS,
-    Metrics: METRIC_COLUMNS,
-    CompositionTable: COMPOSITION_COLUMNS,
-    RelativesTable: RELATIVE_COLUMNS,
-}
+CONFIDENCE_NAMES = tuple(entry.name for entry in columns_of(Confidences))
+ADJUSTED_NAMES = ("adjusted_confidence", "adjusted_lower", "adjusted_upper")
+# What a table of confidences may hold beside.
+FURTHER_COLUMNS = (
+    *(replace(SHARE, name=name, is_optional=True) for name in ADJUSTED_NAMES),
+    *SET_COLUMNS,
+    *NOVELTY_COLUMNS,
+)
 
 
-def write_contract(
-    path: Path,
-    table: Clusters | Groups | Confidences | Metrics | CompositionTable | RelativesTable,
-    *,
-    spreadsheet_safe: bool = False,
-) -> None:
-    """Write one of the tables of this module."""
-    arrays = vars(table).values()
-    names = [column.name for column in TABLES[type(table)]]
-    columns = dict(zip(names, arrays, strict=True))
-    write_table(path, columns, spreadsheet_safe=spreadsheet_safe)
+def write_contract(path: Path, table: Any, *, spreadsheet_safe: bool = False) -> None:
+    """Write a table whose class has a column in each field."""
+    write_table(path, named_columns(table), spreadsheet_safe=spreadsheet_safe)
 
 
 def read_clusters(path: Path | MemoryTable) -> Clusters:
@@ -553,7 +499,7 @@ def read_clusters(path: Path | MemoryTable) -> Clusters:
     A table of one's own may do without the last three columns: then the first
     id of each cluster stands for it.
     """
-    read = read_columns(path, CLUSTER_COLUMNS)
+    read = read_columns(path, columns_of(Clusters))
     values = read.values
     if "representative" in read.absent:
         names, codes = np.unique(values["cluster"].astype(str), return_inverse=True)
@@ -587,11 +533,10 @@ def _check_representatives(read: ReadTable) -> None:
 
 def read_groups(path: Path | MemoryTable) -> Groups:
     """Return the groups of a table, checked: no cluster is in two of them."""
-    read = read_columns(path, GROUP_COLUMNS)
-    names = ("id", "cluster", "group", "role", "reason")
+    read = read_columns(path, columns_of(Groups))
     problems = ProblemList(read.where)
     first: dict[str, tuple[str, str]] = {}
-    rows = zip(*(read.values[name] for name in names), strict=True)
+    rows = zip(*read.values.values(), strict=True)
     for line, (id_, cluster, group, role, reason) in zip(read.lines.tolist(), rows, strict=True):
         if role == "set_aside":
             if not reason:
@@ -612,10 +557,6 @@ def read_groups(path: Path | MemoryTable) -> Groups:
             )
     problems.raise_any()
     return read.fill(Groups)
-
-
-CONFIDENCE_NAMES = tuple(column.name for column in CONFIDENCE_COLUMNS)
-ADJUSTED_NAMES = tuple(column.name for column in ADJUSTED_COLUMNS)
 
 
 def confidence_columns(
@@ -673,8 +614,8 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 
 def read_confidences(path: Path) -> Confidences:
     """Return the confidences of a table, checked: each lies within its interval."""
-    known = (*CONFIDENCE_COLUMNS, *ADJUSTED_COLUMNS, *SET_COLUMNS, *NOVELTY_COLUMNS)
-    read = read_columns(path, known, tuple(_share(prefix) for prefix in PREFIXES))
+    events = tuple(replace(SHARE, name=prefix) for prefix in PREFIXES)
+    read = read_columns(path, (*columns_of(Confidences), *FURTHER_COLUMNS), events)
     _check_interval(read, "confidence")
     _check_interval(read, *ADJUSTED_NAMES)
     return read.fill(Confidences)
@@ -682,14 +623,14 @@ def read_confidences(path: Path) -> Confidences:
 
 def read_metrics(path: Path) -> Metrics:
     """Return the metrics of a table, checked: each lies within its interval."""
-    read = read_columns(path, METRIC_COLUMNS)
+    read = read_columns(path, columns_of(Metrics))
     _check_interval(read, "value")
     return read.fill(Metrics)
 
 
 def read_composition(path: Path) -> CompositionTable:
     """Return the composition of a table, checked."""
-    read = read_columns(path, COMPOSITION_COLUMNS)
+    read = read_columns(path, columns_of(CompositionTable))
     _check_interval(read, "use_share")
     return read.fill(CompositionTable)
 
@@ -723,7 +664,8 @@ def stream_confidences(path: Path) -> Iterator[pa.Table]:
 
     Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
-    for piece in _parquet(path) if path.suffix == ".parquet" else _tsv(path):
+    for batch in _batches(path):
+        piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
         orders = (
             pc.less_equal(0.0, lower),
@@ -741,37 +683,30 @@ def stream_confidences(path: Path) -> Iterator[pa.Table]:
 
 def read_slowly(path: Path) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
-    columns = vars(read_confidences(path)).values()
-    return pa.table(
-        [pa.array(values, from_pandas=False) for values in columns], names=list(CONFIDENCE_NAMES)
-    )
+    columns = named_columns(read_confidences(path))
+    return pa.table({name: pa.array(a, from_pandas=False) for name, a in columns.items()})
 
 
-def _tsv(path: Path) -> Iterator[pa.Table]:
-    kinds = {name: pa.string() if name in TEXTS else pa.float64() for name in CONFIDENCE_NAMES}
+def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+    names = list(CONFIDENCE_NAMES)
+    if path.suffix == ".parquet":
+        with open_parquet(path) as file:
+            yield from file.iter_batches(columns=names)
+        return
     with pa.input_stream(str(path), compression="detect") as source:
-        reader = csv.open_csv(
+        yield from csv.open_csv(
             source,
             read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter="\t"),
             convert_options=csv.ConvertOptions(
-                column_types=kinds,
-                include_columns=list(CONFIDENCE_NAMES),
+                column_types={n: pa.string() if n in TEXTS else pa.float64() for n in names},
+                include_columns=names,
                 null_values=[""],
                 strings_can_be_null=False,
             ),
         )
-        for batch in reader:
-            yield pa.Table.from_batches([batch])
-
-
-def _parquet(path: Path) -> Iterator[pa.Table]:
-    with open_parquet(path) as file:
-        for batch in file.iter_batches(columns=list(CONFIDENCE_NAMES)):
-            yield pa.Table.from_batches([batch])
 
 
 def read_relatives(path: Path) -> RelativesTable:
     """Return the training relatives of a table, checked."""
-    read = read_columns(path, RELATIVE_COLUMNS)
-    return read.fill(RelativesTable)
+    return read_columns(path, columns_of(RelativesTable)).fill(RelativesTable)
