@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from credence.problems import Problem, nearest
 
@@ -63,39 +65,27 @@ class Format:
     known_classes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Spelling:
-    """Finds the class that a label means."""
-
-    class_names: tuple[str, ...]  # The classes
-    spell: Callable[[str], str] = same_text  # Of the format
-    # Further spelling → class name, as the user states them.
-    synonyms: Mapping[str, str] = field(default_factory=dict)
-
-    def known(self) -> dict[str, int]:
-        """Return every spelling whose meaning is certain → index of the class.
-
-        Two classes that a format spells alike are known by their full
-        names only.
-        """
-        forms: dict[str, set[int]] = {}
-        for index, name in enumerate(self.class_names):
-            forms.setdefault(self.spell(name), set()).add(index)
-        known = {form: next(iter(indices)) for form, indices in forms.items() if len(indices) == 1}
-        exact = {name: index for index, name in enumerate(self.class_names)}
-        for text, name in self.synonyms.items():
-            if name in exact:
-                known[text] = known[self.spell(text)] = exact[name]
-        return known | exact
-
-
 class NameLookup(dict[str, int]):
-    """Label → index of its class, -1 where it is no class; fills itself."""
+    """Label → index of the class that it means, -1 where it is no class; fills itself.
 
-    def __init__(self, spelling: Spelling) -> None:
-        super().__init__(spelling.known())
-        self._certain = dict(self)
-        self._spell = spelling.spell
+    Two classes that a format spells alike are known by their full names only.
+    """
+
+    def __init__(
+        self,
+        class_names: tuple[str, ...],
+        spell: Callable[[str], str] = same_text,
+        synonyms: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.class_names, self._spell = class_names, spell
+        exact = {name: index for index, name in enumerate(class_names)}
+        n_alike = Counter(map(spell, class_names))
+        known = {spell(name): index for name, index in exact.items() if n_alike[spell(name)] == 1}
+        for text, name in synonyms.items():
+            if name in exact:
+                known[text] = known[spell(text)] = exact[name]
+        self._certain = known | exact
+        super().__init__(self._certain)
 
     def __missing__(self, text: str) -> int:
         found = self._certain.get(self._spell(text), -1)

@@ -11,9 +11,9 @@ import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any
-from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, Spelling
-from credence.tables.rows import lay_out
+from credence.tables.formats import BY_NAME, Columns, Format, NameLookup
 from credence.tables.samples import Samples
+from credence.tables.scan import lay_out
 from credence.tables.source import MemoryTable, open_table
 from credence.tables.table_spec import TableSpec
 
@@ -133,7 +133,7 @@ def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str)
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
     names = predictions.class_names
-    lookup = NameLookup(Spelling(names, BY_NAME[spec.format].spell, spec.synonyms))
+    lookup = NameLookup(names, BY_NAME[spec.format].spell, spec.synonyms)
     truth = np.full(samples.n_samples, UNKNOWN_CLASS, dtype=np.int64)
     is_labelled = np.zeros(samples.n_samples, dtype=np.bool_)
     unscored = set(samples.unscored_ids.tolist())

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from credence.problems import InputError, ProblemList
-from credence.tables.formats import FORMATS, Format, NameLookup, Spelling
-from credence.tables.rows import ColumnLayout, TableRows, lay_out, read_rows
+from credence.tables.formats import FORMATS, Format, NameLookup
+from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
 from credence.tables.source import PARQUET_ENDINGS, ArrayTable, TableSource, open_table
 from credence.tables.text import blocks_of, lines_of, plain_suffix
 
@@ -84,13 +84,13 @@ def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | N
     if columns.class_suffix:
         words.append(f"{len(layout.classes)} columns that end in {columns.class_suffix!r}")
     if format_.known_classes:
-        known = NameLookup(Spelling(format_.known_classes, format_.spell))
+        known = NameLookup(format_.known_classes, format_.spell)
         n_known = sum(known[name] >= 0 for name in layout.class_names)
         if n_known < LEAST_SHARE * len(layout.class_names):
             return None
         words.append(f"{n_known} of its {len(format_.known_classes)} classes")
     if format_.label_of_id is not None and rows.truth is not None:
-        lookup = NameLookup(Spelling(layout.class_names, format_.spell))
+        lookup = NameLookup(layout.class_names, format_.spell)
         n_labels = sum(lookup[text] >= 0 for text in rows.truth)
         if n_labels < LEAST_SHARE * rows.n_rows:
             return None

@@ -1,4 +1,4 @@
-"""One pass over a score table: from a path to checked parts.
+"""One pass over a score table: from a path to its columns by role and to checked parts.
 
 A :class:`Checker` sees the rows chunk by chunk, keeps 8 bytes of each (a hash
 of its id; 24 where decimals leave a sum in doubt) and says at the end what only
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
 from pathlib import Path
@@ -21,9 +22,8 @@ from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import MOST_PROBLEMS_KEPT, InputError, ProblemList, nearest
-from credence.tables.formats import Gathering, NameLookup, Spelling
+from credence.tables.formats import Columns, Format, Gathering, NameLookup
 from credence.tables.numbers import ScoreStep
-from credence.tables.rows import ColumnLayout, TableRows, lay_out, read_rows
 from credence.tables.source import (
     DELIMITER_NAMES,
     ArrayTable,
@@ -35,6 +35,230 @@ from credence.tables.source import (
     open_table,
 )
 from credence.tables.table_spec import STATE_SCALE, TableSpec, format_of
+
+SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
+
+
+@dataclass(frozen=True)
+class ColumnLayout:
+    """Positions of the columns that matter."""
+
+    header: tuple[str, ...]  # All names, for messages
+    # In the order of the scores; empty where the tool gives only the best.
+    class_names: tuple[str, ...] = ()
+    classes: tuple[int, ...] = ()  # Column of each class
+    id: int | None = None  # Column of each role
+    true_class: int | None = None
+    predicted_class: int | None = None
+    score: int | None = None
+    network: int | None = None
+    genome: int | None = None
+
+
+def lay_out(
+    header: tuple[str, ...],
+    line: int | None,
+    format_: Format,
+    known: NameLookup | None,
+    problems: ProblemList,
+) -> ColumnLayout:
+    """Return the layout of a header; what is wrong with it goes to `problems`."""
+    columns = format_.columns
+    _check_names(header, line, columns, problems)
+    found = _single_roles(header, line, columns, problems)
+    taken = {place for place in found.values() if place is not None}
+    has_vector = format_.vector and found["score"] is None
+    candidates: list[int] = []
+    if has_vector:
+        candidates = _class_columns(header, line, columns, taken, problems)
+        # The contract table of a tool that gives a class and nothing more.
+        if not candidates and "score" in columns.optional:
+            has_vector = found["predicted_class"] is None
+    class_names = tuple(
+        format_.class_name(header[place].removesuffix(columns.class_suffix))
+        for place in candidates
+    )
+    if known is not None and has_vector:
+        candidates, class_names = _demanded(header, line, candidates, class_names, known, problems)
+    elif has_vector and len(candidates) < 2 and not problems.problems:
+        problems.add(
+            f"the table has {'only one' if candidates else 'no'} class column.",
+            "Give a table with a column for each of at least two classes.",
+            line,
+        )
+    return ColumnLayout(header, class_names, tuple(candidates), **found)
+
+
+def _single_roles(
+    header: tuple[str, ...], line: int | None, columns: Columns, problems: ProblemList
+) -> dict[str, int | None]:
+    """Return the column of each role but the classes; report those that are missing."""
+    places = {name: place for place, name in reversed(list(enumerate(header)))}
+    found: dict[str, int | None] = {}
+    for role in SINGLE_ROLES:
+        name = getattr(columns, role)
+        found[role] = None if name is None else places.get(name)
+        if name is not None and found[role] is None and role not in columns.optional:
+            problems.add(
+                f"the column {name!r} is missing ({role.replace('_', ' ')}).",
+                nearest(name, header),
+                line,
+            )
+    return found
+
+
+def _check_names(
+    header: Sequence[str], line: int | None, columns: Columns, problems: ProblemList
+) -> None:
+    """Report names that stand twice and columns without a name."""
+    for name, count in Counter(header).items():
+        if count > 1:
+            problems.add(
+                f"{count} columns have the name {name!r}.", "Give each column its own name.", line
+            )
+    if "" in header and "" not in (columns.id, *columns.ignored):
+        problems.add(
+            f"column {list(header).index('') + 1} has no name.", "Name it or remove it.", line
+        )
+
+
+def _class_columns(
+    header: Sequence[str],
+    line: int | None,
+    columns: Columns,
+    taken: set[int],
+    problems: ProblemList,
+) -> list[int]:
+    """Return the columns of the classes, in the order of the table or the user."""
+    if columns.classes is not None:
+        places = {name: place for place, name in enumerate(header)}
+        for name in columns.classes:
+            if name not in places:
+                problems.add(f"the class column {name!r} is missing.", nearest(name, header), line)
+        return [places[name] for name in columns.classes if name in places]
+    return [
+        place
+        for place, name in enumerate(header)
+        if place not in taken and name not in columns.ignored and name
+        if name.endswith(columns.class_suffix)
+    ]
+
+
+def _demanded(
+    header: Sequence[str],
+    line: int | None,
+    candidates: list[int],
+    class_names: tuple[str, ...],
+    lookup: NameLookup,
+    problems: ProblemList,
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the columns of the classes demanded, in their order."""
+    by_class: dict[int, int] = {}
+    extra = []
+    for place, name in zip(candidates, class_names, strict=True):
+        index = lookup[name]
+        if index < 0 or index in by_class:
+            extra.append(place)
+        else:
+            by_class[index] = place
+    if candidates and not by_class:
+        problems.add(
+            f"no column is one of the classes expected: {', '.join(lookup.class_names)}.",
+            f"Give a table of these classes; this one has: "
+            f"{', '.join(header[place] for place in candidates)}.",
+            line,
+        )
+        return [], ()
+    for index, name in enumerate(lookup.class_names):
+        if index not in by_class:
+            problems.add(
+                f"the column of class {name!r} is missing.",
+                nearest(name, [header[place] for place in extra or candidates]),
+                line,
+            )
+    for place in extra:
+        problems.add(
+            f"{header[place]!r} is none of the classes expected.",
+            nearest(header[place], lookup.class_names),
+            line,
+            header[place],
+        )
+    found = [index for index in range(len(lookup.class_names)) if index in by_class]
+    return (
+        [by_class[index] for index in found],
+        tuple(lookup.class_names[index] for index in found),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TableRows:
+    """What some rows of a table say, not yet checked."""
+
+    chunk: Chunk  # The cells, for messages
+    lines: Integers  # Line of each row
+    ids: list[str]  # Names of the proteins
+    # Scores of the classes, or the top score alone; no column where the tool gives only a class.
+    # Not finite where a cell holds no number.
+    numbers: Floats
+    columns: tuple[int, ...]  # Column in the table of each column of `numbers`
+    predicted: list[str] | None  # Texts as they stand
+    truth: list[str] | None
+    network: list[str] | None
+    genome: list[str] | None
+    is_unscored: Booleans  # Rows in which the tool gave no score at all, as its format allows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, unscored ones too."""
+        return len(self.ids)
+
+
+def read_rows(
+    chunk: Chunk, first_row: int, layout: ColumnLayout, format_: Format, scale: float
+) -> TableRows:
+    """Return the rows of a chunk by role."""
+    lines = chunk.lines
+    if layout.id is None:
+        ids = [f"row_{row}" for row in range(first_row, first_row + len(lines))]
+    else:
+        ids = chunk.texts(layout.id)
+    columns = layout.classes or (() if layout.score is None else (layout.score,))
+    numbers = chunk.numbers(columns) if columns else np.empty((len(lines), 0))
+
+    def texts(column: int | None) -> list[str] | None:
+        return None if column is None else chunk.texts(column)
+
+    predicted = texts(layout.predicted_class)
+    is_unscored = _unscored(chunk, numbers, columns, predicted, format_)
+    if format_.zero_row_class is not None and format_.zero_row_class in layout.class_names:
+        is_zero = (numbers == 0).all(axis=1)
+        numbers[is_zero, layout.class_names.index(format_.zero_row_class)] = scale
+    truth = texts(layout.true_class)
+    if format_.label_of_id is not None:
+        truth = [format_.label_of_id(name) for name in ids]
+    network, genome = texts(layout.network), texts(layout.genome)
+    return TableRows(
+        chunk, lines, ids, numbers, columns, predicted, truth, network, genome, is_unscored
+    )
+
+
+def _unscored(
+    chunk: Chunk,
+    numbers: Floats,
+    columns: Sequence[int],
+    predicted: list[str] | None,
+    format_: Format,
+) -> Booleans:
+    """Return which rows hold nothing but blanks where scores and verdict belong."""
+    found = np.zeros(len(numbers), dtype=bool)
+    if not format_.blanks or not columns:
+        return found
+    for row in np.flatnonzero(np.isnan(numbers).all(axis=1)):
+        cells = [chunk.cell(int(row), column) for column in columns]
+        verdict = [] if predicted is None else [predicted[row]]
+        found[row] = all(text.strip() in format_.blanks for text in (*cells, *verdict))
+    return found
+
 
 SUM_DECIMALS = 6  # with which sums and tolerances are shown
 
@@ -49,27 +273,8 @@ def shown(value: float) -> str:
 
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+MOST_CELLS_KEPT = 1_000  # of a column, that hold no score
 SINGLE_SLACK = 1e-6  # share of the scale that a sum of float32 may exceed it by
-
-
-@dataclass(eq=False)
-class BadCells:
-    """Cells of one column that hold no score."""
-
-    n_cells: int = 0
-    first: list[tuple[int, str, str]] = field(default_factory=list)  # line, id, text
-    most_kept: int = 1000
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """A stored verdict that is not the best score."""
-
-    line: int
-    name: str
-    stored: str
-    best: str
-    gap: float
 
 
 class Remembers(Enum):
@@ -96,8 +301,11 @@ class Checker:
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
         self._sums: list[tuple[Integers, Floats]] = []  # lines and sums of rows in doubt
-        self._bad: dict[int, BadCells] = {}
-        self._doubtful: list[Contradiction] = []
+        # Of a column: cells that hold no score, and line, protein and text of the first of them.
+        self._n_bad: Counter[int] = Counter()
+        self._first_bad: defaultdict[int, list[tuple[int, str, str]]] = defaultdict(list)
+        # Verdicts that are not the best score, and by how much; decimals may explain them.
+        self._doubtful: list[tuple[float, tuple[str, str, int, str | None]]] = []
 
     def see(self, rows: TableRows) -> Part:
         """Check some rows, in the order of the table; return them free of their texts."""
@@ -159,27 +367,27 @@ class Checker:
         is_bad = ~np.isfinite(numbers) & scored[:, None]
         for row, place in np.argwhere(is_bad):
             column = rows.columns[place]
-            cells = self._bad.setdefault(column, BadCells())
-            cells.n_cells += 1
-            if len(cells.first) < cells.most_kept:
+            self._n_bad[column] += 1
+            if self._n_bad[column] <= MOST_CELLS_KEPT:
                 text = rows.chunk.cell(int(row), column)
-                cells.first.append((int(rows.lines[row]), rows.ids[row], text))
+                self._first_bad[column].append((int(rows.lines[row]), rows.ids[row], text))
         finite = np.where(is_bad | ~scored[:, None], 0.0, numbers)
         scale = self.scan.row_scale
         greatest = scale * (1 + self.scan.format.slack + SINGLE_SLACK)
         is_outside = (finite < 0) | (finite > greatest)
-        for row, place in np.argwhere(finite < 0):
-            self._refuse_value(
-                rows, row, place, "is negative", f"Give scores from 0 to {shown(scale)}."
-            )
-        for row, place in np.argwhere(finite > greatest):
-            self._refuse_value(
-                rows,
-                row,
-                place,
-                f"is above the scale {shown(scale)}",
-                f"Give scores from 0 to {shown(scale)}, or state another scale.",
-            )
+        remedy = f"Give scores from 0 to {shown(scale)}"
+        for is_wrong, what, more in (
+            (finite < 0, "is negative", "."),
+            (finite > greatest, f"is above the scale {shown(scale)}", ", or state another scale."),
+        ):
+            for row, place in np.argwhere(is_wrong):
+                text = rows.chunk.cell(int(row), rows.columns[place])
+                self.problems.add(
+                    f"the score {text!r} of protein {rows.ids[row]!r} {what}.",
+                    remedy + more,
+                    int(rows.lines[row]),
+                    self._name(rows.columns[place]),
+                )
         is_known = self._remembers is Remembers.NOTHING or not self.scan.sum_to_scale
         if self.scan.layout.classes and not is_known:
             is_whole = scored & ~(is_bad | is_outside).any(axis=1)
@@ -188,18 +396,6 @@ class Checker:
             is_doubtful = np.abs(sums - scale) > self._least
             if is_doubtful.any():
                 self._sums.append((lines[is_doubtful], sums[is_doubtful]))
-
-    def _refuse_value(
-        self, rows: TableRows, row: np.intp, place: np.intp, what: str, remedy: str
-    ) -> None:
-        column = rows.columns[place]
-        text = rows.chunk.cell(int(row), column)
-        self.problems.add(
-            f"the score {text!r} of protein {rows.ids[row]!r} {what}.",
-            remedy,
-            int(rows.lines[row]),
-            self._name(column),
-        )
 
     def _check_predicted(self, rows: TableRows, predicted: list[str]) -> Integers:
         column = self._name(self.scan.layout.predicted_class)
@@ -213,13 +409,17 @@ class Checker:
         gap = numbers[every, best] - numbers[every, np.maximum(codes, 0)]
         certain = self._greatest_gap()
         for row in np.flatnonzero((codes >= 0) & (gap > 0) & ~rows.is_unscored):
-            found = Contradiction(
-                int(rows.lines[row]), rows.ids[row], names[codes[row]], names[best[row]], gap[row]
+            problem = (
+                f"the verdict {names[codes[row]]!r} on protein {rows.ids[row]!r} "
+                f"contradicts the scores, whose best is {names[best[row]]!r}.",
+                "Correct the verdict or the scores.",
+                int(rows.lines[row]),
+                column,
             )
-            if found.gap > certain:
-                self._refuse_verdict(found)
+            if gap[row] > certain:
+                self.problems.add(*problem)
             else:
-                self._doubtful.append(found)
+                self._doubtful.append((gap[row], problem))
         return codes
 
     def _greatest_gap(self) -> float:
@@ -262,19 +462,19 @@ class Checker:
         elif self.n_rows > 0 and self.n_rows == self.n_unscored:
             self.problems.add("no row has scores.", "Give a table with scores.")
         self._report_cells()
-        for found in self._doubtful:
-            if found.gap > self._greatest_gap():
-                self._refuse_verdict(found)
+        for gap, problem in self._doubtful:
+            if gap > self._greatest_gap():
+                self.problems.add(*problem)
         if self._sums:
             self._report_sums()
         self._report_repeated(ids)
 
     def _report_cells(self) -> None:
         n_scored = self.n_rows - self.n_unscored
-        for column, cells in self._bad.items():
-            name = self._name(column)
-            if cells.n_cells == n_scored > 1:
-                line, _, text = cells.first[0]
+        for column, n_cells in self._n_bad.items():
+            name, first = self._name(column), self._first_bad[column]
+            if n_cells == n_scored > 1:
+                line, _, text = first[0]
                 self.problems.add(
                     f"none of the {n_scored} cells is a number, from {text!r} on.",
                     "Remove the column, or name the columns of the classes.",
@@ -282,24 +482,15 @@ class Checker:
                     name,
                 )
                 continue
-            for line, protein, text in cells.first:
+            for line, protein, text in first:
                 self.problems.add(*_bad_cell(protein, text), line, name)
-            if cells.n_cells > len(cells.first):
+            if n_cells > len(first):
                 self.problems.add(
-                    f"{cells.n_cells - len(cells.first)} more cells hold no number.",
+                    f"{n_cells - len(first)} more cells hold no number.",
                     "Give scores or remove the rows.",
                     None,
                     name,
                 )
-
-    def _refuse_verdict(self, found: Contradiction) -> None:
-        self.problems.add(
-            f"the verdict {found.stored!r} on protein {found.name!r} "
-            f"contradicts the scores, whose best is {found.best!r}.",
-            "Correct the verdict or the scores.",
-            found.line,
-            self._name(self.scan.layout.predicted_class),
-        )
 
     def _report_sums(self) -> None:
         """Report the rows whose sum is off; as one problem if all are."""
@@ -594,12 +785,10 @@ class Scan:
 
     def _lay_out(self) -> ColumnLayout:
         names = self.spec.class_names
-        spelling = (
-            None if names is None else Spelling(names, self.format.spell, self.spec.synonyms)
-        )
+        known = None if names is None else self._known(names)
         found = ProblemList(self.where)
         line = self.table.header_line
-        layout = lay_out(self.table.header, line, self.format, spelling, found)
+        layout = lay_out(self.table.header, line, self.format, known, found)
         if layout.network is not None and not (layout.classes or found.problems):
             found.add(
                 "there is a row for each network, and no column for a class.",
@@ -607,11 +796,11 @@ class Scan:
                 line,
             )
         if found.problems and isinstance(self.table, TextTable):
-            self._explain_delimiter(self.table, spelling)
+            self._explain_delimiter(self.table, known)
         self.problems.problems.extend(found.problems)
         return layout
 
-    def _explain_delimiter(self, table: TextTable, spelling: Spelling | None) -> None:
+    def _explain_delimiter(self, table: TextTable, known: NameLookup | None) -> None:
         """Raise if the header makes sense with another character between cells."""
         for delimiter, name in DELIMITER_NAMES.items():
             if delimiter == table.delimiter:
@@ -622,7 +811,7 @@ class Scan:
                 continue
             found = ProblemList(self.where)
             line = other.header_line
-            lay_out(other.header, line, self.format, spelling, found)
+            lay_out(other.header, line, self.format, known, found)
             if not found.problems:
                 expected = DELIMITER_NAMES[table.delimiter]
                 found.add(
@@ -661,7 +850,10 @@ class Scan:
                     f"the synonym {text!r} stands for {name!r}, which is no class of the table.",
                     "Correct it.",
                 )
-        return NameLookup(Spelling(tuple(names), self.format.spell, self.spec.synonyms))
+        return self._known(names)
+
+    def _known(self, names: tuple[str, ...]) -> NameLookup:
+        return NameLookup(tuple(names), self.format.spell, self.spec.synonyms)
 
     def step(self) -> ScoreStep:
         """Return the step between the scores seen so far."""
