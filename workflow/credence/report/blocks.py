@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from credence.findings import Notice
 from credence.report.plots import Plot
+from credence.report.wording import shown
 
 
 @dataclass(frozen=True)
@@ -34,19 +36,47 @@ class TableColumn:
     explained: str = ""  # A sentence for those who ask what it is
 
 
-Title = str | tuple[str, str]  # with a sentence for those who ask what it is, where there is one
+Column = tuple[TableColumn, Callable[[Any], str]]  # with what makes a record's cell
 
 
-def words(*titles: Title) -> tuple[TableColumn, ...]:
-    """Return columns of words."""
-    pairs = ((title, "") if isinstance(title, str) else title for title in titles)
-    return tuple(TableColumn(title, False, explained) for title, explained in pairs)
+def number(
+    title: str,
+    cell: str | Callable[[Any], str],
+    show: Callable[..., str] = shown,
+    explained: str = "",
+    is_number: bool = True,
+) -> Column:
+    """Return a column of numbers, whose cells show fields of a record or are made by a function.
+
+    Names of several fields stand in one text, with spaces between.
+    """
+    make = cell if callable(cell) else _teller(cell.split(), show)
+    return TableColumn(title, is_number, explained), make
 
 
-def numbers(*titles: Title) -> tuple[TableColumn, ...]:
-    """Return columns of numbers."""
-    pairs = ((title, "") if isinstance(title, str) else title for title in titles)
-    return tuple(TableColumn(title, True, explained) for title, explained in pairs)
+def word(
+    title: str,
+    cell: str | Callable[[Any], str],
+    show: Callable[..., str] = shown,
+    explained: str = "",
+) -> Column:
+    """Return a column of words."""
+    return number(title, cell, show, explained, is_number=False)
+
+
+def numbers(
+    titles: Iterable[str], cell: Callable[[Any, int], str], explained: str = ""
+) -> list[Column]:
+    """Return columns of numbers, whose cells are made of a record and the column's place."""
+
+    def of_place(at: int) -> Callable[[Any], str]:
+        return lambda record: cell(record, at)
+
+    return [number(title, of_place(at), explained=explained) for at, title in enumerate(titles)]
+
+
+def _teller(fields: list[str], show: Callable[..., str]) -> Callable[[Any], str]:
+    return lambda record: show(*(getattr(record, field) for field in fields))
 
 
 @dataclass(frozen=True)
@@ -57,6 +87,14 @@ class TableBlock:
     columns: tuple[TableColumn, ...]  # Its columns; the first names the row
     rows: tuple[tuple[str, ...], ...]  # Its cells
     anchors: tuple[str, ...] = ()  # Where the name of each row leads to; empty texts for nowhere
+
+
+def table(
+    caption: str, records: Iterable[Any], *columns: Column, anchors: tuple[str, ...] = ()
+) -> TableBlock:
+    """Return a table with a row for each record."""
+    rows = tuple(tuple(make(record) for _, make in columns) for record in records)
+    return TableBlock(caption, tuple(heading for heading, _ in columns), rows, anchors)
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,8 @@ def _draw_lines(plot: plots.LinesPlot) -> Figure:
 
 def _draw_change(plot: plots.ChangePlot) -> Figure:
     """Return the curves of a class before and after, above the predictions they rest on."""
-    heights = [CHANGE] if plot.score else []
-    heights += [CHANGE_COUNTS, CHANGE_COUNTS] if plot.edges else []
+    heights = [CHANGE] if plot.found.grid else []
+    heights += [CHANGE_COUNTS, CHANGE_COUNTS] if plot.found.edges else []
     height = BOTTOM + TOP + TWO_LINES + sum(heights) + GAP * (len(heights) - 1)
     top = height - TOP - TWO_LINES
     parts = []
@@ -128,13 +128,13 @@ def _draw_change(plot: plots.ChangePlot) -> Figure:
         parts.append((top - tall, tall))
         top -= tall + GAP
     figure, axes = _open(height, parts)
-    if plot.score:
+    if plot.found.grid:
         painting.paint_change(axes[0], plot)
-    if plot.edges:
+    if plot.found.edges:
         painting.paint_change_counts(axes[-2:], plot)
     axes[0].set_xlim(0, plot.scale)
     axes[-1].set_xlabel("score of the predicted class")
-    if plot.score:
+    if plot.found.grid:
         _legend(figure, axes[0], 2, handle=1.8)
     return figure
 

@@ -7,16 +7,17 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from credence.findings import Bins, CurveFinding, Findings, Provenance
+from credence.findings import Findings, Provenance
 from credence.records import to_record
 from credence.report.blocks import Section, kind_of
 from credence.report.plots import (
@@ -126,77 +127,57 @@ def points_of(plot: Plot) -> tuple[Point, ...]:
     return tuple((round(x, DECIMALS), round(y, DECIMALS), text) for x, y, text in found)
 
 
-def _on_curve(plot: ConfidencePlot) -> tuple[Point, ...]:
-    """Return the first curve's confidence, interval and evidence at each score seen."""
+def _thinned(
+    x: Sequence[float], least: float = -math.inf, greatest: float = math.inf
+) -> list[int]:
+    """Return the places of what lies between, or of every second of them, or third."""
+    seen = [k for k, at in enumerate(x) if least <= at <= greatest]
+    return seen[:: max(1, -(-len(seen) // MOST_POINTS))]
+
+
+def _on_curve(plot: ConfidencePlot) -> Iterator[Point]:
+    """Yield the first curve's confidence, interval and evidence at each score seen."""
     curve, shares = plot.curves[0], plot.histogram.shares
-    seen = [k for k, at in enumerate(curve.score) if plot.score_min <= at <= plot.score_max]
-    step = max(1, -(-len(seen) // MOST_POINTS))
-    points = []
-    for k in seen[::step]:
+    for k in _thinned(curve.score, plot.score_min, plot.score_max):
         at, value = curve.score[k], curve.value[k]
         if math.isnan(value):
             continue
         bin_ = min(max(int(np.searchsorted(shares.edges, at)) - 1, 0), len(shares.n) - 1)
-        points.append((at, value, _curve_words(plot, curve, k, bin_)))
-    return tuple(points)
+        low, high = (score(edge, plot.scale) for edge in shares.edges[bin_ : bin_ + 2])
+        near = f"{of(shares.n[bin_], 'protein')} with scores of {low} to {high}"
+        if shares.n[bin_]:
+            near += f", {count(shares.n_correct[bin_])} right"
+        stated = with_interval(value, curve.lower[k], curve.upper[k])
+        yield at, value, f"Score {score(at, plot.scale)}: {stated}. {near}."
 
 
-def _on_change(plot: ChangePlot) -> tuple[Point, ...]:
-    """Return what both curves say at each score that the newer release has seen."""
-    low, high = plot.range_after
-    seen = [k for k, at in enumerate(plot.score) if low <= at <= high]
-    step = max(1, -(-len(seen) // MOST_POINTS))
-    points = []
-    for k in seen[::step]:
-        if math.isnan(plot.after[k]):
+def _on_change(plot: ChangePlot) -> Iterator[Point]:
+    """Yield what both curves say at each score that the newer release has seen."""
+    found = plot.found
+    for k in _thinned(found.grid, *plot.ranges[1]):
+        if math.isnan(found.after[k]):
             continue
-        before = with_interval(plot.before[k], plot.before_lower[k], plot.before_upper[k])
-        after = with_interval(plot.after[k], plot.after_lower[k], plot.after_upper[k])
-        text = f"Score {score(plot.score[k], plot.scale)}: {before} before, {after} now."
-        if plot.fixed:
-            text += f" At the old shares of the classes: {share(plot.fixed[k])}."
-        points.append((plot.score[k], plot.after[k], text))
-    return tuple(points)
+        before, after = (with_interval(*(part[k] for part in curve)) for curve in plot.curves)
+        text = f"Score {score(found.grid[k], plot.scale)}: {before} before, {after} now."
+        if found.fixed:
+            text += f" At the old shares of the classes: {share(found.fixed[k])}."
+        yield found.grid[k], found.after[k], text
 
 
-def _curve_words(plot: ConfidencePlot, curve: CurveFinding, k: int, bin_: int) -> str:
-    shares = plot.histogram.shares
-    edges = (
-        f"{score(shares.edges[bin_], plot.scale)} to {score(shares.edges[bin_ + 1], plot.scale)}"
-    )
-    near = f"{of(shares.n[bin_], 'protein')} with scores of {edges}"
-    if shares.n[bin_]:
-        near += f", {count(shares.n_correct[bin_])} right"
-    stated = with_interval(curve.value[k], curve.lower[k], curve.upper[k])
-    return f"Score {score(curve.score[k], plot.scale)}: {stated}. {near}."
+def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
+    for name, bins in zip(plot.names, plot.bins, strict=True):
+        begin = f"{name}, " if len(plot.names) > 1 else ""
+        for k in np.flatnonzero(bins.n):
+            stated = with_interval(bins.share[k], bins.lower[k], bins.upper[k])
+            yield (
+                bins.mean[k],
+                bins.share[k],
+                f"{begin}confidence {share(bins.mean[k])}: right {stated}, "
+                f"{of(bins.n[k], 'protein')} in {of(bins.n_clusters[k], 'family', 'families')}.",
+            )
 
 
-def _on_reliability(plot: ReliabilityPlot) -> list[Point]:
-    named = plot.names if len(plot.names) > 1 else ("",)
-    return [
-        point
-        for name, bins in zip(named, plot.bins, strict=True)
-        for point in _on_bins(bins, name)
-    ]
-
-
-def _on_bins(bins: Bins, name: str) -> list[Point]:
-    begin = f"{name}, " if name else ""
-    return [
-        (
-            bins.mean[k],
-            bins.share[k],
-            f"{begin}confidence {share(bins.mean[k])}: right "
-            f"{with_interval(bins.share[k], bins.lower[k], bins.upper[k])}, "
-            f"{of(n, 'protein')} in {of(bins.n_clusters[k], 'family', 'families')}.",
-        )
-        for k, n in enumerate(bins.n)
-        if n > 0
-    ]
-
-
-def _on_comparison(plot: ComparisonPlot) -> tuple[Point, ...]:
-    points = []
+def _on_comparison(plot: ComparisonPlot) -> Iterator[Point]:
     n_methods = len(plot.methods)
     for number, method in enumerate(plot.methods):
         offset = (number - (n_methods - 1) / 2) * 0.8 / n_methods
@@ -204,47 +185,34 @@ def _on_comparison(plot: ComparisonPlot) -> tuple[Point, ...]:
             value = plot.value[number][row]
             if not math.isnan(value):
                 stated = loss(value, plot.lower[number][row], plot.upper[number][row])
-                points.append((value, row + offset, f"{name}, {method}: {stated}."))
-    return tuple(points)
+                yield value, row + offset, f"{name}, {method}: {stated}."
 
 
-def _on_lines(plot: LinesPlot) -> tuple[Point, ...]:
-    step = max(1, -(-len(plot.x) // MOST_POINTS))
-    return tuple(
-        (plot.x[k], values[k], f"{name}, at {plot.x[k]:.3g}: {share(values[k])}.")
-        for name, values in zip(plot.names, plot.series, strict=True)
-        for k in range(0, len(plot.x), step)
-        if not math.isnan(values[k])
-    )
+def _on_lines(plot: LinesPlot) -> Iterator[Point]:
+    for name, values in zip(plot.names, plot.series, strict=True):
+        for k in _thinned(plot.x):
+            if not math.isnan(values[k]):
+                yield plot.x[k], values[k], f"{name}, at {plot.x[k]:.3g}: {share(values[k])}."
 
 
-def _on_histogram(plot: HistogramPlot) -> tuple[Point, ...]:
-    return tuple(
-        (
-            (low + high) / 2,
-            float(number),
-            f"{plot.axis} {low:.2f} to {high:.2f}: {of(number, 'protein')}.",
-        )
-        for low, high, number in zip(plot.edges[:-1], plot.edges[1:], plot.counts, strict=True)
-    )
+def _on_histogram(plot: HistogramPlot) -> Iterator[Point]:
+    for (low, high), n in zip(pairwise(plot.edges), plot.counts, strict=True):
+        text = f"{plot.axis} {low:.2f} to {high:.2f}: {of(n, 'protein')}."
+        yield (low + high) / 2, float(n), text
 
 
-def _on_nearest(plot: NearestPlot) -> tuple[Point, ...]:
-    bins = list(zip(plot.edges[:-1], plot.edges[1:], strict=True))
-    return tuple(
-        (
-            (low + high) / 2,
-            float(len(plot.names) - 1 - row),
-            f"Group {name}: {of(number, 'protein')} whose nearest elsewhere is "
-            f"{low:.1f} to {high:.1f} identical.",
-        )
-        for row, (name, counts) in enumerate(zip(plot.names, plot.counts, strict=True))
-        for (low, high), number in zip(bins, counts, strict=True)
-        if number
-    )
+def _on_nearest(plot: NearestPlot) -> Iterator[Point]:
+    for row, (name, counts) in enumerate(zip(plot.names, plot.counts, strict=True)):
+        for (low, high), n in zip(pairwise(plot.edges), counts, strict=True):
+            if n:
+                text = (
+                    f"Group {name}: {of(n, 'protein')} whose nearest elsewhere is "
+                    f"{low:.1f} to {high:.1f} identical."
+                )
+                yield (low + high) / 2, float(len(plot.names) - 1 - row), text
 
 
-POINTS: dict[type[Any], Callable[[Any], Sequence[Point]]] = {
+POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     ConfidencePlot: _on_curve,
     ReliabilityPlot: _on_reliability,
     ComparisonPlot: _on_comparison,
@@ -294,10 +262,7 @@ def environment() -> jinja2.Environment:
         # Text that reaches the page passes here: control characters are made visible.
         finalize=_shown,
     )
-    pages.filters["kind"] = kind_of
-    pages.filters["svg"] = _svg
-    pages.filters["points"] = points_of
-    pages.filters["data"] = data_text
+    pages.filters |= {"kind": kind_of, "svg": _svg, "points": points_of, "data": data_text}
     return pages
 
 

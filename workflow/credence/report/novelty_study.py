@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
-from credence.findings import InputFinding, NoveltyStudy, StudyMethod, StudySet
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    numbers,
-    words,
-)
+from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
+from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, LinesPlot
-from credence.report.wording import NOTHING, count, loss, of, share, slug
+from credence.report.wording import count, loss, of, share, slug, three_decimals, two_decimals
 
 NEAR = 1.25  # of the best NLL: as good in distribution
 LOW = 0.2  # mean confidence that says of noise that it is none of the classes
 SHOWN = ("sts", "matrix")  # beside the best method of scores and MACEst, in figures
-OUTER = (0, 4)  # places of the 5 % and 95 % quantiles
+METHOD = page.word("method", "name")
 
 
-def sections_of_study(study: NoveltyStudy) -> tuple[Section, ...]:
+def sections_of_study(study: NoveltyStudy) -> tuple[page.Section, ...]:
     """Return the sections of the page."""
     proteins = [entry for entry in study.sets if entry.mutations]
     others = [entry for entry in study.sets if not entry.mutations]
@@ -63,31 +52,53 @@ def _means(inputs: list[InputFinding]) -> str:
     return ", ".join(f"{entry.kind} {share(entry.mean)}" for entry in inputs)
 
 
-def _of_proteins(entry: StudySet, number: int, level: float) -> Section:
-    name = slug(entry.name, number)
+def _of_proteins(entry: StudySet, at: int, level: float) -> page.Section:
+    name = slug(entry.name, at)
     macest = [method for method in entry.methods if method.is_macest]
-    blocks: list[Block] = [
-        Paragraph(_sizes(entry)),
-        *(Paragraph(verdict(entry, method), is_lead=method is macest[0]) for method in macest),
-        FigureRow((_inputs_figure(entry, name), _mutation_figure(entry, name))),
-        _means_table(entry, level),
-        _by_input(
-            entry,
+    counts = ", ".join(f"{one.kind} {count(one.n)}" for one in entry.methods[0].inputs)
+    blocks: list[page.Block] = [
+        page.Paragraph(_sizes(entry)),
+        *(
+            page.Paragraph(verdict(entry, method), is_lead=method is macest[0])
+            for method in macest
+        ),
+        page.FigureRow((_inputs_figure(entry, name), _mutation_figure(entry, name))),
+        page.table(
+            f"NLL with its {100 * level:g} % interval over families, calibration error in ten "
+            "bins of equal count, and the mean confidence of each kind of input. Inputs: "
+            f"{counts}.",
+            entry.methods,
+            METHOD,
+            page.number("NLL, held out", "nll nll_lower nll_upper", loss),
+            page.number("calibration error", "ece", three_decimals),
+            *_of_inputs(entry, "mean", share),
+        ),
+        page.table(
             "Kolmogorov–Smirnov distance between a method's confidences and those of "
             f"{macest[0].name}: 0 for the same distribution, 1 for two that do not meet.",
-            lambda one: f"{one.ks:.2f}",
-            but=macest[0].name,
+            [method for method in entry.methods if method.name != macest[0].name],
+            METHOD,
+            *_of_inputs(entry, "ks", two_decimals),
         ),
-        _by_input(
-            entry, "Rank correlation of confidences with the trust score (Spearman).",
-            lambda one: _rank(one.trust_rank),
+        page.table(
+            "Rank correlation of confidences with the trust score (Spearman).",
+            entry.methods,
+            METHOD,
+            *_of_inputs(entry, "trust_rank", two_decimals),
         ),
-        Folded("Quantiles of the confidences, and the mutations in numbers", (
-            _quantile_table(entry), _mutation_table(entry),
-        )),
-    ]  # fmt: skip
+        page.Folded(
+            "Quantiles of the confidences, and the mutations in numbers",
+            (_quantile_table(entry), _mutation_table(entry)),
+        ),
+    ]
     title = f"{entry.name[:1].upper()}{entry.name[1:]}"
-    return Section(f"study-{name}", f"{title}{_made(entry)}", tuple(blocks))
+    return page.Section(f"study-{name}", f"{title}{_made(entry)}", tuple(blocks))
+
+
+def _of_inputs(entry: StudySet, field: str, show: Callable[[float], str]) -> list[page.Column]:
+    """Return a column of a method's numbers for each kind of input."""
+    kinds = (one.kind for one in entry.methods[0].inputs)
+    return page.numbers(kinds, lambda method, at: show(getattr(method.inputs[at], field)))
 
 
 def _made(entry: StudySet) -> str:
@@ -111,10 +122,9 @@ def _drawn(entry: StudySet) -> list[StudyMethod]:
     return [method for method in entry.methods if method.name in names]
 
 
-def _inputs_figure(entry: StudySet, name: str) -> Figure:
+def _inputs_figure(entry: StudySet, name: str) -> page.Figure:
     methods = _drawn(entry)
-    kinds = [one.kind for one in methods[0].inputs]
-    return Figure(
+    return page.Figure(
         f"study-inputs-{name}",
         "Mean confidence of each kind of input; lines from the 5 % to the 95 % quantile of the "
         "confidences.",
@@ -122,18 +132,18 @@ def _inputs_figure(entry: StudySet, name: str) -> Figure:
         + "; ".join(f"{method.name}: {_means(list(method.inputs))}" for method in methods),
         ComparisonPlot(
             "confidence",
-            tuple(kinds),
+            tuple(one.kind for one in methods[0].inputs),
             tuple(method.name for method in methods),
             tuple(tuple(one.mean for one in method.inputs) for method in methods),
-            tuple(tuple(one.quantiles[OUTER[0]] for one in method.inputs) for method in methods),
-            tuple(tuple(one.quantiles[OUTER[1]] for one in method.inputs) for method in methods),
+            tuple(tuple(one.quantiles[0] for one in method.inputs) for method in methods),
+            tuple(tuple(one.quantiles[-1] for one in method.inputs) for method in methods),
         ),
     )
 
 
-def _mutation_figure(entry: StudySet, name: str) -> Figure:
+def _mutation_figure(entry: StudySet, name: str) -> page.Figure:
     methods = _drawn(entry)
-    return Figure(
+    return page.Figure(
         f"study-mutations-{name}",
         "Mean confidence as residues of held-out proteins are replaced by random ones, beside the "
         "share of predictions that still name the class of the protein. A confidence that keeps "
@@ -151,120 +161,82 @@ def _mutation_figure(entry: StudySet, name: str) -> Figure:
     )
 
 
-def _means_table(entry: StudySet, level: float) -> TableBlock:
-    columns = (
-        *words("method"),
-        *numbers(
-            "NLL, held out", "calibration error", *(one.kind for one in entry.methods[0].inputs)
+def _quantile_table(entry: StudySet) -> page.TableBlock:
+    return page.table(
+        "Quantiles of the confidences of each kind of input.",
+        [(method, one) for method in entry.methods for one in method.inputs],
+        page.word("method", lambda pair: pair[0].name),
+        page.word("input", lambda pair: pair[1].kind),
+        *page.numbers(
+            (f"{part} %" for part in (5, 25, 50, 75, 95)),
+            lambda pair, at: share(pair[1].quantiles[at]),
         ),
     )
-    rows = tuple(
-        (
-            method.name,
-            loss(method.nll, method.nll_lower, method.nll_upper),
-            f"{method.ece:.3f}",
-            *(share(one.mean) for one in method.inputs),
-        )
-        for method in entry.methods
-    )
-    counts = ", ".join(f"{one.kind} {count(one.n)}" for one in entry.methods[0].inputs)
-    caption = (
-        f"NLL with its {100 * level:g} % interval over families, calibration error in ten bins of "
-        f"equal count, and the mean confidence of each kind of input. Inputs: {counts}."
-    )
-    return TableBlock(caption, columns, rows)
 
 
-def _by_input(
-    entry: StudySet, caption: str, cell: Callable[[InputFinding], str], but: str = ""
-) -> TableBlock:
-    """Return a number of every method, but one, for each kind of input."""
-    columns = (*words("method"), *numbers(*(one.kind for one in entry.methods[0].inputs)))
-    rows = tuple(
-        (method.name, *map(cell, method.inputs)) for method in entry.methods if method.name != but
-    )
-    return TableBlock(caption, columns, rows)
-
-
-def _rank(value: float) -> str:
-    return NOTHING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
-
-
-def _quantile_table(entry: StudySet) -> TableBlock:
-    columns = (*words("method", "input"), *numbers(*(f"{part} %" for part in (5, 25, 50, 75, 95))))
-    rows = tuple(
-        (method.name, one.kind, *(share(value) for value in one.quantiles))
-        for method in entry.methods
-        for one in method.inputs
-    )
-    return TableBlock("Quantiles of the confidences of each kind of input.", columns, rows)
-
-
-def _mutation_table(entry: StudySet) -> TableBlock:
-    columns = (
-        *words("residues replaced"),
-        *numbers("share right", *(method.name for method in entry.methods)),
-    )
-    rows = tuple(
-        (
-            share(part),
-            share(entry.accuracy_at_mutations[place]),
-            *(share(method.at_mutations[place]) for method in entry.methods),
-        )
-        for place, part in enumerate(entry.mutations)
-    )
-    return TableBlock("Mean confidence as residues are replaced.", columns, rows)
-
-
-def _of_open_sets(sets: list[StudySet], level: float) -> Section:
-    blocks: list[Block] = [
-        Paragraph(
-            "The same on sets that anyone can have. "
-            + " ".join(
-                f"{entry.name}{_made(entry)}: {entry.about}, {entry.n_classes} classes, "
-                f"{of(entry.n_held_out, 'sample')} held out, {share(entry.accuracy)} right."
-                for entry in sets
-            )
+def _mutation_table(entry: StudySet) -> page.TableBlock:
+    return page.table(
+        "Mean confidence as residues are replaced.",
+        range(len(entry.mutations)),
+        page.word("residues replaced", lambda place: share(entry.mutations[place])),
+        page.number("share right", lambda place: share(entry.accuracy_at_mutations[place])),
+        *page.numbers(
+            (method.name for method in entry.methods),
+            lambda place, at: share(entry.methods[at].at_mutations[place]),
         ),
-        _across(
-            sets, f"NLL on held-out samples, with its {100 * level:g} % interval.",
+    )
+
+
+def _of_open_sets(sets: list[StudySet], level: float) -> page.Section:
+    about = " ".join(
+        f"{entry.name}{_made(entry)}: {entry.about}, {entry.n_classes} classes, "
+        f"{of(entry.n_held_out, 'sample')} held out, {share(entry.accuracy)} right."
+        for entry in sets
+    )
+
+    def each(field: str, show: Callable[[float], str]) -> Callable[[StudyMethod], str]:
+        return lambda method: "; ".join(show(getattr(one, field)) for one in method.inputs)
+
+    def across(caption: str, cell: Callable[[StudyMethod], str]) -> page.TableBlock:
+        names = (f"{entry.name}{_made(entry)}" for entry in sets)
+        return page.table(
+            caption,
+            zip(*(entry.methods for entry in sets), strict=True),
+            page.word("method", lambda row: row[0].name),
+            *page.numbers(names, lambda row, at: cell(row[at])),
+        )
+
+    tables = (
+        across(
+            f"NLL on held-out samples, with its {100 * level:g} % interval.",
             lambda method: loss(method.nll, method.nll_lower, method.nll_upper),
         ),
-        _across(
-            sets, "Calibration error on held-out samples, ten bins of equal count.",
-            lambda method: f"{method.ece:.3f}",
+        across(
+            "Calibration error on held-out samples, ten bins of equal count.",
+            lambda method: three_decimals(method.ece),
         ),
-        _across(
-            sets, "Mean confidence: held out; features permuted; uniform, thrice as wide.",
-            lambda method: "; ".join(share(one.mean) for one in method.inputs),
+        across(
+            "Mean confidence: held out; features permuted; uniform, thrice as wide.",
+            each("mean", share),
         ),
-        _across(
-            sets, "Rank correlation with the trust score, for the same inputs.",
-            lambda method: "; ".join(_rank(one.trust_rank) for one in method.inputs),
+        across(
+            "Rank correlation with the trust score, for the same inputs.",
+            each("trust_rank", two_decimals),
         ),
-        _across(
-            sets, "Kolmogorov–Smirnov distance to MACEst, for the same inputs.",
-            lambda method: "; ".join(f"{one.ks:.2f}" for one in method.inputs),
+        across(
+            "Kolmogorov–Smirnov distance to MACEst, for the same inputs.", each("ks", two_decimals)
         ),
-    ]  # fmt: skip
-    return Section("study-open-sets", "Open sets", tuple(blocks))
-
-
-def _across(sets: list[StudySet], caption: str, cell: Callable[[StudyMethod], str]) -> TableBlock:
-    columns = (*words("method"), *numbers(*(f"{entry.name}{_made(entry)}" for entry in sets)))
-    names = [method.name for method in sets[0].methods]
-    rows = tuple(
-        (name, *(cell(entry.methods[place]) for entry in sets)) for place, name in enumerate(names)
     )
-    return TableBlock(caption, columns, rows)
+    lead = page.Paragraph(f"The same on sets that anyone can have. {about}")
+    return page.Section("study-open-sets", "Open sets", (lead, *tables))
 
 
-def _reading() -> Section:
-    return Section(
+def _reading() -> page.Section:
+    return page.Section(
         "study-reading",
         "How to read this",
         (
-            Paragraph(
+            page.Paragraph(
                 "NLL is the mean negative log-likelihood of what turned out, less is better; one "
                 "of isotonic regression is driven by confidences of exactly 0 or 1 that were "
                 "wrong (clipped at 1e-15). A method that learns from scores sees an input only "

@@ -6,7 +6,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from numpy.typing import NDArray
 
 from credence.findings import Bins
 from credence.report import style
@@ -85,17 +84,19 @@ def paint_counts(axes: Any, plot: ConfidencePlot) -> None:
         total = float(counts.sum())
         density = counts / max(float(counts.max()), 1.0) * sign
         axes.stairs(density, edges, fill=True, color=colour, alpha=0.55, linewidth=0)
-        axes.text(
-            0.01,
-            0.93 if sign > 0 else 0.07,
-            f"{count(int(total))} {word}",
-            transform=axes.transAxes,
-            verticalalignment="top" if sign > 0 else "bottom",
-            fontsize=mpl.rcParams["xtick.labelsize"],
-        )
+        _corner(axes, f"{count(int(total))} {word}", sign > 0)
     axes.axhline(0, color=style.MUTED, linewidth=0.6)
     axes.set_ylim(-1.08, 1.08)
     bare_counts(axes)
+
+
+def _corner(axes: Any, text: str, is_above: bool = True) -> None:
+    """Write beside counts what they are."""
+    axes.text(
+        0.01, 0.93 if is_above else 0.07, text, transform=axes.transAxes,
+        verticalalignment="top" if is_above else "bottom",
+        fontsize=mpl.rcParams["xtick.labelsize"],
+    )  # fmt: skip
 
 
 def bare_counts(axes: Any) -> None:
@@ -173,37 +174,21 @@ def paint_lines(axes: Any, plot: LinesPlot) -> None:
 
 def paint_change(axes: Any, plot: ChangePlot) -> None:
     """Paint the curves of a class before and after, with their intervals."""
-    score = np.array(plot.score)
-    both_parts = (
-        (
-            plot.before,
-            plot.before_lower,
-            plot.before_upper,
-            plot.range_before,
-            style.SERIES[4],
-            "--",
-        ),
-        (plot.after, plot.after_lower, plot.after_upper, plot.range_after, style.SERIES[2], "-"),
-    )
-    for number, (value, lower, upper, seen, colour, line) in enumerate(both_parts):
-        held = _within(score, seen)
+    score = np.array(plot.found.grid)
+    looks = ((style.SERIES[4], "--"), (style.SERIES[2], "-"))
+    parts = zip(plot.names, plot.curves, plot.ranges, looks, strict=True)
+    for name, curve, (least, greatest), (colour, line) in parts:
+        held = (score >= least) & (score <= greatest)  # nowhere, where the bounds are NaN
         if not held.any():
             continue
-        low, high = np.array(lower), np.array(upper)
-        if not np.isnan(low[held]).all():
-            axes.fill_between(score[held], low[held], high[held], color=colour, alpha=0.22, lw=0)
+        value, low, high = (np.array(numbers)[held] for numbers in curve)
+        if not np.isnan(low).all():
+            axes.fill_between(score[held], low, high, color=colour, alpha=0.22, lw=0)
+        axes.plot(score[held], value, color=colour, linestyle=line, label=printable(name))
+    if plot.found.fixed:
         axes.plot(
             score[held],
-            np.array(value)[held],
-            color=colour,
-            linestyle=line,
-            label=printable(plot.names[number]),
-        )
-    if plot.fixed:
-        held = _within(score, plot.range_after)
-        axes.plot(
-            score[held],
-            np.array(plot.fixed)[held],
+            np.array(plot.found.fixed)[held],
             color=style.INK,
             linestyle=":",
             linewidth=1.2,
@@ -213,24 +198,12 @@ def paint_change(axes: Any, plot: ChangePlot) -> None:
     axes.set_ylabel("confidence")
 
 
-def _within(score: NDArray[np.float64], seen: tuple[float, ...]) -> NDArray[np.bool_]:
-    if len(seen) < 2 or np.isnan(seen).any():
-        return np.zeros(len(score), dtype=np.bool_)
-    return (score >= seen[0]) & (score <= seen[1])
-
-
 def paint_change_counts(parts: list[Any], plot: ChangePlot) -> None:
     """Paint right and wrong predictions, the newer counts filled, the older as an outline."""
-    for axes, before, after, colour, word in (
-        (parts[0], plot.right_before, plot.right_after, style.RIGHT, "right"),
-        (parts[1], plot.wrong_before, plot.wrong_after, style.WRONG, "wrong"),
-    ):
-        axes.stairs(after, plot.edges, fill=True, color=colour, alpha=0.5, linewidth=0)
-        axes.stairs(before, plot.edges, color=style.INK, linewidth=0.9)
+    rows = zip(parts, plot.counts.items(), (style.RIGHT, style.WRONG), strict=True)
+    for axes, (word, (before, after)), colour in rows:
+        axes.stairs(after, plot.found.edges, fill=True, color=colour, alpha=0.5, linewidth=0)
+        axes.stairs(before, plot.found.edges, color=style.INK, linewidth=0.9)
         axes.set_ylim(0, max(*after, *before, 1) * 1.12)
         bare_counts(axes)
-        axes.text(
-            0.01, 0.93, f"{word}: {count(sum(before))} → {count(sum(after))}",
-            transform=axes.transAxes, verticalalignment="top",
-            fontsize=mpl.rcParams["xtick.labelsize"],
-        )  # fmt: skip
+        _corner(axes, f"{word}: {count(sum(before))} → {count(sum(after))}")

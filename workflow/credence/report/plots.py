@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from credence.findings import Bins, CurveFinding, ScoreHistogram
+from credence.findings.releases import ClassChange
 
 
 def middles(edges: tuple[float, ...]) -> tuple[float, ...]:
@@ -85,23 +89,39 @@ class HistogramPlot:
 class ChangePlot:
     """One class before and after: curves above the predictions they rest on."""
 
-    names: tuple[str, ...]  # What the older and the newer release are called
-    score: tuple[float, ...]  # Of the curves, ascending; none where there are no curves
-    before: tuple[float, ...]  # The older curve, with its interval
-    before_lower: tuple[float, ...]
-    before_upper: tuple[float, ...]
-    after: tuple[float, ...]  # The newer one
-    after_lower: tuple[float, ...]
-    after_upper: tuple[float, ...]
-    fixed: tuple[float, ...]  # The newer one at the older's class frequencies; may be empty
-    edges: tuple[float, ...]  # Bins of the score; none where there are no counts
-    right_before: tuple[int, ...]  # Predictions per bin
-    right_after: tuple[int, ...]
-    wrong_before: tuple[int, ...]
-    wrong_after: tuple[int, ...]
-    range_before: tuple[float, ...]  # Least and greatest score seen
-    range_after: tuple[float, ...]
+    names: tuple[str, str]  # What the older and the newer release are called
+    found: ClassChange  # Curves and counts; none of either where there are none
     scale: float  # Right end of the axis
+
+    @property
+    def curves(self) -> tuple[tuple[tuple[float, ...], ...], ...]:
+        """The curve of each release with its lower and its upper bounds."""
+        found = self.found
+        return (
+            (found.before, found.before_lower, found.before_upper),
+            (found.after, found.after_lower, found.after_upper),
+        )
+
+    @property
+    def counts(self) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Right and wrong predictions per bin, of each release."""
+        found = self.found
+        return {
+            "right": (found.right_before, found.right_after),
+            "wrong": (found.wrong_before, found.wrong_after),
+        }
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float], ...]:
+        """The scores seen of each release, to whole bins; all scores without counts."""
+        edges = self.found.edges
+        if not edges:
+            return ((0.0, self.scale),) * 2
+        ranges = []
+        for counts in zip(*self.counts.values(), strict=True):
+            held = np.flatnonzero(np.sum(counts, axis=0))
+            ranges.append((edges[held[0]], edges[held[-1] + 1]) if len(held) else (math.nan,) * 2)
+        return tuple(ranges)
 
 
 @dataclass(frozen=True)

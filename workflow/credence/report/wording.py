@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 
 NOTHING = "–"
 KEPT = "\u00a0"  # a space at which no line breaks
@@ -52,17 +53,32 @@ def with_interval(value: float, lower: float, upper: float) -> str:
     return f"{share(value)} {interval(lower, upper)}".rstrip()
 
 
-def loss(value: float, lower: float, upper: float) -> str:
-    """Return a metric's value with three decimals and its interval.
+def rounded(value: float, digits: int, sign: str = "") -> str:
+    """Return a number with so many decimals; ``"+"`` asks for a sign, which 0 has not.
 
-    >>> loss(0.1234, 0.1, 0.2), loss(float("nan"), 0.1, 0.2)
-    ('0.123 (0.100 to 0.200)', '–')
+    >>> rounded(-0.25, 1), rounded(0.25, 3, "+"), rounded(-0.0001, 3, "+"), rounded(math.nan, 1)
+    ('−0.2', '+0.250', '0.000', '–')
     """
     if math.isnan(value):
         return NOTHING
-    if math.isnan(lower) or math.isnan(upper):
-        return f"{value:.3f}".replace("-", "−")
-    return f"{value:.3f} ({lower:.3f} to {upper:.3f})".replace("-", "−")
+    text = f"{value:{sign}.{digits}f}"
+    return text[1:] if sign and float(text) == 0 else text.replace("-", "−")
+
+
+two_decimals = partial(rounded, digits=2)
+three_decimals = partial(rounded, digits=3)
+
+
+def loss(value: float, lower: float, upper: float, digits: int = 3, sign: str = "") -> str:
+    """Return a metric's value, or a difference with its sign, and its interval.
+
+    >>> loss(0.1234, 0.1, 0.2), loss(float("nan"), 0.1, 0.2), loss(7.1, 2.0, 12.0, 1, "+")
+    ('0.123 (0.100 to 0.200)', '–', '+7.1 (+2.0 to +12.0)')
+    """
+    if math.isnan(value + lower + upper):
+        return rounded(value, digits, sign)
+    stated, low, high = (rounded(number, digits, sign) for number in (value, lower, upper))
+    return f"{stated} ({low} to {high})"
 
 
 def score(value: float, scale: float) -> str:
@@ -85,6 +101,15 @@ def count(value: int) -> str:
     '46,801'
     """
     return f"{value:,}"
+
+
+def shown(value: str | int | None) -> str:
+    """Return a text or a count as tables show it; a dash where there is none.
+
+    >>> shown(1200), shown("Portal"), shown("")
+    ('1,200', 'Portal', '–')
+    """
+    return count(value) if isinstance(value, int) else value or NOTHING
 
 
 def of(number: int, singular: str, many: str = "") -> str:

@@ -228,8 +228,7 @@ def _series_of(panel: ClassPanel) -> tuple[str, ...]:
     if isinstance(plot, ConfidencePlot):
         return tuple(curve.method for curve in plot.curves)
     if isinstance(plot, ChangePlot):
-        ranges = (plot.range_before, plot.range_after)
-        return (str(bool(plot.fixed)), *(str(math.isnan(bounds[0])) for bounds in ranges))
+        return (str(bool(plot.found.fixed)), *(str(math.isnan(low)) for low, _ in plot.ranges))
     if isinstance(plot, ReliabilityPlot):
         return (str(bool(plot.band_lower)), str(bool(plot.curve)))
     return ()

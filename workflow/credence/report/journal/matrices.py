@@ -7,8 +7,8 @@ import math
 from credence.findings import Findings, ReleaseStep
 from credence.report.journal.class_curves import LOSS, SCORE, evidence, level_words, seen_classes
 from credence.report.journal.figure import ClassPanel, Heat, PanelGrid, RankPlot
+from credence.report.plots import ChangePlot
 from credence.report.sections.lookup import Lookup
-from credence.report.sections.releases import change_plot
 
 ALL = "all classes"
 
@@ -85,8 +85,9 @@ def changes(findings: Findings) -> PanelGrid | None:
     if findings.releases is None or not findings.releases.steps:
         return None
     step = findings.releases.steps[-1]
+    names = (step.older.name, step.newer.name)
     panels = tuple(
-        ClassPanel(entry.class_name, change_plot(step, entry))
+        ClassPanel(entry.class_name, ChangePlot(names, entry, step.scale))
         for entry in step.classes
         if entry.is_touched and entry.grid
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import matplotlib as mpl
@@ -49,14 +50,21 @@ def _rows(plot: PanelPlot) -> Iterator[Row]:
         yield from _reliability(plot)
     elif isinstance(plot, LinesPlot):
         for name, series in zip(plot.names, plot.series, strict=True):
-            for x, value in zip(plot.x, series, strict=True):
-                yield ("line", name, x, NAN, value, NAN, NAN, "")
+            yield from _line("line", name, plot.x, series)
     elif isinstance(plot, RankPlot):
         numbers = zip(plot.methods, plot.value, plot.lower, plot.upper, plot.n, strict=True)
         for method, value, lower, upper, n in numbers:
             yield ("held-out NLL", method, NAN, NAN, value, lower, upper, str(n))
     else:
         yield from _change(plot)
+
+
+def _line(
+    what: str, series: str, x: Sequence[float], value: Sequence[float],
+    lower: Iterable[float] = repeat(NAN), upper: Iterable[float] = repeat(NAN),
+) -> Iterator[Row]:  # fmt: skip
+    for at, stated, low, high in zip(x, value, lower, upper, strict=False):
+        yield (what, series, at, NAN, stated, low, high, "")
 
 
 def _reliability(plot: ReliabilityPlot) -> Iterator[Row]:
@@ -66,9 +74,8 @@ def _reliability(plot: ReliabilityPlot) -> Iterator[Row]:
     bounds = zip(edges[:-1], edges[1:], plot.band_lower, plot.band_upper, strict=False)
     for low, high, lower, upper in bounds:
         yield ("by chance", "", low, high, NAN, lower, upper, "")
-    for at, value in enumerate(plot.curve):
-        place = (at + 0.5) / len(plot.curve)
-        yield ("smoothed", plot.names[0], place, NAN, value, NAN, NAN, "")
+    places = [(at + 0.5) / len(plot.curve) for at in range(len(plot.curve))]
+    yield from _line("smoothed", plot.names[0], places, plot.curve)
 
 
 def _bins(what: str, series: str, bins: Bins) -> Iterator[Row]:
@@ -100,25 +107,14 @@ def _counts(
 
 
 def _change(plot: ChangePlot) -> Iterator[Row]:
-    older, newer = plot.names
-    both_parts = (
-        (older, plot.before, plot.before_lower, plot.before_upper),
-        (newer, plot.after, plot.after_lower, plot.after_upper),
-    )
-    for name, values, lowers, uppers in both_parts:
-        points = zip(plot.score, values, lowers, uppers, strict=True)
-        for x, value, lower, upper in points:
-            yield ("confidence", name, x, NAN, value, lower, upper, "")
-    for x, value in zip(plot.score, plot.fixed, strict=False):
-        yield ("at old shares of the classes", newer, x, NAN, value, NAN, NAN, "")
-    for what, name, counts in (
-        ("right", older, plot.right_before),
-        ("right", newer, plot.right_after),
-        ("wrong", older, plot.wrong_before),
-        ("wrong", newer, plot.wrong_after),
-    ):
-        if plot.edges:
-            yield from _counts(what, name, plot.edges, counts)
+    found = plot.found
+    for name, curve in zip(plot.names, plot.curves, strict=True):
+        yield from _line("confidence", name, found.grid, *curve)
+    yield from _line("at old shares of the classes", plot.names[1], found.grid, found.fixed)
+    for what, both in plot.counts.items():
+        for name, counts in zip(plot.names, both, strict=True):
+            if found.edges:
+                yield from _counts(what, name, found.edges, counts)
 
 
 # What says when and by what a file was made is left out: same numbers, same bytes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from credence.findings import Findings
-from credence.report.blocks import Section
+from credence.report import blocks as page
 from credence.report.sections import (
     by_class,
     choices,
@@ -26,7 +26,7 @@ from credence.report.sections import (
     use_sets,
 )
 
-SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
+SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     overview.section,
     trust.section,
     by_class.section,
@@ -47,7 +47,7 @@ SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
 )
 
 
-def sections_of(findings: Findings) -> tuple[Section, ...]:
+def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     """Return the sections that have something to show."""
     built = (build(findings) for build in SECTIONS)
     return tuple(section for section in built if section is not None)

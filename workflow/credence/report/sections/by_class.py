@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Bins, ClassCount, Findings
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Panel,
-    Paragraph,
-    Section,
-    TableBlock,
-    Widget,
-    numbers,
-    words,
-)
+import numpy as np
+
+from credence.findings import ClassCount, Findings
+from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.sections.notices import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import count, interval, of, score, share, slug, with_interval
 
+LOSSES = (("in_sample", "nll"), ("in_sample", "brier"), ("held_out", "nll"), ("held_out", "brier"))
 
-def section(findings: Findings) -> Section | None:
+
+def section(findings: Findings) -> page.Section | None:
     """Return sentences and figures of every class that was predicted."""
     lookup = Lookup(findings)
-    blocks: list[Block] = [
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Paragraph(
             "The left figure shows the confidence over the score, with its interval, beside the "
             "plain share of right predictions in bins of the score; below it, how right and "
             "wrong predictions are spread, each scaled to its own highest bar. The right figure "
@@ -36,34 +28,35 @@ def section(findings: Findings) -> Section | None:
             "points should lie on the diagonal within their intervals."
         )
     ]
+    anchors = class_anchors(findings)
     panels = [
-        _panel(lookup, entry, number)
-        for number, entry in enumerate(findings.results.classes, start=1)
+        _panel(lookup, entry, slug(entry.class_name, at), anchors[entry.class_name])
+        for at, entry in enumerate(findings.results.classes, start=1)
         if entry.n_predicted > 0
     ]
     if not panels:
         return None
     if len(panels) > 1 or len(findings.methods) > 1:
-        blocks.append(Widget("explorer", "explorer", "Classes and methods shown", shares="curves"))
-    return Section("classes", "Class by class", (*blocks, *panels))
+        blocks.append(
+            page.Widget("explorer", "explorer", "Classes and methods shown", shares="curves")
+        )
+    return page.Section("classes", "Class by class", (*blocks, *panels))
 
 
-def _panel(lookup: Lookup, entry: ClassCount, number: int) -> Panel:
-    blocks: list[Paragraph | FigureRow | Folded] = [
-        Paragraph(sentence(lookup, entry), is_lead=True),
-        Paragraph(advice(lookup, entry)),
+def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:
+    blocks: list[page.Paragraph | page.FigureRow | page.Folded] = [
+        page.Paragraph(sentence(lookup, entry), is_lead=True),
+        page.Paragraph(advice(lookup, entry)),
     ]
     for notice in all_notices(lookup.findings):
         if notice.class_name == entry.class_name and notice.is_warning:
-            blocks.append(Paragraph(f"Careful: {notice.text}"))
-    name = slug(entry.class_name, number)
+            blocks.append(page.Paragraph(f"Careful: {notice.text}"))
     figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
     if figures:
-        blocks.append(FigureRow(figures))
+        blocks.append(page.FigureRow(figures))
     folded = (*_overlay(lookup, entry, name), *_bins_table(lookup, entry))
-    blocks.append(Folded(f"{entry.class_name}: all methods, and the numbers", folded))
-    anchor = class_anchors(lookup.findings)[number - 1]
-    return Panel(entry.class_name, anchor, tuple(blocks))
+    blocks.append(page.Folded(f"{entry.class_name}: all methods, and the numbers", folded))
+    return page.Panel(entry.class_name, anchor, tuple(blocks))
 
 
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
@@ -76,42 +69,39 @@ def sentence(lookup: Lookup, entry: ClassCount) -> str:
             f"A prediction of {entry.class_name} is right with probability {stated}, "
             f"whatever its score, from {lookup.evidence(entry)}."
         )
-    stated = with_interval(point.value, point.lower, point.upper)
     return (
         f"A prediction of {entry.class_name} with score "
-        f"{score(point.score, findings.results.scale)} is right with probability {stated}, "
+        f"{score(point.score, findings.results.scale)} is right with probability {point.stated}, "
         f"from {lookup.evidence(entry)}."
     )
 
 
 def advice(lookup: Lookup, entry: ClassCount) -> str:
     """Return from which score on to rely on it, and what would make it surer."""
-    findings = lookup.findings
+    results = lookup.findings.results
     parts = [
         f"Whatever the score, {count(entry.n_correct)} of {count(entry.n_predicted)} are right: "
         f"{with_interval(entry.share, entry.lower, entry.upper)}."
     ]
-    needed = lookup.needed.get((findings.chosen, entry.class_name), {})
-    enough = [(level, least) for level, least in sorted(needed.items()) if not math.isnan(least)]
-    if enough:
-        level, least = enough[-1]
+    surest = lookup.surest(entry)
+    if surest is not None:
+        level, least = surest
         parts.append(
-            f"From score {score(least, findings.results.scale)} on, the confidence is at least "
+            f"From score {score(least, results.scale)} on, the confidence is at least "
             f"{share(level)}, even at the lower end of its interval."
         )
-    point = lookup.at(findings.chosen, entry.class_name, lookup.example_score(entry))
+    point = lookup.at(lookup.findings.chosen, entry.class_name, lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):
-        near = max(1, round(point.support))
         parts.append(
-            f"Near score {score(point.score, findings.results.scale)} the evidence is that of "
-            f"about {of(near, 'independent protein')}."
+            f"Near score {score(point.score, results.scale)} the evidence is that of about "
+            f"{of(point.near, 'independent protein')}."
         )
         if point.upper - point.lower > WIDE:
-            parts.append(what_would_help(point, findings.results.level))
+            parts.append(what_would_help(point, results.level))
     return " ".join(parts)
 
 
-def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[Figure, ...]:
+def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
     findings = lookup.findings
     plot = lookup.confidence_plot(entry, (findings.chosen,))
     if plot is None or not plot.curves:
@@ -131,7 +121,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[Fi
         and (point := lookup.at(findings.chosen, entry.class_name, value)) is not None
     )
     return (
-        Figure(
+        page.Figure(
             f"confidence-{name}",
             f"{entry.class_name}: confidence of {findings.chosen} over the score, from "
             f"{lookup.evidence(entry)}.{words} Dashed: share right, whatever the score. "
@@ -142,79 +132,69 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[Fi
     )
 
 
-def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[Figure, ...]:
+def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
     found = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
     if found is None or sum(found.bins.n) == 0:
         return ()
-    n_bins, n_off = _off_diagonal(found.bins)
+    bins = found.bins
+    filled = np.flatnonzero(bins.n)
+    n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in filled)
     return (
-        Figure(
+        page.Figure(
             f"reliability-{name}",
             f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-            f"share right, {of(sum(found.bins.n), 'protein')}. Intervals count families."
+            f"share right, {of(sum(bins.n), 'protein')}. Intervals count families."
             + chance_in_words(found),
-            f"Reliability of {entry.class_name}: of {of(n_bins, 'bin')} of confidence, in "
+            f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of confidence, in "
             f"{n_off} the mean confidence lies outside the interval of the share right.",
             reliability_plot(("held out",), (found,)),
         ),
     )
 
 
-def _off_diagonal(bins: Bins) -> tuple[int, int]:
-    filled = [index for index, n in enumerate(bins.n) if n > 0]
-    off = [k for k in filled if not bins.lower[k] <= bins.mean[k] <= bins.upper[k]]
-    return len(filled), len(off)
-
-
-def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[FigureRow | TableBlock, ...]:
+def _overlay(
+    lookup: Lookup, entry: ClassCount, name: str
+) -> tuple[page.FigureRow | page.TableBlock, ...]:
     """Return the curves of all methods in one figure, and their numbers."""
-    findings = lookup.findings
-    names = [method.name for method in findings.methods]
+    names = [method.name for method in lookup.findings.methods]
     if len(names) < 2:
         return ()
-    blocks: list[FigureRow | TableBlock] = []
+    losses = page.table(
+        f"{entry.class_name}: every method, from {lookup.evidence(entry)}",
+        names,
+        page.word("method", str),
+        *page.numbers(
+            ("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
+            lambda method, at: lookup.loss(method, entry.class_name, *LOSSES[at]),
+        ),
+    )
     plot = lookup.confidence_plot(entry, names)
-    if plot is not None and plot.curves:
-        caption = (
-            f"{entry.class_name}: confidence of every method over the score. Bars: share right "
-            "in bins of the score."
-        )
-        alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
-        blocks.append(FigureRow((Figure(f"methods-{name}", caption, alternative, plot),)))
-    samples, metrics = ("in_sample", "held_out"), ("nll", "brier")
-    asked = [(sample, metric) for sample in samples for metric in metrics]
-    rows = tuple(
-        (method, *(lookup.loss(method, entry.class_name, *which) for which in asked))
-        for method in names
+    if plot is None or not plot.curves:
+        return (losses,)
+    caption = (
+        f"{entry.class_name}: confidence of every method over the score. Bars: share right "
+        "in bins of the score."
     )
-    columns = (
-        *words("method"),
-        *numbers("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
-    )
-    caption = f"{entry.class_name}: every method, from {lookup.evidence(entry)}"
-    blocks.append(TableBlock(caption, columns, rows))
-    return tuple(blocks)
+    alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
+    return page.FigureRow((page.Figure(f"methods-{name}", caption, alternative, plot),)), losses
 
 
-def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[TableBlock, ...]:
+def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[page.TableBlock, ...]:
     found = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
     if found is None:
         return ()
     bins = found.bins
-    rows = tuple(
-        (
-            f"{bins.edges[k]:.1f} to {bins.edges[k + 1]:.1f}",
-            count(bins.n[k]),
-            count(bins.n_clusters[k]),
-            share(bins.mean[k]),
-            with_interval(bins.share[k], bins.lower[k], bins.upper[k]),
-        )
-        for k in range(len(bins.n))
-        if bins.n[k] > 0
+    in_bins = page.table(
+        f"{entry.class_name}: held-out confidences of {lookup.findings.chosen} in bins",
+        np.flatnonzero(bins.n),
+        page.word(
+            "held-out confidence", lambda k: f"{bins.edges[k]:.1f} to {bins.edges[k + 1]:.1f}"
+        ),
+        page.number("proteins", lambda k: count(bins.n[k])),
+        page.number("families", lambda k: count(bins.n_clusters[k])),
+        page.number("mean confidence", lambda k: share(bins.mean[k])),
+        page.number(
+            "share right", lambda k: with_interval(bins.share[k], bins.lower[k], bins.upper[k])
+        ),
     )
-    columns = (
-        *words("held-out confidence"),
-        *numbers("proteins", "families", "mean confidence", "share right"),
-    )
-    caption = f"{entry.class_name}: held-out confidences of {lookup.findings.chosen} in bins"
-    return (TableBlock(caption, columns, rows),)
+    return (in_bins,)

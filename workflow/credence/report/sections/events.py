@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
-from credence.findings import (
-    Ablation,
-    Difference,
-    EventFinding,
-    EventsFinding,
-    Findings,
-    MetricValue,
-)
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Heading,
-    Paragraph,
-    Section,
-    TableBlock,
-    TableColumn,
-    numbers,
-    words,
-)
+from credence.findings import Findings
+from credence.findings.evaluated import Difference, MetricValue
+from credence.findings.use_sets import EventFinding, EventsFinding
+from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
-from credence.report.wording import NOTHING, count, loss, of, share, shortened, slug
+from credence.report.wording import NOTHING, count, loss, of, rounded, share, shortened, slug
 
 PUBLISHED = "published"
 PREDICTED = "predicted_class"
+DIGITS = 4  # of losses: forecasts differ by little
 FORECASTS = {
     "knn": "k nearest neighbours",
     "tree": "decision tree",
@@ -82,12 +67,10 @@ def predicted_words(events: EventsFinding) -> str | None:
     event = next((event for event in events.events if event.name == PREDICTED), None)
     if event is None or not events.agrees:
         return None
-    rows = [
-        row for row in event.differences if (row.method, row.metric) == (events.forecaster, "nll")
-    ]
-    if not rows or math.isnan(rows[0].value):
+    asked = (events.forecaster, "nll")
+    row = next((row for row in event.differences if (row.method, row.metric) == asked), None)
+    if row is None or math.isnan(row.value):
         return None
-    row = rows[0]
     verdict = _verdict(row, "it is better", "it is worse", "this set cannot tell which is better")
     return (
         f"event_{PREDICTED} is the confidence itself, by {events.method}. "
@@ -106,10 +89,10 @@ def as_sentence(text: str) -> str:
 
 
 def _change(row: Difference) -> str:
+    value, lower, upper = (rounded(v, DIGITS, "+") for v in (row.value, row.lower, row.upper))
     if math.isnan(row.lower):
-        return f"differs by {_number(row.value)}, with no interval"
-    bounds = f"{_number(row.lower)} to {_number(row.upper)}"
-    return f"differs by {_number(row.value)} ({bounds}, n = {count(row.n)})"
+        return f"differs by {value}, with no interval"
+    return f"differs by {value} ({lower} to {upper}, n = {count(row.n)})"
 
 
 def _verdict(row: Difference, less: str, more: str, neither: str) -> str:
@@ -128,13 +111,15 @@ def evidence_words(events: EventsFinding) -> str:
         )
     message = []
     for event in shown:
-        helps = [GROUPS.get(part.group, part.group) for part in event.ablations if helps_by(part)]
+        helps = [GROUPS.get(p.group, p.group) for p in event.ablations if p.nll.lower > 0]
         text = f"For {event.name}: {_listed(helps)}."
-        if ensemble := [part for part in event.ablations if part.group == "ensemble"]:
-            row = ensemble[0].nll
-            unknown = "this set cannot tell whether the ensemble's single members help"
+        row = next((part.nll for part in event.ablations if part.group == "ensemble"), None)
+        if row is not None:
             verdict = _verdict(
-                row, "the ensemble's single members harm", "its single members help", unknown
+                row,
+                "the ensemble's single members harm",
+                "its single members help",
+                "this set cannot tell whether the ensemble's single members help",
             )
             text += f" Without the ensemble's single members NLL {_change(row)}: {verdict}."
         message.append(text)
@@ -144,27 +129,19 @@ def evidence_words(events: EventsFinding) -> str:
     )
 
 
-def helps_by(part: Ablation) -> bool:
-    """Return whether held-out NLL is worse without a group, for all that chance can do."""
-    return part.nll.lower > 0
-
-
 def _listed(names: list[str]) -> str:
-    if not names:
-        return "no kind by itself"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    first, last = ", ".join(names[:-1]), names[-1] if names else "no kind by itself"
+    return f"{first} and {last}" if first else last
 
 
-def limits_words() -> str:
-    """Return how one probability is to be read."""
-    return (
-        "How to read one of them: of proteins with this probability that share came true, as the "
-        "curves below show with intervals; a single probability has no interval of its own. The "
-        "probabilities hold for the calibration set's mix of classes. Where a sample's mix was "
-        "estimated, adjusted_event_… beside them is corrected for it, on the assumption that "
-        "proteins of a class look alike in both; it takes the estimated mix as known, and is "
-        "surer than it should be where that is rough."
-    )
+LIMITS = (
+    "How to read one of them: of proteins with this probability that share came true, as the "
+    "curves below show with intervals; a single probability has no interval of its own. The "
+    "probabilities hold for the calibration set's mix of classes. Where a sample's mix was "
+    "estimated, adjusted_event_… beside them is corrected for it, on the assumption that "
+    "proteins of a class look alike in both; it takes the estimated mix as known, and is "
+    "surer than it should be where that is rough."
+)
 
 
 def pooling_words(events: EventsFinding) -> str:
@@ -181,83 +158,70 @@ def pooling_words(events: EventsFinding) -> str:
 
 def signed(row: Difference) -> str:
     """Return a difference with its sign and interval."""
-    if math.isnan(row.value):
-        return NOTHING
-    if math.isnan(row.lower):
-        return _number(row.value)
-    return f"{_number(row.value)} ({_number(row.lower)} to {_number(row.upper)})"
+    return loss(row.value, row.lower, row.upper, DIGITS, "+")
 
 
-def _number(value: float) -> str:
-    """Return a difference with its sign; none has no sign."""
-    text = f"{value:+.4f}"
-    return text[1:] if float(text) == 0 else text.replace("-", "−")
-
-
-def section(findings: Findings) -> Section | None:
+def section(findings: Findings) -> page.Section | None:
     """Return what the probabilities of events are worth."""
     events = findings.events
     if events is None:
         return None
-    blocks: list[Block] = [
-        Paragraph(lead_words(events), is_lead=True),
+    own = predicted_words(events)
+    blocks: list[page.Block] = [
+        page.Paragraph(lead_words(events), is_lead=True),
         _overview(events),
-        Paragraph(agreement_words(events)),
+        page.Paragraph(agreement_words(events)),
+        *(() if own is None else (page.Paragraph(own),)),
+        page.Paragraph(evidence_words(events)),
+        page.Paragraph(LIMITS),
     ]
-    if (own := predicted_words(events)) is not None:
-        blocks.append(Paragraph(own))
-    blocks += [Paragraph(evidence_words(events)), Paragraph(limits_words())]
     if events.pooled is not None:
-        blocks.append(Paragraph(pooling_words(events)))
-    for number, event in enumerate(events.events, start=1):
+        blocks.append(page.Paragraph(pooling_words(events)))
+    for at, event in enumerate(events.events, start=1):
         if event.reliability and not event.note:
-            blocks += _one(events, event, number)
-    blocks.append(Folded("What forecasts look at", (_features(events),)))
-    return Section("events", "How probable are two classes, or a group?", tuple(blocks))
+            blocks += _one(events, event, slug(event.name, at))
+    features = page.table(
+        "Features, and why some were not used.",
+        events.features,
+        page.word("feature", "name"),
+        page.word("group", "group"),
+        page.word("what it is", "summary"),
+        page.word("used", lambda entry: entry.missing or "yes"),
+    )
+    blocks.append(page.Folded("What forecasts look at", (features,)))
+    return page.Section("events", "How probable are two classes, or a group?", tuple(blocks))
 
 
-def _overview(events: EventsFinding) -> TableBlock:
+def _overview(events: EventsFinding) -> page.TableBlock:
     has_notes = any(event.note for event in events.events)
-    columns = (
-        *words("event", "what it says"),
-        *numbers(
-            ("came true", "Share of the calibration proteins"),
-            ("held-out NLL", "Less is better"),
-            ("calibration", "Squared distance of probability and share; 0 is best"),
-            ("sharpness", "How far the probabilities tell proteins apart"),
-        ),
-        *((TableColumn("note", is_number=False),) if has_notes else ()),
-    )
-    rows = tuple(
-        (
-            event.name,
-            event.words,
-            share(event.share),
-            _metric(event, PUBLISHED, "nll"),
-            *(_plain(event, PUBLISHED, name) for name in METRICS[2:]),
-            *((event.note or NOTHING,) if has_notes else ()),
-        )
-        for event in events.events
-    )
     known = events.events[0]
     n = f"n = {count(known.n)}"
     if known.n_clusters < known.n:
         n += f", {of(known.n_clusters, 'family', 'families')}"
-    caption = (
+    return page.table(
         f"The events asked for, as the tables carry them, judged on families held out ({n}). "
-        "Sharpness is at most the variance of the outcome, share × (1 − share)."
+        "Sharpness is at most the variance of the outcome, share × (1 − share).",
+        events.events,
+        page.word("event", "name"),
+        page.word("what it says", "words"),
+        page.number("came true", "share", share, "Share of the calibration proteins"),
+        page.number("held-out NLL", partial(_metric, metric="nll"), explained="Less is better"),
+        page.number(
+            "calibration",
+            partial(_plain, metric="calibration"),
+            explained="Squared distance of probability and share; 0 is best",
+        ),
+        page.number(
+            "sharpness",
+            partial(_plain, metric="sharpness"),
+            explained="How far the probabilities tell proteins apart",
+        ),
+        *((page.word("note", "note"),) if has_notes else ()),
+        anchors=tuple(
+            "" if event.note or not event.reliability else f"event-{slug(event.name, at)}"
+            for at, event in enumerate(events.events, start=1)
+        ),
     )
-    return TableBlock(caption, columns, rows, tuple(_anchors(events)))
-
-
-METRICS = ("nll", "brier", "calibration", "sharpness")
-
-
-def _anchors(events: EventsFinding) -> list[str]:
-    return [
-        "" if event.note or not event.reliability else f"event-{slug(event.name, number)}"
-        for number, event in enumerate(events.events, start=1)
-    ]
 
 
 def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
@@ -265,40 +229,39 @@ def _found(event: EventFinding, method: str, metric: str) -> MetricValue | None:
     return next(rows, None)
 
 
-def _metric(event: EventFinding, method: str, metric: str) -> str:
+def _metric(event: EventFinding, method: str = PUBLISHED, metric: str = "nll") -> str:
     row = _found(event, method, metric)
     return NOTHING if row is None else loss(row.value, row.lower, row.upper)
 
 
-def _plain(event: EventFinding, method: str, metric: str) -> str:
+def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     """Return a number without its interval: tables are narrow."""
     row = _found(event, method, metric)
-    return NOTHING if row is None or math.isnan(row.value) else f"{row.value:.4f}"
+    return NOTHING if row is None else rounded(row.value, DIGITS)
 
 
-def _one(events: EventsFinding, event: EventFinding, number: int) -> list[Block]:
-    name = slug(event.name, number)
+def _one(events: EventsFinding, event: EventFinding, name: str) -> list[page.Block]:
     figures = [_reliability(event, name)]
     if event.learning:
         figures.append(_learning(event, name))
-    blocks: list[Block] = [
-        Heading(f"Event {event.name}", f"event-{name}"),
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Heading(f"Event {event.name}", f"event-{name}"),
+        page.Paragraph(
             f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
             f"{count(event.n)}."
         ),
-        FigureRow(tuple(figures)),
+        page.FigureRow(tuple(figures)),
         _compared(events, event),
     ]
     if event.ablations:
-        blocks.append(_ablations(events, event))
+        blocks.append(_ablations(event))
     return blocks
 
 
-def _reliability(event: EventFinding, name: str) -> Figure:
+def _reliability(event: EventFinding, name: str) -> page.Figure:
     found = event.reliability[0]
     filled = sum(1 for n in found.bins.n if n > 0)
-    return Figure(
+    return page.Figure(
         f"event-{name}-reliability",
         f"{event.name}: share for which it came true over the probability said, on families held "
         f"out, with intervals over families; below, how many have which probability "
@@ -317,13 +280,13 @@ def _reliability(event: EventFinding, name: str) -> Figure:
     )
 
 
-def _learning(event: EventFinding, name: str) -> Figure:
+def _learning(event: EventFinding, name: str) -> page.Figure:
     rows = [
         (point.n_learnt, next(row for row in point.metrics if row.metric == "nll"))
         for point in event.learning
     ]
     first, last = rows[0], rows[-1]
-    return Figure(
+    return page.Figure(
         f"event-{name}-learning",
         f"{event.name}: held-out NLL of forecasts that learn from part of the families, with "
         "intervals over families. Where it still falls at the end, more proteins would help.",
@@ -340,74 +303,39 @@ def _learning(event: EventFinding, name: str) -> Figure:
     )
 
 
-def _compared(events: EventsFinding, event: EventFinding) -> TableBlock:
-    columns = (
-        *words("forecast", "tuned to"),
-        *numbers(
-            "held-out NLL",
-            ("NLL against the tables", "Paired difference; below 0 it is better"),
-            "Brier score",
-            "calibration",
-            "sharpness",
-        ),
-    )
-    tuned = {entry.forecaster: entry for entry in event.tuned}
-    differences = {row.method: row for row in event.differences if row.metric == "nll"}
-    rows = []
-    for method in (PUBLISHED, *events.compared):
-        setting, row = tuned.get(method), differences.get(method)
-        rows.append(
-            (
-                FORECASTS.get(method, method),
-                NOTHING if setting is None else f"{setting.setting} {setting.value:g}",
-                _metric(event, method, "nll"),
-                NOTHING if row is None else signed(row),
-                *(_plain(event, method, name) for name in METRICS[1:]),
-            )
-        )
-    caption = (
+def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
+    tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
+    differences = {row.method: signed(row) for row in event.differences if row.metric == "nll"}
+    return page.table(
         f"Forecasters of {shortened(event.name)}, tuned and judged on families held out "
         f"({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
-        f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest."
+        f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest.",
+        (PUBLISHED, *events.compared),
+        page.word("forecast", lambda method: FORECASTS.get(method, method)),
+        page.word("tuned to", lambda method: tuned.get(method, NOTHING)),
+        page.number("held-out NLL", partial(_metric, event)),
+        page.number(
+            "NLL against the tables",
+            lambda method: differences.get(method, NOTHING),
+            explained="Paired difference; below 0 it is better",
+        ),
+        page.number("Brier score", partial(_plain, event, metric="brier")),
+        page.number("calibration", partial(_plain, event, metric="calibration")),
+        page.number("sharpness", partial(_plain, event, metric="sharpness")),
     )
-    return TableBlock(caption, columns, tuple(rows))
 
 
-def _ablations(events: EventsFinding, event: EventFinding) -> TableBlock:
-    columns = (
-        *words("left out", "features"),
-        *numbers(("change of held-out NLL", "Above 0: the group helps"), "change of Brier score"),
-        *words("so"),
-    )
-    rows = tuple(_ablation_row(part) for part in event.ablations)
-    caption = (
+def _ablations(event: EventFinding) -> page.TableBlock:
+    return page.table(
         f"What groups of features are worth for {shortened(event.name)}: without the group minus "
-        f"with all, paired, with intervals over families (n = {count(event.n)})."
+        f"with all, paired, with intervals over families (n = {count(event.n)}).",
+        event.ablations,
+        page.word("left out", lambda part: GROUPS.get(part.group, part.group)),
+        page.word("features", lambda part: ", ".join(part.features)),
+        page.number("change of held-out NLL", "nll", signed, "Above 0: the group helps"),
+        page.number("change of Brier score", "brier", signed),
+        page.word(
+            "so",
+            lambda part: _verdict(part.nll, "it harms", "it helps", "no difference can be seen"),
+        ),
     )
-    return TableBlock(caption, columns, rows)
-
-
-def _ablation_row(part: Ablation) -> tuple[str, ...]:
-    if helps_by(part):
-        verdict = "it helps"
-    elif part.nll.upper < 0:
-        verdict = "it harms"
-    else:
-        verdict = "no difference can be seen"
-    names = ", ".join(part.features)
-    return (
-        GROUPS.get(part.group, part.group),
-        names,
-        signed(part.nll),
-        signed(part.brier),
-        verdict,
-    )
-
-
-def _features(events: EventsFinding) -> TableBlock:
-    columns = words("feature", "group", "what it is", "used")
-    rows = tuple(
-        (entry.name, entry.group, entry.summary, entry.missing or "yes")
-        for entry in events.features
-    )
-    return TableBlock("Features, and why some were not used.", columns, rows)

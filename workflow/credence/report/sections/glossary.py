@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from credence.findings import Findings, MethodFinding
-from credence.report.blocks import Definitions, Heading, Section
+from credence.report import blocks as page
 
 TERMS = (
     ("confidence", "The probability that a prediction is right, given its class and its score."),
@@ -65,13 +65,17 @@ TERMS = (
 )
 
 
-def section(findings: Findings) -> Section:
+def section(findings: Findings) -> page.Section:
     """Return the glossary, and what each method does."""
     methods = tuple((method.name, _explained(method)) for method in findings.methods)
-    return Section(
+    return page.Section(
         "glossary",
         "What these words mean",
-        (Definitions(TERMS), Heading("The methods", "glossary-methods"), Definitions(methods)),
+        (
+            page.Definitions(TERMS),
+            page.Heading("The methods", "glossary-methods"),
+            page.Definitions(methods),
+        ),
     )
 
 

@@ -17,13 +17,14 @@ from credence.findings import (
     ClassCount,
     CurveFinding,
     Findings,
+    FittedParameter,
     MetricValue,
     NoiseFloor,
     Reliability,
     ScoreHistogram,
 )
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import NOTHING, loss, of
+from credence.report.wording import NOTHING, loss, of, with_interval
 
 SHOWN_DIGITS = 2  # of a number that is only about right
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
@@ -38,6 +39,16 @@ class Point:
     lower: float
     upper: float
     support: float
+
+    @property
+    def stated(self) -> str:
+        """The value with its interval."""
+        return with_interval(self.value, self.lower, self.upper)
+
+    @property
+    def near(self) -> int:
+        """How many independent proteins there are near, where that is known."""
+        return max(1, round(self.support))
 
 
 def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
@@ -85,7 +96,7 @@ class Lookup:
     @cached_property
     def histograms(self) -> dict[str, ScoreHistogram]:
         """Histograms of scores by class."""
-        return {entry.class_name: entry for entry in self.findings.results.histograms}
+        return _by(self.findings.results.histograms, "class_name")
 
     @cached_property
     def reliability(self) -> dict[tuple[str, str | None, str], Reliability]:
@@ -99,6 +110,11 @@ class Lookup:
         for entry in self.findings.results.scores_needed:
             found.setdefault((entry.method, entry.class_name), {})[entry.confidence] = entry.score
         return found
+
+    def surest(self, entry: ClassCount) -> tuple[float, float] | None:
+        """Return the greatest confidence that some score is enough for, and the least such."""
+        needed = self.needed.get((self.findings.chosen, entry.class_name), {})
+        return max((pair for pair in needed.items() if not math.isnan(pair[1])), default=None)
 
     @cached_property
     def tests(self) -> dict[tuple[str, str | None, str], CalibrationTest]:
@@ -132,6 +148,11 @@ class Lookup:
         seen = (entry.score_min, entry.score_max)
         return ConfidencePlot(curves, histogram, entry.share, *seen, self.findings.results.scale)
 
+    def value(self, method: str, class_name: str | None, metric: str = "nll") -> float:
+        """Return a held-out metric; NaN where it is not known."""
+        found = self.metrics.get((method, class_name, "held_out", metric))
+        return math.nan if found is None else found.value
+
     def loss(
         self, method: str, class_name: str | None, sample: str = "held_out", metric: str = "nll"
     ) -> str:
@@ -148,16 +169,10 @@ class Lookup:
         asked = 0.7 * self.findings.results.scale
         return float(f"{asked:.6g}")
 
-    def parameter(self, method: str, class_name: str, name: str) -> float:
-        """Return what fitting chose for a class; NaN where it chose nothing."""
-        return self._parameters.get((method, class_name, name), math.nan)
-
     @cached_property
-    def _parameters(self) -> dict[tuple[str, str, str], float]:
-        return {
-            (entry.method, entry.class_name, entry.name): entry.value
-            for entry in self.findings.results.parameters
-        }
+    def parameters(self) -> dict[tuple[str, str, str], FittedParameter]:
+        """What fitting chose, by method, class and name."""
+        return _by(self.findings.results.parameters, "method", "class_name", "name")
 
     def example_score(self, entry: ClassCount) -> float:
         """Return the round score that is nearest to the class's median, if seen."""

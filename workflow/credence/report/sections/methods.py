@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Difference, Findings
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    numbers,
-    words,
-)
+import numpy as np
+
+from credence.findings import Difference, Findings, MethodFinding
+from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.wording import NOTHING, count, loss, of
@@ -23,46 +15,52 @@ from credence.report.wording import NOTHING, count, loss, of
 OVER_ALL = "all classes"
 
 
-def section(findings: Findings) -> Section:
+def section(findings: Findings) -> page.Section:
     """Return the comparison of all methods, held-out and in-sample."""
     lookup = Lookup(findings)
-    blocks: list[Block] = [Paragraph(_verdict(lookup), is_lead=True)]
+    names = [method.name for method in findings.methods]
+    blocks: list[page.Block] = [page.Paragraph(_verdict(lookup), is_lead=True)]
     figure = _comparison(lookup)
     if figure is not None:
-        blocks.append(FigureRow((figure, *_overall_reliability(lookup))))
-    blocks.append(_overall_table(lookup))
-    blocks += [Folded("Held-out NLL of every class and method", (_class_table(lookup),))]
-    if any(method.name.startswith("cumulative") for method in findings.methods):
+        blocks.append(page.FigureRow((figure, *_overall_reliability(lookup))))
+    by_class = page.table(
+        "Held-out NLL by predicted class",
+        findings.results.classes,
+        page.word("predicted class", "class_name"),
+        page.number("proteins", "n_predicted"),
+        *page.numbers(names, lambda entry, at: lookup.loss(names[at], entry.class_name)),
+    )
+    blocks += [
+        _overall_table(lookup),
+        page.Folded("Held-out NLL of every class and method", (by_class,)),
+    ]
+    if any(name.startswith("cumulative") for name in names):
         blocks.append(
-            Paragraph(
+            page.Paragraph(
                 "A warning about the cumulative methods: their confidence at a score is the share "
                 "right among predictions with that score or better (or, below their cut-off, of "
                 "all those below). It is not the probability at that very score."
             )
         )
-    return Section("methods", "Which method, and why", tuple(blocks))
+    return page.Section("methods", "Which method, and why", tuple(blocks))
 
 
 def _verdict(lookup: Lookup) -> str:
     findings = lookup.findings
-    known = [
-        (metric.value, method.name)
-        for method in findings.methods
-        if (metric := lookup.metrics.get((method.name, None, "held_out", "nll"))) is not None
-        and not math.isnan(metric.value)
-    ]
+    losses = [(lookup.value(method.name, None), method.name) for method in findings.methods]
+    known = [pair for pair in losses if not math.isnan(pair[0])]
     if not known:
         return "Nothing could be held out, so the methods cannot be compared."
     if len(known) == 1:
         return f"Only {known[0][1]} was fitted; its held-out NLL is {known[0][0]:.3f}."
     best = min(known)[1]
-    differences = [
-        entry
+    differences = {
+        entry.method: entry
         for entry in findings.results.differences
         if _is_headline(entry) and entry.reference == findings.chosen
-    ]
+    }
     if best == findings.chosen:
-        equal = [entry.method for entry in differences if not entry.lower > 0]
+        equal = [name for name, entry in differences.items() if not entry.lower > 0]
         words = (
             f"Of {of(len(known), 'method')}, {findings.chosen} has the least held-out NLL over "
             f"{OVER_ALL}."
@@ -73,39 +71,35 @@ def _verdict(lookup: Lookup) -> str:
         if equal:
             rest = f"Not distinguishable from it with these data: {', '.join(equal)}."
         return f"{words} {rest}"
-    distance = next((entry for entry in differences if entry.method == best), None)
+    distance = differences.get(best)
     words = f"{best} has the least held-out NLL over {OVER_ALL}; this run uses {findings.chosen}"
     if distance is None or math.isnan(distance.upper):
         return f"{words}."
-    less = f"{-distance.value:.3f} ({-distance.upper:.3f} to {-distance.lower:.3f}) less"
+    less = loss(-distance.value, -distance.upper, -distance.lower)
     stated = "is more than chance" if distance.upper < 0 else "may be chance"
-    return f"{words}. The difference, {less.replace('-', '−')}, {stated}."
+    return f"{words}. The difference, {less} less, {stated}."
 
 
 def _is_headline(entry: Difference) -> bool:
     return entry.class_name is None and entry.sample == "held_out" and entry.metric == "nll"
 
 
-def _comparison(lookup: Lookup) -> Figure | None:
+def _comparison(lookup: Lookup) -> page.Figure | None:
     findings = lookup.findings
     classes = [entry.class_name for entry in findings.results.classes if entry.n_predicted > 0]
     names = tuple(method.name for method in findings.methods)
-    rows: list[str | None] = [None, *classes]
     metrics = [
-        [lookup.metrics.get((name, class_name, "held_out", "nll")) for class_name in rows]
+        [lookup.metrics.get((name, row, "held_out", "nll")) for row in (None, *classes)]
         for name in names
     ]
 
     def pick(field: str) -> tuple[tuple[float, ...], ...]:
-        return tuple(
-            tuple(math.nan if entry is None else getattr(entry, field) for entry in row)
-            for row in metrics
-        )
+        return tuple(tuple(getattr(entry, field, math.nan) for entry in row) for row in metrics)
 
     value = pick("value")
-    if all(math.isnan(number) for row in value for number in row):
+    if np.isnan(value).all():
         return None
-    return Figure(
+    return page.Figure(
         "methods-nll",
         "Held-out negative log-likelihood of every method, over all classes and per predicted "
         f"class; less is better. Lines: {100 * findings.results.level:g} % intervals over "
@@ -124,7 +118,7 @@ def _comparison(lookup: Lookup) -> Figure | None:
     )
 
 
-def _overall_reliability(lookup: Lookup) -> tuple[Figure, ...]:
+def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
     chosen = lookup.findings.chosen
     pairs = [
         (words, found)
@@ -135,65 +129,45 @@ def _overall_reliability(lookup: Lookup) -> tuple[Figure, ...]:
     if not pairs:
         return ()
     return (
-        Figure(
+        page.Figure(
             "reliability-all",
             f"All classes together: confidence of {chosen} against the share right, held-out and "
             "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
             + chance_in_words(pairs[0][1]),
             "Reliability over all classes, held-out and in-sample.",
-            reliability_plot(tuple(name for name, _ in pairs), tuple(entry for _, entry in pairs)),
+            reliability_plot(*zip(*pairs, strict=True)),
         ),
     )
 
 
-def _overall_table(lookup: Lookup) -> TableBlock:
-    findings = lookup.findings
-    reference = findings.results.differences[0].reference if findings.results.differences else ""
-    differences = {
-        entry.method: entry for entry in findings.results.differences if _is_headline(entry)
+def _overall_table(lookup: Lookup) -> page.TableBlock:
+    differences = lookup.findings.results.differences
+    headlines = {
+        entry.method: loss(entry.value, entry.lower, entry.upper)
+        for entry in differences
+        if _is_headline(entry)
     }
-    rows = []
-    for method in findings.methods:
-        name, entry = method.name, differences.get(method.name)
-        held_out = lookup.metrics.get((name, None, "held_out", "nll"))
-        rows.append(
-            (
-                name,
-                *(lookup.loss(name, None, "held_out", metric) for metric in ("nll", "brier")),
-                NOTHING if entry is None else loss(entry.value, entry.lower, entry.upper),
-                *(lookup.loss(name, None, "in_sample", metric) for metric in ("nll", "brier")),
-                NOTHING if held_out is None else count(held_out.n),
-            )
-        )
-    columns = (
-        *words("method"),
-        *numbers(
-            "held-out NLL",
-            "held-out Brier",
-            f"NLL minus {reference}" if reference else "difference",
-            "in-sample NLL",
-            "in-sample Brier",
-            ("proteins", "Those with a held-out confidence"),
-        ),
-    )
-    return TableBlock(
+
+    def metric(sample: str, name: str) -> page.Column:
+        title = f"{sample.replace('_', '-')} {name.upper() if name == 'nll' else name.title()}"
+        return page.number(title, lambda method: lookup.loss(method.name, None, sample, name))
+
+    def n_held_out(method: MethodFinding) -> str:
+        found = lookup.metrics.get((method.name, None, "held_out", "nll"))
+        return NOTHING if found is None else count(found.n)
+
+    return page.table(
         "Methods over all classes. Held-out numbers are of families that the fit did not see; "
         "in-sample numbers flatter. Differences are of held-out NLL, pair by pair.",
-        columns,
-        tuple(rows),
+        lookup.findings.methods,
+        page.word("method", "name"),
+        metric("held_out", "nll"),
+        metric("held_out", "brier"),
+        page.number(
+            f"NLL minus {differences[0].reference}" if differences else "difference",
+            lambda method: headlines.get(method.name, NOTHING),
+        ),
+        metric("in_sample", "nll"),
+        metric("in_sample", "brier"),
+        page.number("proteins", n_held_out, explained="Those with a held-out confidence"),
     )
-
-
-def _class_table(lookup: Lookup) -> TableBlock:
-    findings = lookup.findings
-    names = [method.name for method in findings.methods]
-    rows = tuple(
-        (
-            entry.class_name,
-            count(entry.n_predicted),
-            *(lookup.loss(name, entry.class_name) for name in names),
-        )
-        for entry in findings.results.classes
-    )
-    columns = (*words("predicted class"), *numbers("proteins", *names))
-    return TableBlock("Held-out NLL by predicted class", columns, rows)

@@ -2,110 +2,100 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Iterable
+from operator import itemgetter
+from typing import Any
 
-from credence.findings import Counting, Findings, Halves
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    TableColumn,
-    numbers,
-    words,
-)
+import numpy as np
+
+from credence.findings import Counting, Findings, Halves, Results
+from credence.report import blocks as page
 from credence.report.plots import LinesPlot, middles
 from credence.report.wording import NOTHING, count, of, share, slug
 
 MOST_SHOWN = 0.005  # shares below are left blank, so that mistakes stand out
+BLANK = f"Blank: below {MOST_SHOWN:g}; {NOTHING}: no protein."
 MOST_COLUMNS = 15  # classes up to which a whole matrix can be read
 N_LISTED = 3  # true classes listed for each predicted one, beyond that
 MOST_FIGURES = 12  # classes of which figures are shown, those with the most proteins
 
 
-def section(findings: Findings) -> Section | None:
+def section(findings: Findings) -> page.Section | None:
     """Return the confusion matrices, halves' histograms and both ways of counting."""
     results = findings.results
     if not results.given_predicted:
         return None
-    blocks: list[Block] = []
+    blocks: list[page.Block] = []
     if len(results.class_names) > MOST_COLUMNS:
         blocks.append(_listed(findings))
     else:
+        true = _matrix(
+            results, results.given_true, _cell, f"Confusion matrix: shares of each row. {BLANK}"
+        )
+        counts = _matrix(
+            results, results.confusion, lambda value: count(value) if value else "",
+            "Proteins by true and predicted class",
+        )  # fmt: skip
         blocks += [
-            Paragraph(
+            page.Paragraph(
                 "Read down a column: of the proteins predicted to be in that class, which share "
                 "is truly in each. The diagonal is the class-only confidence."
             ),
-            _shares(findings, results.given_predicted, "Reverse confusion matrix"),
-            Folded(
-                "Confusion matrix and counts",
-                (
-                    _shares(findings, results.given_true, "Confusion matrix: shares of each row"),
-                    _counts(findings),
-                ),
-            ),
+            _matrix(results, results.given_predicted, _cell, f"Reverse confusion matrix. {BLANK}"),
+            page.Folded("Confusion matrix and counts", (true, counts)),
         ]
     if results.halves:
         blocks.append(_halves(findings))
     if results.counting:
         blocks.append(_counting(findings))
-    return Section("mistakes", "What is taken for what", tuple(blocks))
+    return page.Section("mistakes", "What is taken for what", tuple(blocks))
 
 
-def _columns(findings: Findings) -> tuple[TableColumn, ...]:
-    return (*words("truly ↓, predicted →"), *numbers(*findings.results.class_names))
-
-
-def _shares(findings: Findings, table: tuple[tuple[float, ...], ...], caption: str) -> TableBlock:
-    def cell(value: float) -> str:
-        if math.isnan(value):
-            return NOTHING
-        return "" if value < MOST_SHOWN else share(value)
-
-    rows = tuple(
-        (name, *(cell(value) for value in row))
-        for name, row in zip(findings.results.class_names, table, strict=True)
+def _matrix(
+    results: Results, values: Iterable[tuple[Any, ...]], cell: Callable[[Any], str], caption: str
+) -> page.TableBlock:
+    return page.table(
+        caption,
+        zip(results.class_names, values, strict=True),
+        page.word("truly ↓, predicted →", itemgetter(0)),
+        *page.numbers(results.class_names, lambda row, at: cell(row[1][at])),
     )
-    blank = f"Blank: below {MOST_SHOWN:g}; {NOTHING}: no protein."
-    return TableBlock(f"{caption}. {blank}", _columns(findings), rows)
 
 
-def _counts(findings: Findings) -> TableBlock:
-    rows = tuple(
-        (name, *(count(value) if value else "" for value in row))
-        for name, row in zip(findings.results.class_names, findings.results.confusion, strict=True)
-    )
-    return TableBlock("Proteins by true and predicted class", _columns(findings), rows)
+def _cell(value: float) -> str:
+    return "" if value < MOST_SHOWN else share(value)
 
 
-def _listed(findings: Findings) -> TableBlock:
+def _listed(findings: Findings) -> page.TableBlock:
     """Return the likeliest true classes of each predicted one, where a matrix is too wide."""
     names = findings.results.class_names
-    rows = []
-    for number, name in enumerate(names):
-        column = [(row[number], k) for k, row in enumerate(findings.results.given_predicted)]
-        others = sorted(
-            ((-value, k) for value, k in column if k != number and value >= MOST_SHOWN)
-        )[:N_LISTED]
-        own = column[number][0]
-        stated = "; ".join(f"{names[k]} {share(-value)}" for value, k in others)
-        rows.append((name, NOTHING if math.isnan(own) else share(own), stated or NOTHING))
-    columns = (*words("predicted class"), *numbers("truly in it"), *words("else most often"))
-    caption = (
+    shares = np.array(findings.results.given_predicted)
+
+    def others(at: int) -> str:
+        likeliest = np.argsort(-shares[:, at], kind="stable")
+        shown = [k for k in likeliest if k != at and shares[k, at] >= MOST_SHOWN][:N_LISTED]
+        return "; ".join(f"{names[k]} {share(shares[k, at])}" for k in shown) or NOTHING
+
+    return page.table(
         "What predictions of each class truly are, as shares of them. The whole matrix of "
-        f"{count(len(names))} classes is in findings.json."
+        f"{count(len(names))} classes is in findings.json.",
+        range(len(names)),
+        page.word("predicted class", lambda at: names[at]),
+        page.number("truly in it", lambda at: share(shares[at, at])),
+        page.word("else most often", others),
     )
-    return TableBlock(caption, columns, tuple(rows))
 
 
-def _figured(findings: Findings) -> set[str]:
-    """Return the classes of which figures are shown."""
+def _figures(
+    findings: Findings, entries: tuple[Any, ...], figure: Callable[[Any, int], page.Figure]
+) -> page.FigureRow:
+    """Return the figures of the classes with the most proteins."""
     ordered = sorted(findings.results.classes, key=lambda entry: -entry.n_predicted)
-    return {entry.class_name for entry in ordered[:MOST_FIGURES]}
+    shown = {entry.class_name for entry in ordered[:MOST_FIGURES]}
+    numbered = enumerate(entries, start=1)
+    return page.FigureRow(
+        tuple(figure(one, at) for at, one in numbered if one.class_name in shown)
+    )
 
 
 def _only_some(findings: Findings) -> str:
@@ -114,39 +104,24 @@ def _only_some(findings: Findings) -> str:
     return f" Figures are of the {count(MOST_FIGURES)} classes with the most proteins."
 
 
-def _halves(findings: Findings) -> Folded:
-    rows = tuple(
-        (
-            entry.class_name,
-            count(sum(entry.n_first)),
-            count(sum(entry.n_second)),
-            share(entry.distance),
-        )
-        for entry in findings.results.halves
-    )
-    columns = (
-        *words("predicted class"),
-        *numbers("proteins, first half", "second half", "mean distance of their bars"),
-    )
-    caption = (
+def _halves(findings: Findings) -> page.Folded:
+    halves = findings.results.halves
+    distances = page.table(
         "Histograms of the share right over the score, from two halves that share no family. How "
         "far they lie apart is how far a histogram of half this size can be trusted."
-        + _only_some(findings)
+        + _only_some(findings),
+        halves,
+        page.word("predicted class", "class_name"),
+        page.number("proteins, first half", lambda entry: count(sum(entry.n_first))),
+        page.number("second half", lambda entry: count(sum(entry.n_second))),
+        page.number("mean distance of their bars", "distance", share),
     )
-    figured = _figured(findings)
-    figures = tuple(
-        _halves_figure(entry, number)
-        for number, entry in enumerate(findings.results.halves, start=1)
-        if entry.class_name in figured
-    )
-    return Folded(
-        "How noisy is a histogram of this size?",
-        (TableBlock(caption, columns, rows), FigureRow(figures)),
-    )
+    figures = _figures(findings, halves, _halves_figure)
+    return page.Folded("How noisy is a histogram of this size?", (distances, figures))
 
 
-def _halves_figure(entry: Halves, number: int) -> Figure:
-    return Figure(
+def _halves_figure(entry: Halves, number: int) -> page.Figure:
+    return page.Figure(
         f"halves-{slug(entry.class_name, number)}",
         f"{entry.class_name}: share right in bins of the score, from two halves without common "
         f"families ({of(sum(entry.n_first), 'protein')} and {count(sum(entry.n_second))}).",
@@ -165,35 +140,26 @@ def halves_plot(entry: Halves) -> LinesPlot:
     )  # fmt: skip
 
 
-def _counting(findings: Findings) -> Folded:
-    figured = _figured(findings)
-    figures = tuple(
-        _counting_figure(entry, number)
-        for number, entry in enumerate(findings.results.counting, start=1)
-        if entry.class_name in figured
-    )
-    return Folded(
+def _counting(findings: Findings) -> page.Folded:
+    return page.Folded(
         "Why only proteins predicted to be in a class are counted for it",
         (
-            Paragraph(
+            page.Paragraph(
                 "A score for a class means more where it is the best score of its protein. "
                 "Counting all proteins with that score, whatever they are predicted to be, mixes "
                 "in those that another class won." + _only_some(findings)
             ),
-            FigureRow(figures),
+            _figures(findings, findings.results.counting, _counting_figure),
         ),
     )
 
 
-def _counting_figure(entry: Counting, number: int) -> Figure:
-    apart = [
-        abs(one - other)
-        for one, other in zip(entry.top_label, entry.all_scores, strict=True)
-        if not math.isnan(one) and not math.isnan(other)
-    ]
-    furthest = f" They differ by up to {share(max(apart))}." if apart else ""
-    return Figure(
-        f"counting-{slug(entry.class_name, number)}",
+def _counting_figure(entry: Counting, at: int) -> page.Figure:
+    apart = np.abs(np.subtract(entry.top_label, entry.all_scores))
+    known = apart[~np.isnan(apart)]
+    furthest = f" They differ by up to {share(known.max())}." if len(known) else ""
+    return page.Figure(
+        f"counting-{slug(entry.class_name, at)}",
         f"{entry.class_name}: share truly of the class over its score, counted among proteins "
         "predicted to be in it and among all.",
         f"Two curves of {entry.class_name} over the score.{furthest}",

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from credence.findings import Findings, Notice
-from credence.report.blocks import NoticeList, Paragraph, Section
+from credence.report import blocks as page
 from credence.report.sections.measuring import LEVEL, p_words
 from credence.report.wording import count, of
 
 TEST = "kolmogorov_smirnov"
 
 
-def section(findings: Findings) -> Section:
+def section(findings: Findings) -> page.Section:
     """Return every notice of the run."""
     notices = all_notices(findings)
     if not notices:
-        return Section("notices", "What to be careful with", (Paragraph("Nothing was found."),))
+        return page.Section(
+            "notices", "What to be careful with", (page.Paragraph("Nothing was found."),)
+        )
     # The sort is stable: among equals the order in which they were found stays.
     ordered = tuple(sorted(notices, key=lambda notice: not notice.is_warning))
-    return Section("notices", "What to be careful with", (NoticeList(ordered),))
+    return page.Section("notices", "What to be careful with", (page.NoticeList(ordered),))
 
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings, NovelProtein, NoveltyFinding
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Heading,
-    Paragraph,
-    Section,
-    TableBlock,
-    numbers,
-    words,
-)
+from credence.findings import Findings
+from credence.findings.use_sets import NoveltyFinding
+from credence.report import blocks as page
 from credence.report.plots import DistancePlot, MapPlot
-from credence.report.wording import NOTHING, count, of, share, slug
+from credence.report.wording import NOTHING, count, of, share, slug, three_decimals
 
 FEATURES = {
     "composition": "what they are made of: words of residues, length and chemistry",
@@ -26,12 +16,12 @@ FEATURES = {
 }
 
 
-def section(findings: Findings) -> Section | None:
+def section(findings: Findings) -> page.Section | None:
     """Return how far every use-set is from the calibration set; None without any."""
     if not findings.novelties:
         return None
-    blocks: list[Block] = [
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Paragraph(
             "A score can be high for a protein that is like nothing the confidence was learnt "
             "from: then nobody has checked how often such a score is right. So each protein is "
             "compared with the calibration proteins by "
@@ -43,20 +33,20 @@ def section(findings: Findings) -> Section | None:
     ]
     for number, found in enumerate(findings.novelties, start=1):
         blocks += _blocks(found, slug(found.name, number))
-    return Section("novelty", "Proteins unlike any known", tuple(blocks))
+    return page.Section("novelty", "Proteins unlike any known", tuple(blocks))
 
 
-def _blocks(found: NoveltyFinding, name: str) -> list[Block]:
-    blocks: list[Block] = [
-        Heading(found.name, f"novelty-{name}"),
-        Paragraph(_lead(found), is_lead=True),
-        Paragraph(_advice(found)),
+def _blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
+    blocks: list[page.Block] = [
+        page.Heading(found.name, f"novelty-{name}"),
+        page.Paragraph(_lead(found), is_lead=True),
+        page.Paragraph(_advice(found)),
     ]
     if found.n_placed:
-        blocks.append(FigureRow((_map(found, name), _distances(found, name))))
+        blocks.append(page.FigureRow((_map(found, name), _distances(found, name))))
     if found.rows:
         summary = f"{found.name}: flagged proteins ({count(found.n_flagged)})"
-        blocks.append(Folded(summary, (_table(found),)))
+        blocks.append(page.Folded(summary, (_table(found),)))
     return blocks
 
 
@@ -105,7 +95,7 @@ def _advice(found: NoveltyFinding) -> str:
     return advice
 
 
-def _map(found: NoveltyFinding, name: str) -> Figure:
+def _map(found: NoveltyFinding, name: str) -> page.Figure:
     kinds = (found.calibration, found.others, found.flagged)
     words = ("calibration", f"{found.name}", "flagged")
     first, second = (*found.explained, 0.0, 0.0)[:2]
@@ -113,7 +103,7 @@ def _map(found: NoveltyFinding, name: str) -> Figure:
         f"{count(len(kind.x))} of {count(kind.n)} {word}"
         for kind, word in zip(kinds, words, strict=True)
     )
-    return Figure(
+    return page.Figure(
         f"novelty-map-{name}",
         f"{found.name} among the calibration proteins, along the two axes on which calibration "
         f"proteins differ most ({100 * first:.0f} % and {100 * second:.0f} % of all differences; "
@@ -130,8 +120,8 @@ def _map(found: NoveltyFinding, name: str) -> Figure:
     )
 
 
-def _distances(found: NoveltyFinding, name: str) -> Figure:
-    return Figure(
+def _distances(found: NoveltyFinding, name: str) -> page.Figure:
+    return page.Figure(
         f"novelty-distances-{name}",
         "Distance to the nearest calibration protein; of calibration proteins, to the nearest "
         "of another family. Right of the dashed line proteins are flagged. The last bin holds "
@@ -148,35 +138,32 @@ def _distances(found: NoveltyFinding, name: str) -> Figure:
     )
 
 
-def _table(found: NoveltyFinding) -> TableBlock:
-    columns = (
-        *words("protein", "predicted class"),
-        *numbers(
-            "confidence",
-            ("novelty", "Part of the calibration proteins that are nearer to others"),
-            ("distance", "To the nearest calibration protein"),
-        ),
-        *words("nearest calibration protein", "its class"),
-        *numbers(("distance to training", "To the nearest training protein")),
-    )
+def _table(found: NoveltyFinding) -> page.TableBlock:
+    def distance(value: float) -> str:
+        return NOTHING if math.isnan(value) else f"{value:.3g}"
+
     caption = f"{found.name}: the flagged proteins, farthest first"
     if len(found.rows) < found.n_flagged:
         caption += f" ({count(len(found.rows))} of {count(found.n_flagged)})"
-    return TableBlock(caption, columns, tuple(_row(row) for row in found.rows))
-
-
-def _row(row: NovelProtein) -> tuple[str, ...]:
-    def number(value: float) -> str:
-        return NOTHING if math.isnan(value) else f"{value:.3g}"
-
-    confidence = NOTHING if math.isnan(row.confidence) else share(row.confidence)
-    return (
-        row.id,
-        row.predicted_class,
-        confidence,
-        f"{row.novelty:.3f}",
-        number(row.distance),
-        row.nearest,
-        row.nearest_class,
-        number(row.training_distance),
+    return page.table(
+        caption,
+        found.rows,
+        page.word("protein", "id"),
+        page.word("predicted class", "predicted_class"),
+        page.number("confidence", "confidence", share),
+        page.number(
+            "novelty",
+            "novelty",
+            three_decimals,
+            "Part of the calibration proteins that are nearer to others",
+        ),
+        page.number("distance", "distance", distance, "To the nearest calibration protein"),
+        page.word("nearest calibration protein", "nearest"),
+        page.word("its class", "nearest_class"),
+        page.number(
+            "distance to training",
+            "training_distance",
+            distance,
+            "To the nearest training protein",
+        ),
     )

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from credence.findings import Findings
-from credence.report.blocks import (
-    Block,
-    Definitions,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    TableColumn,
-    numbers,
-    words,
-)
+from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.notices import all_notices
-from credence.report.wording import NOTHING, count, of, share
+from credence.report.wording import count, of, share
 
 
-def section(findings: Findings) -> Section:
+def section(findings: Findings) -> page.Section:
     """Return what a reader has to know of the run before its numbers."""
     results, provenance = findings.results, findings.provenance
     families = (
@@ -33,39 +23,32 @@ def section(findings: Findings) -> Section:
         f"predictions, over {of(len(results.class_names), 'class', 'classes')}. "
         f"From them {findings.chosen} learnt, class by class, how sure a score is."
     )
+    blocks: list[page.Block] = [page.Paragraph(lead, is_lead=True)]
     n_warnings = sum(notice.is_warning for notice in all_notices(findings))
-    blocks: list[Block] = [Paragraph(lead, is_lead=True)]
     if n_warnings:
         blocks.append(
-            Paragraph(
+            page.Paragraph(
                 f"{of(n_warnings, 'warning')} of this run: see “What to be careful with” below."
             )
         )
-    blocks.append(
-        Definitions(
-            (
-                ("Run", provenance.run),
-                ("Method", findings.chosen),
-                ("Also fitted", ", ".join(_others(findings)) or "no other method"),
-                (
-                    "Intervals",
-                    f"{100 * results.level:g} %, pointwise, from {count(results.n_draws)} draws "
-                    "over whole families",
-                ),
-                ("Held-out numbers", f"{results.n_folds} folds of whole families"),
-                *_release(findings),
-                ("Version", _versions(findings)),
-            )
-        )
-    )
-    blocks.append(Folded("Inputs and settings", _details(findings)))
-    return Section("overview", "What was calibrated", tuple(blocks))
-
-
-def _versions(findings: Findings) -> str:
-    provenance = findings.provenance
+    others = [method.name for method in findings.methods if method.name != findings.chosen]
     own = f"credence {provenance.credence_version}"
-    return ", ".join([own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)])
+    versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
+    facts = (
+        ("Run", provenance.run),
+        ("Method", findings.chosen),
+        ("Also fitted", ", ".join(others) or "no other method"),
+        (
+            "Intervals",
+            f"{100 * results.level:g} %, pointwise, from {count(results.n_draws)} draws "
+            "over whole families",
+        ),
+        ("Held-out numbers", f"{results.n_folds} folds of whole families"),
+        *_release(findings),
+        ("Version", ", ".join(versions)),
+    )
+    blocks += [page.Definitions(facts), page.Folded("Inputs and settings", _details(findings))]
+    return page.Section("overview", "What was calibrated", tuple(blocks))
 
 
 def _release(findings: Findings) -> tuple[tuple[str, str], ...]:
@@ -78,37 +61,28 @@ def _release(findings: Findings) -> tuple[tuple[str, str], ...]:
     return (("Release", stated + digest),)
 
 
-def _others(findings: Findings) -> list[str]:
-    return [method.name for method in findings.methods if method.name != findings.chosen]
-
-
-def _details(findings: Findings) -> tuple[TableBlock, ...]:
+def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
     tables = []
     if findings.provenance.inputs:
-        rows = tuple(
-            (
-                entry.role,
-                entry.name,
-                NOTHING if entry.n_records is None else count(entry.n_records),
-                entry.sha256,
-            )
-            for entry in findings.provenance.inputs
+        files = page.table(
+            "Files that this run read",
+            findings.provenance.inputs,
+            page.word("input", lambda entry: entry.role),
+            page.word("file", lambda entry: entry.name),
+            page.number("records", "n_records"),
+            page.word("SHA-256", lambda entry: entry.sha256),
         )
-        columns: tuple[TableColumn, ...] = (
-            *words("input", "file"),
-            *numbers("records"),
-            *words("SHA-256"),
-        )
-        tables.append(TableBlock("Files that this run read", columns, rows))
-    settings = [("run", entry.name, entry.value) for entry in findings.provenance.settings]
-    settings += [
-        (method.name, entry.name, entry.value)
-        for method in findings.methods
-        for entry in method.settings
-    ]
+        tables.append(files)
+    settings = [("run", entry) for entry in findings.provenance.settings]
+    settings += [(method.name, entry) for method in findings.methods for entry in method.settings]
     if settings:
-        columns = tuple(
-            TableColumn(title, is_number=False) for title in ("of", "setting", "value")
+        tables.append(
+            page.table(
+                "Settings",
+                settings,
+                page.word("of", lambda pair: pair[0]),
+                page.word("setting", lambda pair: pair[1].name),
+                page.word("value", lambda pair: pair[1].value),
+            )
         )
-        tables.append(TableBlock("Settings", columns, tuple(settings)))
     return tuple(tables)

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 
 from credence.findings import Findings
-from credence.report.blocks import (
-    Block,
-    Definitions,
-    Heading,
-    Paragraph,
-    Passage,
-    Section,
-    TableBlock,
-    words,
-)
+from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import count, of, printable
 
@@ -163,31 +155,33 @@ ARCHIVE = (
 )
 
 
-def section(findings: Findings) -> Section:
+def section(findings: Findings) -> page.Section:
     """Return the methods text of this run, references, checklist and archive."""
-    blocks: list[Block] = [
-        Heading("A methods text to paste", "methods-text"),
-        Passage("methods-text", methods_text(findings)),
-        Heading("References", "references"),
-        Passage("references", references(findings)),
-        Heading("DOME checklist", "dome"),
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Heading("A methods text to paste", "methods-text"),
+        page.Passage("methods-text", methods_text(findings)),
+        page.Heading("References", "references"),
+        page.Passage("references", references(findings)),
+        page.Heading("DOME checklist", "dome"),
+        page.Paragraph(
             "The recommendations for machine learning in biology (DOME), filled in as far as "
             "this run knows. What only you know is marked."
         ),
-        TableBlock(
+        page.table(
             "DOME: data, optimization, model, evaluation",
-            words("topic", "asked", "this run"),
             checklist(findings),
+            page.word("topic", itemgetter(0)),
+            page.word("asked", itemgetter(1)),
+            page.word("this run", itemgetter(2)),
         ),
-        Heading("An archive to deposit", "archive"),
-        Paragraph(
+        page.Heading("An archive to deposit", "archive"),
+        page.Paragraph(
             "Beside this page lies archive.zip, the same bytes for the same inputs. Put your "
             "names into its CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
         ),
-        Definitions(ARCHIVE),
+        page.Definitions(ARCHIVE),
     ]
-    return Section("publish", "For your publication", tuple(blocks))
+    return page.Section("publish", "For your publication", tuple(blocks))
 
 
 def methods_text(findings: Findings) -> tuple[str, ...]:

@@ -5,43 +5,33 @@ from __future__ import annotations
 import math
 
 from credence.findings import Findings, SetClass, SetsFinding
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    numbers,
-    words,
-)
+from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.wording import NOTHING, count, of, share, with_interval
+from credence.report.wording import NOTHING, count, of, share, two_decimals, with_interval
 
 MANY = 5  # from so many classes on, sets are counted together
 NAN = math.nan
 
 
-def section(findings: Findings) -> Section | None:
+def section(findings: Findings) -> page.Section | None:
     """Return what prediction sets promise and what they kept, class by class."""
     sets = findings.sets
     if sets is None:
         return None
-    blocks: list[Block] = [
-        Paragraph(_promise(sets), is_lead=True),
-        Paragraph(_kept(sets)),
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Paragraph(_promise(sets), is_lead=True),
+        page.Paragraph(_kept(sets)),
+        page.Paragraph(
             "How to read a set: one class is a plain answer; several are what the scores cannot "
             "tell apart at this level; none means that the protein is stranger than nearly all "
             "proteins of every class. A set does not say which of its classes is likelier: that "
             "is what the confidence is for."
         ),
-        FigureRow((_figure(sets),)),
+        page.FigureRow((_figure(sets),)),
         _table(sets),
-        Folded("How many classes sets have", (_sizes(sets),)),
+        page.Folded("How many classes sets have", (_sizes(sets),)),
     ]
-    return Section("sets", "Which classes may it be?", tuple(blocks))
+    return page.Section("sets", "Which classes may it be?", tuple(blocks))
 
 
 def _promise(sets: SetsFinding) -> str:
@@ -86,11 +76,11 @@ def _kept(sets: SetsFinding) -> str:
     return text.strip()
 
 
-def _figure(sets: SetsFinding) -> Figure:
+def _figure(sets: SetsFinding) -> page.Figure:
     known = [entry for entry in sets.classes if entry.n > 0]
     worst = min(known, key=lambda entry: entry.coverage, default=sets.all_classes)
     nothing = (NAN,) * len(known)
-    return Figure(
+    return page.Figure(
         "sets-coverage",
         f"Share of held-out proteins whose set holds their class, beside the promised "
         f"{share(sets.level)}. Intervals count families.",
@@ -107,47 +97,44 @@ def _figure(sets: SetsFinding) -> Figure:
     )
 
 
-def _table(sets: SetsFinding) -> TableBlock:
-    columns = (
-        *words("true class"),
-        *numbers(
-            "proteins",
-            "families",
-            ("held-out coverage", "Every family counts once in its class"),
-            ("counting proteins", "The same, but large families count more"),
-            ("classes in a set", "On average, for proteins of the class"),
-        ),
-        *words("in every set"),
-    )
-    rows = tuple(_row(entry) for entry in (*sets.classes, sets.all_classes))
-    caption = (
+def _table(sets: SetsFinding) -> page.TableBlock:
+    def in_every_set(entry: SetClass) -> str:
+        return NOTHING if entry.class_name is None else "yes" if entry.is_always_in else "no"
+
+    return page.table(
         f"Prediction sets at {share(sets.level)}, on families held out. Where families are few, "
-        "whole ones make the coverage higher than promised, by up to one in their number."
+        "whole ones make the coverage higher than promised, by up to one in their number.",
+        (*sets.classes, sets.all_classes),
+        page.word("true class", lambda entry: entry.class_name or "all classes"),
+        page.number("proteins", "n"),
+        page.number("families", "n_clusters"),
+        page.number(
+            "held-out coverage",
+            "coverage lower upper",
+            with_interval,
+            "Every family counts once in its class",
+        ),
+        page.number(
+            "counting proteins",
+            "coverage_proteins",
+            share,
+            "The same, but large families count more",
+        ),
+        page.number(
+            "classes in a set", "mean_size", two_decimals, "On average, for proteins of the class"
+        ),
+        page.word("in every set", in_every_set),
     )
-    return TableBlock(caption, columns, rows)
 
 
-def _row(entry: SetClass) -> tuple[str, ...]:
-    return (
-        "all classes" if entry.class_name is None else entry.class_name,
-        count(entry.n),
-        count(entry.n_clusters),
-        with_interval(entry.coverage, entry.lower, entry.upper),
-        share(entry.coverage_proteins),
-        NOTHING if math.isnan(entry.mean_size) else f"{entry.mean_size:.2f}",
-        NOTHING if entry.class_name is None else "yes" if entry.is_always_in else "no",
-    )
-
-
-def _sizes(sets: SetsFinding) -> TableBlock:
-    total = sum(sets.sizes)
-    few = sets.sizes[:MANY]
-    rows = [
-        ("none" if size == 0 else str(size), count(n), share(n / total))
-        for size, n in enumerate(few)
-    ]
-    more = sum(sets.sizes[MANY:])
+def _sizes(sets: SetsFinding) -> page.TableBlock:
+    rows = [("none" if size == 0 else str(size), n) for size, n in enumerate(sets.sizes[:MANY])]
     if len(sets.sizes) > MANY:
-        rows.append((f"{MANY} or more", count(more), share(more / total)))
-    columns = numbers("classes in the set", "proteins", "share")
-    return TableBlock("Held-out proteins by the size of their set.", columns, tuple(rows))
+        rows.append((f"{MANY} or more", sum(sets.sizes[MANY:])))
+    return page.table(
+        "Held-out proteins by the size of their set.",
+        rows,
+        page.number("classes in the set", lambda row: row[0]),
+        page.number("proteins", lambda row: count(row[1])),
+        page.number("share", lambda row: share(row[1] / sum(sets.sizes))),
+    )

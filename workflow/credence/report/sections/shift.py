@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from credence.findings import (
+    ClassCount,
     Findings,
     Notice,
     ShiftClass,
@@ -14,35 +15,21 @@ from credence.findings import (
     UseSet,
     WhatIf,
 )
-from credence.report.blocks import (
-    Block,
-    Definitions,
-    Figure,
-    FigureRow,
-    Folded,
-    Heading,
-    NoticeList,
-    Paragraph,
-    Section,
-    TableBlock,
-    Widget,
-    numbers,
-    words,
-)
+from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, LinesPlot
-from credence.report.wording import NOTHING, count, of, score, share, slug, with_interval
+from credence.report.wording import NOTHING, of, score, share, slug, two_decimals, with_interval
 
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
 
-def what_if_blocks(findings: Findings) -> list[Block]:
+def what_if_blocks(findings: Findings) -> list[page.Block]:
     """Return the heading, what to know, and the sliders; nothing without densities."""
     found = findings.what_if
     if found is None:
         return []
     return [
-        Heading("What if the mix were another?", "what-if"),
-        Paragraph(
+        page.Heading("What if the mix were another?", "what-if"),
+        page.Paragraph(
             "Move a slider to make a class more or less common; the others keep their "
             "proportions. Every curve is computed anew from the calibration proteins, in your "
             "browser. The curves have no interval: they tell what a mix would do, not how sure "
@@ -50,8 +37,10 @@ def what_if_blocks(findings: Findings) -> list[Block]:
             "believe it little. "
             "In print, and where scripts do not run, there are no sliders."
         ),
-        Paragraph(_whose(found, findings.chosen)),
-        Widget("what-if", "what-if", "What if the mix were another?", data_of(findings, found)),
+        page.Paragraph(_whose(found, findings.chosen)),
+        page.Widget(
+            "what-if", "what-if", "What if the mix were another?", data_of(findings, found)
+        ),
     ]
 
 
@@ -124,18 +113,18 @@ FEW = 10.0  # expected numbers below have a decimal
 BEFORE, AFTER = "as calibrated", "corrected"
 
 
-def section(findings: Findings) -> Section | None:
+def section(findings: Findings) -> page.Section | None:
     """Return the composition of every use-set and what it changes; None without any."""
     if not findings.shifts and findings.what_if is None:
         return None
-    blocks: list[Block] = [
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Paragraph(
             "How often a prediction is right depends on how common each class is among the "
             "proteins looked at: where a class is rare, more of what is predicted to be in it is "
             "something else. The scores of a set tell how common its classes are, and confidences "
             "can be corrected for that."
         ),
-        Paragraph(
+        page.Paragraph(
             "All of this rests on one assumption: that only the mix differs, so that proteins of "
             "a class score here as proteins of that class did in the calibration set. It can be "
             "refuted by a test, never proved."
@@ -148,24 +137,24 @@ def section(findings: Findings) -> Section | None:
         name = slug(found.name, number)
         blocks += _blocks(findings, found, use_sets.get(found.name), name, with_curves)
     blocks += what_if_blocks(findings)
-    return Section("shift", "Does it hold for my samples?", tuple(blocks))
+    return page.Section("shift", "Does it hold for my samples?", tuple(blocks))
 
 
 def _blocks(
     findings: Findings, found: ShiftFinding, use_set: UseSet | None, name: str, with_curves: bool
-) -> list[Block]:
-    blocks: list[Block] = [
-        Heading(found.name, f"shift-{name}"),
-        Paragraph(lead(found), is_lead=True),
-        Paragraph(f"{expected(found, use_set)} {fit(found)}".strip()),
+) -> list[page.Block]:
+    blocks: list[page.Block] = [
+        page.Heading(found.name, f"shift-{name}"),
+        page.Paragraph(lead(found), is_lead=True),
+        page.Paragraph(f"{expected(found, use_set)} {fit(found)}".strip()),
     ]
     kind = f"composition of {found.name}"
     notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
     notices += [Notice(kind, text) for text in found.remarks]
     if notices:
-        blocks.append(NoticeList(tuple(notices)))
+        blocks.append(page.NoticeList(tuple(notices)))
     blocks += [
-        FigureRow((_figure(found, name),)),
+        page.FigureRow((_figure(found, name),)),
         _composition_table(found),
         _change_table(found, findings.results.scale),
     ]
@@ -233,7 +222,7 @@ def expected(found: ShiftFinding, use_set: UseSet | None) -> str:
     if use_set is None or found.estimator == "none":
         return f"{text}."
     plain = sum(entry.expected_correct for entry in use_set.classes)
-    return f"{text}; the uncorrected confidences add up to {_number(plain, math.nan, math.nan)}."
+    return f"{text}; the uncorrected confidences add up to {_number(plain)}."
 
 
 def fit(found: ShiftFinding) -> str:
@@ -243,28 +232,23 @@ def fit(found: ShiftFinding) -> str:
         verdict = "is more than chance" if found.p_no_shift < LITTLE else "may be chance"
         stated.append(
             "That classes are predicted more or less often than in calibration "
-            f"{verdict} ({_p(found.p_no_shift)})."
+            f"{verdict} (p = {found.p_no_shift:.2g})."
         )
-    if not math.isnan(found.p_label_shift):
-        if found.p_label_shift < LITTLE:
-            stated.append(
-                "The mix does not explain the scores of this set to the last "
-                f"({_p(found.p_label_shift)}): at the worst place they differ by "
-                f"{share(found.gap)} of the set."
-            )
-        else:
-            stated.append(
-                "The scores fit this mix: the test for proteins of another kind finds none "
-                f"({_p(found.p_label_shift)}), which is no proof."
-            )
+    p = found.p_label_shift
+    if p < LITTLE:
+        stated.append(
+            f"The mix does not explain the scores of this set to the last (p = {p:.2g}): at the "
+            f"worst place they differ by {share(found.gap)} of the set."
+        )
+    elif not math.isnan(p):
+        stated.append(
+            "The scores fit this mix: the test for proteins of another kind finds none "
+            f"(p = {p:.2g}), which is no proof."
+        )
     return " ".join(stated)
 
 
-def _p(value: float) -> str:
-    return f"p = {value:.2g}"
-
-
-def _number(value: float, lower: float, upper: float) -> str:
+def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
     """Return an expected number with its interval."""
     if math.isnan(value):
         return NOTHING
@@ -275,9 +259,9 @@ def _number(value: float, lower: float, upper: float) -> str:
     return f"{text} ({lower:,.{decimals}f}–{upper:,.{decimals}f})"
 
 
-def _figure(found: ShiftFinding, name: str) -> Figure:
-    nothing = tuple(math.nan for _ in found.classes)
+def _figure(found: ShiftFinding, name: str) -> page.Figure:
     bounds = [_bounds(found, entry) for entry in found.classes]
+    nothing = (math.nan,) * len(bounds)
     parts = [
         f"{entry.class_name} {share(entry.share)} for {share(entry.calibration_share)}"
         for entry in found.classes
@@ -285,7 +269,7 @@ def _figure(found: ShiftFinding, name: str) -> Figure:
     level = (
         "" if all(math.isnan(low) for low, _ in bounds) else f", {100 * found.level:g} % interval"
     )
-    return Figure(
+    return page.Figure(
         f"shift-{name}",
         f"{found.name}: share of each class, in the calibration set and here{level}.",
         f"Shares here and in calibration: {', '.join(parts)}.",
@@ -303,114 +287,111 @@ def _figure(found: ShiftFinding, name: str) -> Figure:
     )
 
 
-def _composition_table(found: ShiftFinding) -> TableBlock:
-    columns = (
-        *words("class"),
-        *numbers(
-            "share in calibration",
-            "share here",
-            ("corrected for", "The share that confidences are corrected for"),
-            ("times as common", "Share here over share in calibration"),
-            ("predicted here", "Proteins of this set predicted to be of the class"),
-            ("predicted, if so mixed", "As many as the composition makes one expect"),
+def _composition_table(found: ShiftFinding) -> page.TableBlock:
+    return page.table(
+        f"{found.name}: how common each class is",
+        found.classes,
+        page.word("class", "class_name"),
+        page.number("share in calibration", "calibration_share", share),
+        page.number(
+            "share here", lambda entry: with_interval(entry.share, *_bounds(found, entry))
+        ),
+        page.number(
+            "corrected for", "applied", share, "The share that confidences are corrected for"
+        ),
+        page.number(
+            "times as common", "weight", two_decimals, "Share here over share in calibration"
+        ),
+        page.number(
+            "predicted here",
+            "n_predicted",
+            explained="Proteins of this set predicted to be of the class",
+        ),
+        page.number(
+            "predicted, if so mixed",
+            "expected_predicted",
+            _number,
+            "As many as the composition makes one expect",
         ),
     )
-    rows = tuple(
-        (
-            entry.class_name,
-            share(entry.calibration_share),
-            with_interval(entry.share, *_bounds(found, entry)),
-            share(entry.applied),
-            NOTHING if math.isnan(entry.weight) else f"{entry.weight:.2f}",
-            count(entry.n_predicted),
-            _number(entry.expected_predicted, math.nan, math.nan),
-        )
-        for entry in found.classes
-    )
-    return TableBlock(f"{found.name}: how common each class is", columns, rows)
 
 
-def _change_table(found: ShiftFinding, scale: float) -> TableBlock:
-    columns = (
-        *words("predicted class"),
-        *numbers(
-            ("median score", "Of the calibration proteins predicted to be of it"),
-            ("confidence there", "As calibrated → corrected"),
-            ("score for 90 %", "Least score of confidence 0.9"),
-            ("proteins behind it", "Effective number: alike weights count fully"),
-            ("expected right", "Among the proteins predicted here to be of the class"),
-            ("missed", "Proteins of the class predicted here to be of another"),
-        ),
-    )
-    rows = tuple(
-        (
-            entry.class_name,
-            score(entry.score_median, scale),
-            _change(share(entry.confidence_before), share(entry.confidence_after)),
-            _change(_needed(entry.score_before, scale), _needed(entry.score_after, scale)),
-            _change(f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"),
-            _number(entry.right, entry.right_lower, entry.right_upper),
-            _number(entry.elsewhere, entry.elsewhere_lower, entry.elsewhere_upper),
-        )
-        for entry in found.classes
-    )
-    return TableBlock(
+def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
+    def needed(value: float) -> str:
+        return "any" if value < LOWEST * scale else score(value, scale)
+
+    return page.table(
         f"{found.name}: what the composition changes, as calibrated → corrected "
         f"({found.method}). “Score for 90 %” is that of the confidence itself, not of its "
         f"interval's lower end; {NOTHING} where no score is enough. “Proteins behind it” falls "
         "where proteins that are rare in calibration have to count for many. “Missed”: how many "
         "proteins of the class are expected among those predicted to be of another.",
-        columns,
-        rows,
+        found.classes,
+        page.word("predicted class", "class_name"),
+        page.number(
+            "median score",
+            lambda entry: score(entry.score_median, scale),
+            explained="Of the calibration proteins predicted to be of it",
+        ),
+        page.number(
+            "confidence there",
+            lambda entry: _change(share(entry.confidence_before), share(entry.confidence_after)),
+            explained="As calibrated → corrected",
+        ),
+        page.number(
+            "score for 90 %",
+            lambda entry: _change(needed(entry.score_before), needed(entry.score_after)),
+            explained="Least score of confidence 0.9",
+        ),
+        page.number(
+            "proteins behind it",
+            lambda entry: _change(
+                f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"
+            ),
+            explained="Effective number: alike weights count fully",
+        ),
+        page.number(
+            "expected right",
+            "right right_lower right_upper",
+            _number,
+            "Among the proteins predicted here to be of the class",
+        ),
+        page.number(
+            "missed",
+            "elsewhere elsewhere_lower elsewhere_upper",
+            _number,
+            "Proteins of the class predicted here to be of another",
+        ),
     )
-
-
-def _needed(value: float, scale: float) -> str:
-    """Return the least score that is enough; any, where the lowest is."""
-    return "any" if value < LOWEST * scale else score(value, scale)
 
 
 def _change(before: str, after: str) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def _curves(findings: Findings, found: ShiftFinding, name: str) -> Folded:
-    seen = {
-        entry.class_name: (entry.score_min, entry.score_max) for entry in findings.results.classes
-    }
+def _curves(findings: Findings, found: ShiftFinding, name: str) -> page.Folded:
+    counts = {entry.class_name: entry for entry in findings.results.classes}
     scale = findings.results.scale
     figures = tuple(
-        _curve_figure(
-            found, _within(curve, *seen[curve.class_name]), f"shift-{name}-{number}", scale
-        )
+        _curve_figure(found, curve, counts[curve.class_name], f"shift-{name}-{number}", scale)
         for number, curve in enumerate(found.curves, start=1)
     )
     summary = f"{found.name}: every class's curve, before and after, where calibration saw scores"
-    return Folded(summary, (FigureRow(figures),))
+    return page.Folded(summary, (page.FigureRow(figures),))
 
 
-def _within(curve: ShiftCurve, low: float, high: float) -> ShiftCurve:
-    """Return the curve without the scores that calibration did not see."""
-
-    def part(values: tuple[float, ...]) -> tuple[float, ...]:
-        pairs = zip(curve.score, values, strict=True)
-        return tuple(value if low <= score_ <= high else math.nan for score_, value in pairs)
-
-    return ShiftCurve(
-        curve.class_name,
-        curve.score,
-        part(curve.before),
-        part(curve.before_lower),
-        part(curve.before_upper),
-        part(curve.after),
-        part(curve.after_lower),
-        part(curve.after_upper),
-    )
-
-
-def _curve_figure(found: ShiftFinding, curve: ShiftCurve, name: str, scale: float) -> Figure:
+def _curve_figure(
+    found: ShiftFinding, curve: ShiftCurve, seen: ClassCount, name: str, scale: float
+) -> page.Figure:
     entry = next(one for one in found.classes if one.class_name == curve.class_name)
-    return Figure(
+
+    def within(values: tuple[float, ...]) -> tuple[float, ...]:
+        pairs = zip(curve.score, values, strict=True)
+        return tuple(
+            value if seen.score_min <= at <= seen.score_max else math.nan for at, value in pairs
+        )
+
+    return page.Figure(
         name,
         f"{curve.class_name} in {found.name}: confidence over the score, with the interval of the "
         "corrected one.",
@@ -421,16 +402,16 @@ def _curve_figure(found: ShiftFinding, curve: ShiftCurve, name: str, scale: floa
             "confidence",
             (BEFORE, AFTER),
             curve.score,
-            (curve.before, curve.after),
+            (within(curve.before), within(curve.after)),
             scale,
             has_points=False,
-            lower=((), curve.after_lower),
-            upper=((), curve.after_upper),
+            lower=((), within(curve.after_lower)),
+            upper=((), within(curve.after_upper)),
         ),
     )
 
 
-def _details(found: ShiftFinding) -> Folded:
+def _details(found: ShiftFinding) -> page.Folded:
     entries = [("Found by", found.estimator), ("Corrected", found.method)]
     if found.estimator not in ("none", "stated"):
         condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
@@ -443,14 +424,12 @@ def _details(found: ShiftFinding) -> Folded:
             ),
         ]
     if found.n_cells:
-        entries.append(
-            (
-                "Proteins gathered",
+        gathered = "none: each counted by itself"
+        if found.n_cells < found.n_use:
+            gathered = (
                 f"{of(found.n_cells, 'protein')} stand for {found.n_use:,} with scores like "
                 f"theirs; in the first part of the table that moved no share by more than "
                 f"{found.compression_error:.1e}"
-                if found.n_cells < found.n_use
-                else "none: each counted by itself",
             )
-        )
-    return Folded(f"{found.name}: how this was found", (Definitions(tuple(entries)),))
+        entries.append(("Proteins gathered", gathered))
+    return page.Folded(f"{found.name}: how this was found", (page.Definitions(tuple(entries)),))

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from credence.findings import Findings, SplitFinding
-from credence.report.blocks import (
-    Block,
-    Figure,
-    FigureRow,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    TableColumn,
-    numbers,
-    words,
-)
+import numpy as np
+
+from credence.findings import Findings
+from credence.findings.run_record import Apart, SplitFinding
+from credence.report import blocks as page
 from credence.report.plots import NearestPlot
-from credence.report.wording import count, of
+from credence.report.wording import count, of, three_decimals, two_decimals
 
 MOST_ROWS = 24  # of the figure; with more groups it shows all of them as one
 
 
-def section(findings: Findings) -> Section | None:
+def section(findings: Findings) -> page.Section | None:
     """Return sizes, balance, audit and what was set aside."""
     found = findings.split
     if found is None:
         return None
-    blocks: list[Block] = [Paragraph(_lead(found), is_lead=True), Paragraph(_meaning(found))]
-    blocks += [Paragraph(text) for text in (*_large(found), *_parted(found))]
-    blocks.append(_classes(found))
+    texts = (_meaning(found), *_large(found), *_parted(found))
+    blocks: list[page.Block] = [
+        page.Paragraph(_lead(found), is_lead=True),
+        *(page.Paragraph(text) for text in texts),
+        _classes(found),
+    ]
     if found.is_audited and any(group.n_alone or sum(group.nearest) for group in found.groups):
-        blocks.append(FigureRow((_nearest(found),)))
+        blocks.append(page.FigureRow((_nearest(found),)))
     blocks.append(_groups(found))
     if found.worst:
         blocks.append(_worst(found))
-    if found.apart:
-        blocks += _apart(found)
-    return Section("split", "Do relatives cross the split?", tuple(blocks))
+    blocks += map(_apart, found.apart)
+    return page.Section("split", "Do relatives cross the split?", tuple(blocks))
 
 
 def _lead(found: SplitFinding) -> str:
@@ -138,26 +132,26 @@ def _large(found: SplitFinding) -> list[str]:
         text = f"The cluster {one.cluster} holds {count(one.n)} proteins, more than a group. "
         if found.cut == "never":
             text += "It was left whole, as the settings say."
-        elif one.parted:
-            text += (
-                f"It was left whole: the cheapest cut would set {count(one.price)} aside to part "
-                f"off {count(one.parted)}; a cut may take a tenth of what it parts off, and all "
-                f"cuts together {100.0 * found.cut_limit:g} % of the proteins. The group that "
-                "holds it is larger than the others, and its classes are uneven by that much."
-            )
-        elif one.is_searched:
-            text += (
-                "It was left whole: nearly all of them are relatives of each other, and no cut "
-                "would leave two parts. The group that holds it is larger than the others, and "
-                "its classes are uneven by that much."
-            )
-        else:
+        elif not one.parted and not one.is_searched:
             text += "It was not cut: that takes an audit, and up to 6,000 different sequences."
+        else:
+            why = (
+                f"the cheapest cut would set {count(one.price)} aside to part off "
+                f"{count(one.parted)}; a cut may take a tenth of what it parts off, and all cuts "
+                f"together {100.0 * found.cut_limit:g} % of the proteins"
+                if one.parted
+                else "nearly all of them are relatives of each other, and no cut would leave two "
+                "parts"
+            )
+            text += (
+                f"It was left whole: {why}. The group that holds it is larger than the others, "
+                "and its classes are uneven by that much."
+            )
         texts.append(text)
     return texts
 
 
-def _nearest(found: SplitFinding) -> Figure:
+def _nearest(found: SplitFinding) -> page.Figure:
     groups = found.groups
     names = tuple(group.name for group in groups)
     counts = tuple(tuple(group.nearest) for group in groups)
@@ -167,7 +161,7 @@ def _nearest(found: SplitFinding) -> Figure:
         counts = (tuple(sum(column) for column in zip(*counts, strict=True)),)
     n_near = sum(map(sum, counts))
     n_crossing = sum(entry.n_crossing for entry in found.classes)
-    return Figure(
+    return page.Figure(
         "nearest",
         "Audited proteins by the identity of the nearest protein of another group, or of "
         "training, that covers enough to count. Bars share one scale; right of the dashed line "
@@ -179,92 +173,68 @@ def _nearest(found: SplitFinding) -> Figure:
     )
 
 
-def _classes(found: SplitFinding) -> TableBlock:
-    columns = (
-        *words("true class"),
-        *numbers(
-            "proteins",
-            ("clusters", "Fewer than groups: some group has none of the class"),
-            ("uneven", "Part of the class that would have to move to be even"),
-            ("forced", "How much of that whole clusters force"),
-            "audited",
-            ("crossing", "With a relative in another group"),
+def _classes(found: SplitFinding) -> page.TableBlock:
+    return page.table(
+        "Classes over the groups, counted in proteins.",
+        found.classes,
+        page.word("true class", "class_name"),
+        page.number("proteins", "n"),
+        page.number(
+            "clusters",
+            "n_clusters",
+            explained="Fewer than groups: some group has none of the class",
         ),
+        page.number(
+            "uneven",
+            "deviation",
+            three_decimals,
+            "Part of the class that would have to move to be even",
+        ),
+        page.number(
+            "forced", "lower_bound", three_decimals, "How much of that whole clusters force"
+        ),
+        page.number("audited", "n_examined"),
+        page.number("crossing", "n_crossing", explained="With a relative in another group"),
     )
-    rows = tuple(
-        (
-            entry.class_name,
-            count(entry.n),
-            count(entry.n_clusters),
-            f"{entry.deviation:.3f}",
-            f"{entry.lower_bound:.3f}",
-            count(entry.n_examined),
-            count(entry.n_crossing),
-        )
-        for entry in found.classes
-    )
-    return TableBlock("Classes over the groups, counted in proteins.", columns, rows)
 
 
-def _groups(found: SplitFinding) -> TableBlock:
-    bins = [
-        (at, f"{low:.1f}–{high:.1f}")
-        for at, (low, high) in enumerate(zip(found.edges, found.edges[1:], strict=False))
-        if any(group.nearest[at] for group in found.groups)
-    ]
-    columns = (
-        *words("group"),
-        *numbers(
-            "proteins", ("nothing alike", "Audited; nothing elsewhere is alike beyond chance")
-        ),
-        *(TableColumn(text, explained="Identity of the nearest elsewhere") for _, text in bins),
-    )
-    rows = tuple(
-        (
-            group.name,
-            count(group.n),
-            count(group.n_alone),
-            *(count(group.nearest[at]) for at, _ in bins),
-        )
-        for group in found.groups
-    )
-    return TableBlock(
+def _groups(found: SplitFinding) -> page.TableBlock:
+    filled = np.flatnonzero(np.sum([group.nearest for group in found.groups], axis=0))
+    return page.table(
         "Groups, and audited proteins by the identity of the nearest protein outside their group "
         "that covers enough to count.",
-        columns,
-        rows,
+        found.groups,
+        page.word("group", "name"),
+        page.number("proteins", "n"),
+        page.number(
+            "nothing alike",
+            "n_alone",
+            explained="Audited; nothing elsewhere is alike beyond chance",
+        ),
+        *page.numbers(
+            (f"{found.edges[k]:.1f}–{found.edges[k + 1]:.1f}" for k in filled),
+            lambda group, at: count(group.nearest[filled[at]]),
+            "Identity of the nearest elsewhere",
+        ),
     )
 
 
-def _worst(found: SplitFinding) -> TableBlock:
-    columns = (
-        *words("protein", "group", "relative", "its group"),
-        *numbers("identity", "coverage"),
+def _worst(found: SplitFinding) -> page.TableBlock:
+    return page.table(
+        "The closest relatives in two groups.",
+        found.worst,
+        page.word("protein", "first"),
+        page.word("group", "first_group"),
+        page.word("relative", "second"),
+        page.word("its group", "second_group"),
+        page.number("identity", "identity", two_decimals),
+        page.number("coverage", "coverage", two_decimals),
     )
-    rows = tuple(
-        (
-            pair.first,
-            pair.first_group,
-            pair.second,
-            pair.second_group,
-            f"{pair.identity:.2f}",
-            f"{pair.coverage:.2f}",
-        )
-        for pair in found.worst
-    )
-    return TableBlock("The closest relatives in two groups.", columns, rows)
 
 
-def _apart(found: SplitFinding) -> list[Block]:
-    return [
-        Folded(
-            f"Set aside: {count(part.n)}, {part.reason}",
-            tuple(Paragraph(text) for text in part.examples)
-            + (
-                (Paragraph(f"… and {count(part.n - len(part.examples))} more, in groups.tsv."),)
-                if part.n > len(part.examples)
-                else ()
-            ),
-        )
-        for part in found.apart
-    ]
+def _apart(part: Apart) -> page.Folded:
+    texts = list(part.examples)
+    if part.n > len(texts):
+        texts.append(f"… and {count(part.n - len(texts))} more, in groups.tsv.")
+    summary = f"Set aside: {count(part.n)}, {part.reason}"
+    return page.Folded(summary, tuple(page.Paragraph(text) for text in texts))

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
 from credence.findings import ClassCount, CurveFinding, Findings
-from credence.report.blocks import (
-    Block,
-    Folded,
-    Paragraph,
-    Section,
-    TableBlock,
-    TableColumn,
-    Widget,
-    numbers,
-    words,
-)
+from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import floor_words, p_words
 from credence.report.wording import KEPT, NOTHING, count, of, score, share, slug, with_interval
@@ -96,182 +87,175 @@ WIDE = 0.1  # an interval wider than this is called wide
 TEST = "kolmogorov_smirnov"
 
 
-def section(findings: Findings) -> Section:
+def section(findings: Findings) -> page.Section:
     """Return the tables that answer how sure a prediction is."""
     lookup = Lookup(findings)
-    blocks: list[Block] = [
-        Paragraph(
+    blocks: list[page.Block] = [
+        page.Paragraph(
             "Each number is a probability of being right, with its interval in brackets. "
             "The interval counts families, not proteins: alike proteins tell little more than one."
         ),
-        Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
+        page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
     ]
     surer, by_score = _surer(lookup), _by_score(lookup)
-    if surer is not None:
+    if surer.rows:
         blocks.append(surer)
-    if by_score is not None:
-        blocks.append(Folded("Confidence at every round score", (by_score,)))
+    if by_score.rows:
+        blocks.append(page.Folded("Confidence at every round score", (by_score,)))
     blocks.append(_summary(lookup))
-    return Section("trust", "How much can I trust a prediction?", tuple(blocks))
+    return page.Section("trust", "How much can I trust a prediction?", tuple(blocks))
 
 
-def _summary(lookup: Lookup) -> TableBlock:
+def _summary(lookup: Lookup) -> page.TableBlock:
     findings = lookup.findings
-    asked = tuple(sorted({entry.confidence for entry in findings.results.scores_needed}))
-    columns = (
-        *words("predicted class", "in a sentence"),
-        *numbers(
-            ("proteins", "Calibration proteins predicted to be in the class"),
-            ("families", "Clusters of relatives among them"),
-            ("share right", "Conf1: of all predictions of it, whatever the score"),
-        ),
-        *(
-            TableColumn(
-                f"score for {100 * level:g}{KEPT}%",
-                explained="The least score from which on the interval's lower end stays above",
-            )
-            for level in asked
-        ),
-        *words("method"),
-        *numbers(
-            ("bandwidth", "Of the kernel method, in score units"),
-            ("held-out NLL", "Negative log-likelihood per protein; less is better"),
-            ("held-out ECE", "Calibration error; in brackets by chance alone"),
-            ("test, Holm", "p of the Kolmogorov–Smirnov test, corrected"),
-        ),
-    )
-    rows = tuple(_summary_row(lookup, entry, asked) for entry in findings.results.classes)
-    return TableBlock(
-        f"All classes, with the confidences of {findings.chosen}. “Score for 90 %” is the least "
+    chosen, scale = findings.chosen, findings.results.scale
+
+    def needed(entry: ClassCount, at: int) -> str:
+        found = lookup.needed.get((chosen, entry.class_name), {})
+        return score(found.get(asked[at], math.nan), scale)
+
+    def bandwidth(entry: ClassCount) -> str:
+        found = lookup.parameters.get((chosen, entry.class_name, "bandwidth"))
+        return NOTHING if found is None else score(found.value, scale)
+
+    def p_of_test(entry: ClassCount) -> str:
+        found = lookup.tests.get((chosen, entry.class_name, TEST))
+        return NOTHING if found is None else p_words(found.p_adjusted)
+
+    asked = sorted({entry.confidence for entry in findings.results.scores_needed})
+    return page.table(
+        f"All classes, with the confidences of {chosen}. “Score for 90 %” is the least "
         "score from which on the confidence is at least 0.90 even at the lower end of its "
         f"interval; {NOTHING} where no score seen in calibration is enough. NLL, ECE and test are "
         "of families that the fit did not see.",
-        columns,
-        rows,
-        class_anchors(findings),
-    )
-
-
-def class_anchors(findings: Findings) -> tuple[str, ...]:
-    """Return the anchor of each class, empty where it was never predicted."""
-    return tuple(
-        f"class-{slug(entry.class_name, number)}" if entry.n_predicted > 0 else ""
-        for number, entry in enumerate(findings.results.classes, start=1)
-    )
-
-
-def _summary_row(lookup: Lookup, entry: ClassCount, asked: tuple[float, ...]) -> tuple[str, ...]:
-    findings = lookup.findings
-    needed = lookup.needed.get((findings.chosen, entry.class_name), {})
-    test = lookup.tests.get((findings.chosen, entry.class_name, TEST))
-    return (
-        entry.class_name,
-        plain_sentence(lookup, entry),
-        count(entry.n_predicted),
-        count(entry.n_clusters) if lookup.knows_relatives else NOTHING,
-        with_interval(entry.share, entry.lower, entry.upper),
-        *(score(needed.get(level, math.nan), findings.results.scale) for level in asked),
-        _method_of(lookup, entry),
-        score(
-            lookup.parameter(findings.chosen, entry.class_name, "bandwidth"),
-            findings.results.scale,
+        findings.results.classes,
+        page.word("predicted class", "class_name"),
+        page.word("in a sentence", partial(plain_sentence, lookup)),
+        page.number(
+            "proteins",
+            "n_predicted",
+            explained="Calibration proteins predicted to be in the class",
         ),
-        lookup.loss(findings.chosen, entry.class_name),
-        floor_words(lookup, findings.chosen, entry.class_name, "ece"),
-        NOTHING if test is None else p_words(test.p_adjusted),
+        page.number(
+            "families",
+            lambda entry: count(entry.n_clusters) if lookup.knows_relatives else NOTHING,
+            explained="Clusters of relatives among them",
+        ),
+        page.number(
+            "share right",
+            "share lower upper",
+            with_interval,
+            "Conf1: of all predictions of it, whatever the score",
+        ),
+        *page.numbers(
+            (f"score for {100 * level:g}{KEPT}%" for level in asked),
+            needed,
+            "The least score from which on the interval's lower end stays above",
+        ),
+        page.word("method", partial(_method_of, lookup)),
+        page.number("bandwidth", bandwidth, explained="Of the kernel method, in score units"),
+        page.number(
+            "held-out NLL",
+            lambda entry: lookup.loss(chosen, entry.class_name),
+            explained="Negative log-likelihood per protein; less is better",
+        ),
+        page.number(
+            "held-out ECE",
+            lambda entry: floor_words(lookup, chosen, entry.class_name, "ece"),
+            explained="Calibration error; in brackets by chance alone",
+        ),
+        page.number(
+            "test, Holm", p_of_test, explained="p of the Kolmogorov–Smirnov test, corrected"
+        ),
+        anchors=tuple(class_anchors(findings).values()),
     )
+
+
+def class_anchors(findings: Findings) -> dict[str, str]:
+    """Return the anchor of each class, empty where it was never predicted."""
+    return {
+        entry.class_name: f"class-{slug(entry.class_name, at)}" if entry.n_predicted > 0 else ""
+        for at, entry in enumerate(findings.results.classes, start=1)
+    }
 
 
 def plain_sentence(lookup: Lookup, entry: ClassCount) -> str:
     """Return from which score on a prediction of a class is sure, in few words."""
-    findings = lookup.findings
     if entry.n_predicted == 0:
         return "Never predicted: nothing can be said."
-    needed = lookup.needed.get((findings.chosen, entry.class_name), {})
-    enough = [(level, least) for level, least in sorted(needed.items()) if not math.isnan(least)]
-    if not enough:
-        return "At no score is the lower end above 0.50." if needed else "See the share."
-    level, least = enough[-1]
-    end = score(least, findings.results.scale)
+    surest = lookup.surest(entry)
+    if surest is None:
+        is_asked = (lookup.findings.chosen, entry.class_name) in lookup.needed
+        return "At no score is the lower end above 0.50." if is_asked else "See the share."
+    level, least = surest
     if least <= entry.score_min:
         return f"At any score {share(level)} or more, at the lower end too."
+    end = score(least, lookup.findings.results.scale)
     return f"From score {end} on {share(level)} or more, at the lower end too."
 
 
 def _method_of(lookup: Lookup, entry: ClassCount) -> str:
     for choices in lookup.findings.choices:
-        if choices.method == lookup.findings.chosen:
-            for choice in choices.classes:
-                if choice.class_name == entry.class_name:
-                    return " + ".join(choice.chosen) or NOTHING
+        for choice in choices.classes:
+            if (choices.method, choice.class_name) == (lookup.findings.chosen, entry.class_name):
+                return " + ".join(choice.chosen) or NOTHING
     return lookup.findings.chosen if entry.n_predicted > 0 else NOTHING
 
 
-def _by_score(lookup: Lookup) -> TableBlock | None:
+def _by_score(lookup: Lookup) -> page.TableBlock:
     """Return confidences at round scores, where the method depends on the score."""
-    findings = lookup.findings
-    scores = lookup.nice_scores()
-    rows, anchors = [], []
-    for entry, anchor in zip(findings.results.classes, class_anchors(findings), strict=True):
-        cells = [entry.class_name]
-        for value in scores:
-            point = lookup.at(findings.chosen, entry.class_name, value)
-            if point is None or not entry.score_min <= value <= entry.score_max:
-                cells.append(NOTHING)
-            else:
-                cells.append(with_interval(point.value, point.lower, point.upper))
-        if set(cells[1:]) != {NOTHING}:
-            rows.append(tuple(cells))
-            anchors.append(anchor)
-    if not rows:
-        return None
-    columns = (
-        *words("predicted class"),
-        *numbers(*(f"score {score(value, findings.results.scale)}" for value in scores)),
-    )
-    return TableBlock(
+    findings, scores = lookup.findings, lookup.nice_scores()
+
+    def stated(entry: ClassCount, value: float) -> str:
+        point = lookup.at(findings.chosen, entry.class_name, value)
+        if point is None or not entry.score_min <= value <= entry.score_max:
+            return NOTHING
+        return with_interval(point.value, point.lower, point.upper)
+
+    shown = [
+        entry
+        for entry in findings.results.classes
+        if any(stated(entry, value) != NOTHING for value in scores)
+    ]
+    anchors = class_anchors(findings)
+    return page.table(
         f"Confidence at round scores ({findings.chosen}); {NOTHING} beyond the scores that "
         "calibration saw.",
-        columns,
-        tuple(rows),
-        tuple(anchors),
-    )
-
-
-def _surer(lookup: Lookup) -> TableBlock | None:
-    """Return how sure a typical score is, how sure that is, and what would make it surer."""
-    findings = lookup.findings
-    at = lookup.typical_score()
-    rows, anchors = [], []
-    for entry, anchor in zip(findings.results.classes, class_anchors(findings), strict=True):
-        point = lookup.at(findings.chosen, entry.class_name, at)
-        if point is None or math.isnan(point.value):
-            continue
-        near = max(1, round(point.support)) if not math.isnan(point.support) else None
-        rows.append(
-            (
-                entry.class_name,
-                with_interval(point.value, point.lower, point.upper),
-                NOTHING if near is None else count(near),
-                what_would_help(point, findings.results.level),
-            )
-        )
-        anchors.append(anchor)
-    if not rows:
-        return None
-    columns = (
-        *words("predicted class"),
-        *numbers(
-            "confidence", ("independent proteins near", "A family of alike proteins counts as one")
+        shown,
+        page.word("predicted class", "class_name"),
+        *page.numbers(
+            (f"score {score(value, findings.results.scale)}" for value in scores),
+            lambda entry, at: stated(entry, scores[at]),
         ),
-        *words("what would make it surer"),
+        anchors=tuple(anchors[entry.class_name] for entry in shown),
     )
-    return TableBlock(
-        f"A score of {score(at, findings.results.scale)}: how sure it is, how sure that is, and "
+
+
+def _surer(lookup: Lookup) -> page.TableBlock:
+    """Return how sure a typical score is, how sure that is, and what would make it surer."""
+    results, at = lookup.findings.results, lookup.typical_score()
+    points = {
+        entry.class_name: point
+        for entry in results.classes
+        if (point := lookup.at(lookup.findings.chosen, entry.class_name, at)) is not None
+        and not math.isnan(point.value)
+    }
+    anchors = class_anchors(lookup.findings)
+    return page.table(
+        f"A score of {score(at, results.scale)}: how sure it is, how sure that is, and "
         "what would make it surer.",
-        columns,
-        tuple(rows),
-        tuple(anchors),
+        points,
+        page.word("predicted class", str),
+        page.number("confidence", lambda name: points[name].stated),
+        page.number(
+            "independent proteins near",
+            lambda name: NOTHING if math.isnan(points[name].support) else count(points[name].near),
+            explained="A family of alike proteins counts as one",
+        ),
+        page.word(
+            "what would make it surer", lambda name: what_would_help(points[name], results.level)
+        ),
+        anchors=tuple(anchors[name] for name in points),
     )
 
 
