@@ -1,15 +1,23 @@
-"""The page as data: what `report.json` holds."""
+"""What lies beside the page: its text as data, and README and citation, and an index of runs."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
 
 from credence.findings import Findings
 from credence.records import to_record
 from credence.report.blocks import Figure, Widget, kind_of
+from credence.report.html import environment, policy
 from credence.report.sections.all_sections import sections_of
 from credence.report.sections.notices import all_notices
+from credence.report.sections.publish import methods_text, references
+from credence.report.wording import NOTHING, count, of, printable
 
 SCHEMA = "credence/report/1"
 LEFT_OUT = ("plot", "data")  # numbers drawn, which the findings hold
@@ -46,3 +54,72 @@ def block_record(block: Any) -> Any:
     if isinstance(block, Figure | Widget):
         names = [name for name in names if name not in LEFT_OUT]
     return {"kind": kind_of(block), **{name: block_record(getattr(block, name)) for name in names}}
+
+
+def readme(findings: Findings) -> str:
+    """Return the README of an archive, in Markdown."""
+    return _text("README.md", findings)
+
+
+def citation(findings: Findings) -> str:
+    """Return the CITATION.cff of an archive; its authors are for the depositor to name."""
+    return _text("CITATION.cff", findings)
+
+
+def _text(template: str, findings: Findings) -> str:
+    pages = environment().overlay(autoescape=False)
+    pages.filters = {**pages.filters, "cell": _cell, "of": of}
+    return pages.get_template(template).render(
+        findings=findings,
+        provenance=findings.provenance,
+        title=json.dumps(f"{printable(findings.provenance.title)}: calibrated confidences"),
+        version=json.dumps(findings.provenance.credence_version),
+        methods=methods_text(findings),
+        references=references(findings),
+    )
+
+
+def _cell(text: str) -> str:
+    """Return a text that Markdown shows as it is, in one line."""
+    shown = printable(text).replace("\n", " ").replace("\t", " ")
+    for sign in "\\`*_<>|#":
+        shown = shown.replace(sign, f"\\{sign}")
+    return shown
+
+
+INDEX_COLUMNS = ("run", "what it is", "method", "proteins", "classes", "warnings", "credence")
+
+
+def render_index(records: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the page over runs; the same runs give the same text."""
+    pages = environment()
+    stylesheet = Markup(pages.get_template("page.css").render())
+    return pages.get_template("index.html").render(
+        policy=Markup(policy(stylesheet, scripts=())),
+        stylesheet=stylesheet,
+        columns=INDEX_COLUMNS,
+        rows=[_row(folder, records[folder]) for folder in sorted(records)],
+    )
+
+
+def _row(folder: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    summary = record.get("summary") if record.get("schema") == SCHEMA else None
+    known = summary if isinstance(summary, Mapping) else {}
+
+    def number(name: str) -> str:
+        value = known.get(name)
+        return count(value) if isinstance(value, int) else NOTHING
+
+    simulated = " (simulated)" if record.get("is_simulated") is True else ""
+    return {
+        "link": f"{quote(folder, safe='')}/index.html",
+        "run": folder,
+        "cells": (
+            f"{record.get('title', NOTHING)}{simulated}",
+            str(known.get("chosen", NOTHING)),
+            number("n_samples"),
+            number("n_classes"),
+            number("n_warnings"),
+            str(record.get("credence_version", NOTHING)),
+        ),
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +18,10 @@ import pyarrow.compute as pc
 
 from credence.confidence import NOTE_TEXTS
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
-from credence.findings import (
-    EventsFinding,
-    Findings,
-    Notice,
-    NoveltyFinding,
-    ReleasesFinding,
-    ReleaseStep,
-    Results,
-    Setting,
-    ShiftFinding,
-    SplitFinding,
-    UseRow,
-    UseSet,
-)
+from credence.findings import Findings, Notice, Results, Setting, UseRow, UseSet
+from credence.findings.releases import ReleasesFinding, ReleaseStep
+from credence.findings.run_record import SplitFinding
+from credence.findings.use_sets import NoveltyFinding
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import json_text, read_record
 from credence.report import citation, readme, render, render_index, report_record
@@ -48,16 +39,16 @@ from credence.report.journal import (
 from credence.report.wording import slug
 from credence.stages.check import read_summary
 from credence.stages.reading import json_settings, require_other
+from credence.tables.census import UNSCORED
 from credence.tables.contract import (
     NOT_QUICKLY,
-    UNSCORED,
     read_metrics,
     read_slowly,
     stream_confidences,
     write_contract,
 )
 from credence.tables.seals import require_sealed
-from credence.tables.stage_files import EVENTS, SHIFT
+from credence.tables.stage_files import EVENTS, SHIFT, Signed
 from credence.tables.writing import (
     FORMULA_START,
     open_output,
@@ -68,6 +59,7 @@ from credence.tables.writing import (
 )
 
 RECORD = "report.json"
+AGAIN_NOVEL = "Annotate again: credence annotate --novelty-record."
 WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
 FIGURE_INDEX = "figures.tsv"
 
@@ -77,10 +69,10 @@ def report_findings(
     out: str,
     *,
     use_sets: Sequence[tuple[str, str, str]] = (),
-    shift: Sequence[str] = (),
+    shifts: Sequence[str] = (),
     changes: Sequence[str] = (),
     events: str | None = None,
-    novelty: Sequence[str] = (),
+    novelties: Sequence[str] = (),
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
@@ -92,8 +84,8 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    read = [found_in, *tables, *shift, *changes, split, events, *further]
-    require_other((out, archive, index, complete), read)
+    for written in filter(None, (out, archive, index, complete)):
+        require_other(written, [found_in, *tables, *shifts, *changes, split, events, *further])
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     found = _with_run(found, json_settings(run_json, "--settings"))
     summaries = [
@@ -105,7 +97,7 @@ def report_findings(
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]
-    read_shifts = [_shift(path, found) for path in shift]
+    read_shifts = [_finding(SHIFT, path, found) for path in shifts]
     notices = [
         Notice(f"composition of {shift.name}", sentence, is_warning=True)
         for shift in read_shifts
@@ -116,22 +108,37 @@ def report_findings(
         use_sets=(*found.use_sets, *summaries),
         shifts=(*found.shifts, *read_shifts),
         notices=(*found.notices, *notices),
-        split=found.split if split is None else _split(split),
+        split=(
+            found.split
+            if split is None
+            else read_record(SplitFinding, Path(split), "Split again: credence split.")
+        ),
         releases=_releases(changes) if changes else found.releases,
-        events=found.events if events is None else _events(events, found),
-        novelties=(*found.novelties, *map(_novelty, novelty)),
+        events=found.events if events is None else _finding(EVENTS, events, found),
+        novelties=(
+            *found.novelties,
+            *(read_record(NoveltyFinding, Path(path), AGAIN_NOVEL) for path in novelties),
+        ),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
     if complete is not None:
         write_json(Path(complete), found)
     write_json(page.parent / RECORD, report_record(found))
-    _publish_metrics(metrics, page.parent)
-    _copy_file(calibration, page.parent / "calibration.json")
+    beside: list[str] = []
+    if metrics is not None:
+        _publish_metrics(Path(metrics), page.parent)
+        beside += ["metrics.tsv", "metrics.parquet"]
+    if calibration is not None:
+        beside.append("calibration.json")
+        copy = page.parent / "calibration.json"
+        if Path(calibration).resolve() != copy.resolve():
+            with open_output(copy) as handle:
+                handle.write(Path(calibration).read_bytes())
     write_text(page, render(found))
     if archive is not None:
         put = (*(path for _, path, _ in use_sets), *further, *filter(None, (events,)))
-        _publish_archive(Path(archive), found, page, metrics, calibration, put)
+        _publish_archive(Path(archive), found, page, beside, put)
     if index is not None:
         _publish_index(Path(index))
     click.echo(f"Wrote {page}", err=True)
@@ -153,32 +160,12 @@ def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
     return replace(findings, provenance=provenance)
 
 
-def _split(path: str) -> SplitFinding:
-    return read_record(SplitFinding, Path(path), "Split again: credence split.")
-
-
-def _novelty(path: str) -> NoveltyFinding:
-    again = "Annotate again: credence annotate --novelty-record."
-    return read_record(NoveltyFinding, Path(path), again)
-
-
-def _shift(path: str, findings: Findings) -> ShiftFinding:
-    """Return what a shift file found; refuse one of other classes."""
-    file = SHIFT.read(Path(path))
-    _require_classes(path, file.class_names, findings, SHIFT.again)
-    return file.finding
-
-
-def _events(path: str, findings: Findings) -> EventsFinding:
-    """Return what was found of events; refuse those of other classes."""
-    file = EVENTS.read(Path(path))
-    _require_classes(path, file.class_names, findings, EVENTS.again)
-    return file.finding
-
-
-def _require_classes(path: str, names: Sequence[str], findings: Findings, again: str) -> None:
-    if tuple(names) != findings.results.class_names:
-        raise refuse(path, "its classes are not those of the findings.", again)
+def _finding(file: Signed[Any], path: str, findings: Findings) -> Any:
+    """Return what a file found of use-sets or events; refuse one of other classes."""
+    found = file.read(Path(path))
+    if tuple(found.class_names) != findings.results.class_names:
+        raise refuse(path, "its classes are not those of the findings.", file.again)
+    return found.finding
 
 
 def _releases(paths: Sequence[str]) -> ReleasesFinding:
@@ -198,29 +185,17 @@ def _releases(paths: Sequence[str]) -> ReleasesFinding:
     return ReleasesFinding(releases, tuple(steps))
 
 
-def _publish_metrics(source: str | None, folder: Path) -> None:
+def _publish_metrics(source: Path, folder: Path) -> None:
     """Write the metrics again: as TSV, safe for a spreadsheet, and as Parquet."""
-    if source is None or Path(source).resolve() == (folder / "metrics.tsv").resolve():
+    if source.resolve() == (folder / "metrics.tsv").resolve():
         return
-    metrics = read_metrics(Path(source))
+    metrics = read_metrics(source)
     write_contract(folder / "metrics.tsv", metrics, spreadsheet_safe=True)
     write_contract(folder / "metrics.parquet", metrics)
 
 
-def _copy_file(source: str | None, target: Path) -> None:
-    """Copy a file, unless it is there already."""
-    if source is not None and Path(source).resolve() != target.resolve():
-        with open_output(target) as handle:
-            handle.write(Path(source).read_bytes())
-
-
 def _publish_archive(
-    path: Path,
-    findings: Findings,
-    page: Path,
-    metrics: str | None,
-    calibration: str | None,
-    further: Iterable[str],
+    path: Path, findings: Findings, page: Path, beside: Iterable[str], further: Iterable[str]
 ) -> None:
     """Write an archive of the page and of what it rests on."""
     members: dict[str, str | Path] = {
@@ -229,11 +204,8 @@ def _publish_archive(
         "findings.json": json_text(findings),
         "README.md": readme(findings),
         "CITATION.cff": citation(findings),
+        **{name: page.parent / name for name in beside},
     }
-    if metrics is not None:
-        members |= {name: page.parent / name for name in ("metrics.tsv", "metrics.parquet")}
-    if calibration is not None:
-        members["calibration.json"] = page.parent / "calibration.json"
     home = page.parent.resolve()
     for text in further:
         file = Path(text).resolve()
@@ -256,9 +228,9 @@ def _publish_index(path: Path) -> None:
     write_text(path, render_index(records))
 
 
+ORDERS = ("descending", "ascending")  # of confidence: the highest, then the lowest
+BY_ID = ("id", "ascending")
 KEPT = ("id", "predicted_class", "score", "confidence", "lower", "upper", "note")
-MOST = [("confidence", "descending"), ("id", "ascending")]
-LEAST = [("confidence", "ascending"), ("id", "ascending")]
 
 
 def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
@@ -274,19 +246,22 @@ def _summary(
 ) -> UseSet:
     codes, values = [np.empty(0, np.int64)], [np.empty(0)]
     notes: Counter[str] = Counter()
-    highest: list[pa.Table] = []
-    lowest: list[pa.Table] = []
+    extremes: list[list[pa.Table]] = [[] for _ in ORDERS]
     method = chosen
     for number, piece in enumerate(pieces):
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
         codes.append(_class_codes(piece["predicted_class"], results, path))
-        values.append(_floats(piece["confidence"]))
+        confidence = pc.fill_null(piece["confidence"], math.nan)
+        values.append(confidence.to_numpy().astype(np.float64))
         counted = pc.value_counts(piece["note"]).to_pylist()
         notes.update({entry["values"] or "": entry["counts"] for entry in counted})
-        known = piece.select(KEPT).filter(pc.is_finite(pc.fill_null(piece["confidence"], np.nan)))
-        highest = [_first(pa.concat_tables([*highest, known]), MOST)]
-        lowest = [_first(pa.concat_tables([*lowest, known]), LEAST)]
+        known = piece.select(KEPT).filter(pc.is_finite(confidence))
+        for found, order in zip(extremes, ORDERS, strict=True):
+            table = pa.concat_tables([*found, known])
+            n = min(N_EXTREMES, len(table))
+            first = pc.select_k_unstable(table, k=n, sort_keys=[("confidence", order), BY_ID])
+            found[:] = [table.take(first)]
     return use_set_of(
         name,
         method,
@@ -297,20 +272,19 @@ def _summary(
             text: sum(number for note, number in notes.items() if text in note)
             for text in (*NOTE_TEXTS.values(), UNSCORED)
         },
-        (_rows(highest), _rows(lowest)),
+        (_rows(extremes[0]), _rows(extremes[1])),
     )
 
 
-def _first(table: pa.Table, order: list[tuple[str, str]]) -> pa.Table:
-    return table.take(pc.select_k_unstable(table, k=min(N_EXTREMES, len(table)), sort_keys=order))
-
-
 def _rows(found: list[pa.Table]) -> tuple[UseRow, ...]:
+    def number(value: float | None) -> float:
+        return math.nan if value is None else value
+
     return tuple(
         UseRow(
             id=_unguarded(row["id"]),
             predicted_class=_unguarded(row["predicted_class"]),
-            **{key: _number(row[key]) for key in ("score", "confidence", "lower", "upper")},
+            **{key: number(row[key]) for key in ("score", "confidence", "lower", "upper")},
             note=row["note"] or "",
         )
         for table in found
@@ -321,14 +295,6 @@ def _rows(found: list[pa.Table]) -> tuple[UseRow, ...]:
 def _unguarded(text: str) -> str:
     """Return a text as it was before it was made safe for spreadsheets."""
     return text[1:] if text[:1] == "'" and re.match(FORMULA_START, text[1:]) else text
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
-
-
-def _floats(column: pa.ChunkedArray) -> Any:
-    return pc.fill_null(column, float("nan")).to_numpy().astype(np.float64)
 
 
 def _class_codes(column: pa.ChunkedArray, results: Results, path: str) -> Any:
@@ -373,7 +339,18 @@ def draw_figures(
     findings = read_record(Findings, Path(found_in), "Give findings.json of a finished run.")
     bodies = [(figure, figure.build(findings)) for figure in figures]
     if only is not None:
-        raise_any([_lacking(found_in, figure) for figure, body in bodies if body is None])
+        lacking = [figure for figure, body in bodies if body is None]
+        raise_any(
+            [
+                Problem(
+                    found_in,
+                    f"figure {figure.number} needs {figure.needs}, which is not in it.",
+                    f"Leave {figure.number} out of --only.",
+                )
+                for figure in lacking
+            ]
+        )
+    is_simulated = findings.provenance.is_simulated
     rows = []
     for figure, body in bodies:
         note, caption, files = "", "", []
@@ -382,11 +359,10 @@ def draw_figures(
             click.echo(f"Figure {figure.number} ({figure.name}): {note}", err=True)
         else:
             caption = body.caption
-            is_simulated = findings.provenance.is_simulated
             files = _draw(figure, body, is_simulated, Path(out), kinds, WIDTHS[columns])
         rows.append((figure.number, figure.name, figure.shows, caption, " ".join(files), note))
     names = ("figure", "name", "shows", "caption", "files", "note")
-    table = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     write_table(Path(out) / FIGURE_INDEX, table, spreadsheet_safe=True)
     n_made = sum(body is not None for _, body in bodies)
     what = "figure" if n_made == 1 else "figures"
@@ -415,14 +391,6 @@ def _named(
             problems.append(Problem(option, f"there is no {what} {word!r}.", remedy))
     named = [known[word] for word in words if word in known]
     return [entry for entry in dict.fromkeys(known.values()) if entry in named]
-
-
-def _lacking(found_in: str, figure: JournalFigure) -> Problem:
-    return Problem(
-        found_in,
-        f"figure {figure.number} needs {figure.needs}, which is not in it.",
-        f"Leave {figure.number} out of --only.",
-    )
 
 
 def _draw(

@@ -18,6 +18,7 @@ from credence.findings import (
     CurveFinding,
     Findings,
     FittedParameter,
+    MethodFinding,
     MetricValue,
     NoiseFloor,
     Reliability,
@@ -126,6 +127,18 @@ class Lookup:
         """Held-out noise floors by method, class, metric and whether relatives are alike."""
         held_out = (one for one in self.findings.results.floors if one.sample == "held_out")
         return _by(held_out, "method", "class_name", "metric", "relatives_alike")
+
+    @property
+    def chosen(self) -> MethodFinding | None:
+        """The method whose confidences are given out."""
+        methods = self.findings.methods
+        return next((method for method in methods if method.name == self.findings.chosen), None)
+
+    @property
+    def others(self) -> list[str]:
+        """The names of the other methods."""
+        names = (method.name for method in self.findings.methods)
+        return [name for name in names if name != self.findings.chosen]
 
     @property
     def knows_relatives(self) -> bool:

@@ -11,10 +11,10 @@ from credence.report.wording import count, of, share
 
 def section(findings: Findings) -> page.Section:
     """Return what a reader has to know of the run before its numbers."""
-    results, provenance = findings.results, findings.provenance
+    results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
     families = (
         f"in {of(results.n_clusters, 'family', 'families')} of relatives"
-        if Lookup(findings).knows_relatives
+        if lookup.knows_relatives
         else "of which no relatives are known"
     )
     lead = (
@@ -31,13 +31,12 @@ def section(findings: Findings) -> page.Section:
                 f"{of(n_warnings, 'warning')} of this run: see “What to be careful with” below."
             )
         )
-    others = [method.name for method in findings.methods if method.name != findings.chosen]
     own = f"credence {provenance.credence_version}"
     versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     facts = (
         ("Run", provenance.run),
         ("Method", findings.chosen),
-        ("Also fitted", ", ".join(others) or "no other method"),
+        ("Also fitted", ", ".join(lookup.others) or "no other method"),
         (
             "Intervals",
             f"{100 * results.level:g} %, pointwise, from {count(results.n_draws)} draws "

@@ -2,132 +2,86 @@
 
 from __future__ import annotations
 
-import json
 from operator import itemgetter
 
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import count, of, printable
+from credence.report.wording import count, of
 
 YOURS = "To be filled in by you: "
 
 
 def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     """Return topic, question and answer of every point."""
-    return (
-        *(("Data", *row) for row in _data(findings)),
-        *(("Optimization", *row) for row in _optimization(findings)),
-        *(("Model", *row) for row in _model(findings)),
-        *(("Evaluation", *row) for row in _evaluation(findings)),
-    )
-
-
-def _data(findings: Findings) -> tuple[tuple[str, str], ...]:
-    results = findings.results
-    scores = [entry for entry in findings.provenance.inputs if "scores" in entry.role]
+    results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
+    scores = [entry for entry in provenance.inputs if "scores" in entry.role]
     files = ", ".join(f"{entry.name} (SHA-256 {entry.sha256})" for entry in scores)
-    simulated = "Simulated. " if findings.provenance.is_simulated else ""
-    return (
-        (
-            "Provenance",
-            f"{simulated}{of(results.n_samples, 'labelled protein')}, of which the classifier "
-            f"predicted {count(results.n_correct)} rightly"
+    simulated = "Simulated. " if provenance.is_simulated else ""
+    chosen, others = lookup.chosen, ", ".join(lookup.others)
+    summary = "" if chosen is None else f" {chosen.summary}"
+    entries = () if chosen is None else chosen.settings
+    settings = "; ".join(f"{entry.name}: {entry.value}" for entry in entries)
+    points = {
+        "Data": {
+            "Provenance": f"{simulated}{of(results.n_samples, 'labelled protein')}, of which the "
+            f"classifier predicted {count(results.n_correct)} rightly"
             f"{'; read from ' + files if files else ''}. {YOURS}where they come from, and "
             "whether others used them.",
-        ),
-        (
-            "Splits",
-            f"{results.n_folds} folds of whole families, stratified by predicted class: every "
-            "protein is judged by a fit that saw none of its family.",
-        ),
-        ("Redundancy between splits", _redundancy(findings)),
-        (
-            "Availability",
-            f"The archive beside the page. {YOURS}its DOI, and where the sequences are.",
-        ),
-    )
+            "Splits": f"{results.n_folds} folds of whole families, stratified by predicted class: "
+            "every protein is judged by a fit that saw none of its family.",
+            "Redundancy between splits": _redundancy(findings),
+            "Availability": f"The archive beside the page. {YOURS}its DOI, and where the "
+            "sequences are.",
+        },
+        "Optimization": {
+            "Algorithm": f"{findings.chosen}.{summary}",
+            "Meta-predictions": "Yes: it reads another classifier's scores. The calibration "
+            "proteins were not among that classifier's training proteins, nor relatives of them "
+            "where these were given.",
+            "Encoding": "The classifier's scores as they are; the predicted class has the "
+            "highest.",
+            "Parameters": f"{settings or 'None to be set'}.",
+            "Features": "Predicted class and its score, or the whole row of scores: no selection.",
+            "Fitting": "In-sample and held-out losses are side by side on the page; classes with "
+            "too few proteins get their overall share, with a note.",
+            "Regularization": "As the method's settings say; fallbacks are named in the notices.",
+            "Availability of configuration": "On the page, under “Inputs and settings”, and in "
+            "the archive.",
+        },
+        "Model": {
+            "Interpretability": "Transparent: a curve per class, drawn on the page, in "
+            "calibration.json as numbers.",
+            "Output": "A probability of being right for each prediction, with an interval.",
+            "Execution time": f"{YOURS}seconds of a run on your machine (results/…/benchmarks).",
+            "Availability of software": f"credence {provenance.credence_version}, MIT licence.",
+        },
+        "Evaluation": {
+            "Method": f"Cross-fitting in {results.n_folds} folds that leave out whole families.",
+            "Measures": "Negative log-likelihood, Brier score, calibration errors beside their "
+            "noise floors, tests of calibration.",
+            "Comparison": f"With {others}." if others else "No other method was fitted.",
+            "Confidence": f"{100 * results.level:g} % intervals that count families; p-values by "
+            "random signs of families, with Holm's correction.",
+            "Availability of evaluation": "metrics.tsv and findings.json in the archive.",
+        },
+    }
+    return tuple((topic, *point) for topic, asked in points.items() for point in asked.items())
 
 
 def _redundancy(findings: Findings) -> str:
-    split, results = findings.split, findings.results
+    split = findings.split
+    families = of(findings.results.n_clusters, "family", "families")
     if split is None or not split.is_audited:
         if not Lookup(findings).knows_relatives:
             return "Not known: every protein counted as independent of all others."
-        return f"{of(results.n_clusters, 'family', 'families')}, none divided; not audited."
-    n_crossing = sum(entry.n_crossing for entry in split.classes)
-    n_examined = sum(entry.n_examined for entry in split.classes)
+        return f"{families}, none divided; not audited."
     return (
-        f"{of(results.n_clusters, 'family', 'families')} of proteins that align with identity of "
-        f"at least {split.identity:g} over at least {split.coverage:g}; none divided. By exact "
-        f"alignment of {of(n_examined, 'protein')}, {count(n_crossing)} had a relative in another "
+        f"{families} of proteins that align with identity of at least {split.identity:g} over at "
+        f"least {split.coverage:g}; none divided. By exact alignment of "
+        f"{of(sum(entry.n_examined for entry in split.classes), 'protein')}, "
+        f"{count(sum(entry.n_crossing for entry in split.classes))} had a relative in another "
         "group."
-    )
-
-
-def _optimization(findings: Findings) -> tuple[tuple[str, str], ...]:
-    chosen = next((entry for entry in findings.methods if entry.name == findings.chosen), None)
-    summary = "" if chosen is None else f" {chosen.summary}"
-    settings = (
-        "; ".join(f"{entry.name}: {entry.value}" for entry in chosen.settings)
-        if chosen is not None
-        else ""
-    )
-    return (
-        ("Algorithm", f"{findings.chosen}.{summary}"),
-        (
-            "Meta-predictions",
-            "Yes: it reads another classifier's scores. The calibration proteins were not among "
-            "that classifier's training proteins, nor relatives of them where these were given.",
-        ),
-        ("Encoding", "The classifier's scores as they are; the predicted class has the highest."),
-        ("Parameters", f"{settings or 'None to be set'}."),
-        ("Features", "Predicted class and its score, or the whole row of scores: no selection."),
-        (
-            "Fitting",
-            "In-sample and held-out losses are side by side on the page; classes with too few "
-            "proteins get their overall share, with a note.",
-        ),
-        ("Regularization", "As the method's settings say; fallbacks are named in the notices."),
-        (
-            "Availability of configuration",
-            "On the page, under “Inputs and settings”, and in the archive.",
-        ),
-    )
-
-
-def _model(findings: Findings) -> tuple[tuple[str, str], ...]:
-    return (
-        (
-            "Interpretability",
-            "Transparent: a curve per class, drawn on the page, in calibration.json as numbers.",
-        ),
-        ("Output", "A probability of being right for each prediction, with an interval."),
-        ("Execution time", f"{YOURS}seconds of a run on your machine (results/…/benchmarks)."),
-        (
-            "Availability of software",
-            f"credence {findings.provenance.credence_version}, MIT licence.",
-        ),
-    )
-
-
-def _evaluation(findings: Findings) -> tuple[tuple[str, str], ...]:
-    results = findings.results
-    names = [method.name for method in findings.methods if method.name != findings.chosen]
-    return (
-        ("Method", f"Cross-fitting in {results.n_folds} folds that leave out whole families."),
-        (
-            "Measures",
-            "Negative log-likelihood, Brier score, calibration errors beside their noise floors, "
-            "tests of calibration.",
-        ),
-        ("Comparison", f"With {', '.join(names)}." if names else "No other method was fitted."),
-        (
-            "Confidence",
-            f"{100 * results.level:g} % intervals that count families; p-values by random signs "
-            "of families, with Holm's correction.",
-        ),
-        ("Availability of evaluation", "metrics.tsv and findings.json in the archive."),
     )
 
 
@@ -186,54 +140,41 @@ def section(findings: Findings) -> page.Section:
 
 def methods_text(findings: Findings) -> tuple[str, ...]:
     """Return paragraphs for a publication, with the numbers of the run."""
-    return tuple(filter(None, (_fitting(findings), _judging(findings), _splitting(findings))))
-
-
-def _fitting(findings: Findings) -> str:
-    results, version = findings.results, findings.provenance.credence_version
+    results, split, lookup = findings.results, findings.split, Lookup(findings)
     families = (
         f" in {of(results.n_clusters, 'cluster')} of related sequences"
-        if Lookup(findings).knows_relatives
+        if lookup.knows_relatives
         else ""
     )
     n_classes = of(len(results.class_names), "class", "classes")
     invented = " on simulated data" if findings.provenance.is_simulated else ""
-    chosen = next((entry for entry in findings.methods if entry.name == findings.chosen), None)
-    source = f" ({chosen.reference})" if chosen is not None and chosen.reference else ""
-    settings = "" if chosen is None else ", ".join(f"{s.name} {s.value}" for s in chosen.settings)
-    with_settings = f", with {settings}" if settings else ""
-    return (
-        f"Confidence was calibrated{invented} per predicted class with credence {version}, "
-        f"method {findings.chosen}{source}{with_settings}, as top-label calibration [1, 2] on "
-        f"{of(results.n_samples, 'protein')}{families} and {n_classes} that the classifier had "
-        "not seen in training. Intervals are pointwise, with a nominal coverage of "
-        f"{100 * results.level:g} %, and count clusters of relatives, not proteins."
-    )
-
-
-def _judging(findings: Findings) -> str:
-    results = findings.results
-    names = [method.name for method in findings.methods if method.name != findings.chosen]
-    others = f" It was compared with {', '.join(names)}." if names else ""
-    return (
-        f"Held-out negative log-likelihood, Brier score and calibration errors come from "
+    method = findings.chosen
+    if lookup.chosen is not None:
+        method += f" ({lookup.chosen.reference})" if lookup.chosen.reference else ""
+        settings = ", ".join(f"{entry.name} {entry.value}" for entry in lookup.chosen.settings)
+        method += f", with {settings}" if settings else ""
+    others = f" It was compared with {', '.join(lookup.others)}." if lookup.others else ""
+    texts = [
+        f"Confidence was calibrated{invented} per predicted class with credence "
+        f"{findings.provenance.credence_version}, method {method}, as top-label calibration "
+        f"[1, 2] on {of(results.n_samples, 'protein')}{families} and {n_classes} that the "
+        "classifier had not seen in training. Intervals are pointwise, with a nominal coverage of "
+        f"{100 * results.level:g} %, and count clusters of relatives, not proteins.",
+        "Held-out negative log-likelihood, Brier score and calibration errors come from "
         f"{results.n_folds}-fold cross-fitting that leaves out whole clusters, stratified by "
         f"predicted class; their intervals are quantiles of {count(results.n_draws)} draws of a "
         "Bayesian bootstrap over clusters, widened for how few clusters bear the number and for "
         f"how alike relatives are.{others} Tests of calibration turn clusters over together "
-        "(random signs), with Holm's correction over classes."
-    )
-
-
-def _splitting(findings: Findings) -> str:
-    split = findings.split
-    if split is None:
-        return ""
-    both_parts = "both sequences" if split.both_sides else "the shorter sequence"
-    return (
-        f"Relatives are proteins that align with identity of at least {split.identity:g} over at "
-        f"least {split.coverage:g} of {both_parts}; connected components of them were kept whole."
-    )
+        "(random signs), with Holm's correction over classes.",
+    ]
+    if split is not None:
+        both_parts = "both sequences" if split.both_sides else "the shorter sequence"
+        texts.append(
+            f"Relatives are proteins that align with identity of at least {split.identity:g} over "
+            f"at least {split.coverage:g} of {both_parts}; connected components of them were kept "
+            "whole."
+        )
+    return tuple(texts)
 
 
 def references(findings: Findings) -> tuple[str, ...]:
@@ -243,69 +184,4 @@ def references(findings: Findings) -> tuple[str, ...]:
     return tuple(
         f"[{number}] {text}"
         for number, text in enumerate((CALIBRATION, TOP_LABEL, DOME, own), start=1)
-    )
-
-
-NAMES = "Put the names of the authors here"
-
-
-def readme(findings: Findings) -> str:
-    """Return the README of an archive, in Markdown."""
-    provenance, results = findings.provenance, findings.results
-    simulated = "The proteins and scores are **simulated**.\n\n" if provenance.is_simulated else ""
-    inputs = "".join(
-        f"| {_cell(entry.role)} | {_cell(entry.name)} | {_cell(entry.sha256)} |\n"
-        for entry in provenance.inputs
-    )
-    listed = f"| input | file | SHA-256 |\n|---|---|---|\n{inputs}\n" if inputs else ""
-    return (
-        f"# {_cell(provenance.title)}\n\n{simulated}"
-        f"Calibrated confidence of a protein classifier, class by class: "
-        f"{of(results.n_samples, 'protein')}, "
-        f"{of(len(results.class_names), 'class', 'classes')}, method {_cell(findings.chosen)}, "
-        f"made by credence {provenance.credence_version}.\n\n"
-        "| file | what it is |\n|---|---|\n"
-        "| `index.html` | the page; open it in a browser |\n"
-        "| `findings.json` | every number of the page |\n"
-        "| `calibration.json` | for `credence annotate new.csv --calibration calibration.json` |\n"
-        "| `metrics.tsv`, `.parquet` | every metric of every method and class |\n"
-        "| `releases/` | every release: calibration, groups of the proteins, record |\n"
-        "| other folders | per set of samples: confidences and composition |\n"
-        "| `SHA256SUMS` | `sha256sum --check SHA256SUMS` |\n\n"
-        "Before you deposit it: put your names into `CITATION.cff`, and say where the sequences "
-        "come from.\n\n"
-        f"{listed}## Methods\n\n"
-        + "\n\n".join(_cell(line) for line in methods_text(findings))
-        + "\n\n## References\n\n"
-        + "\n\n".join(_cell(line) for line in references(findings))
-        + "\n"
-    )
-
-
-def _cell(text: str) -> str:
-    """Return a text that Markdown shows as it is, in one line."""
-    shown = printable(text).replace("\n", " ").replace("\t", " ")
-    for sign in "\\`*_<>|#":
-        shown = shown.replace(sign, f"\\{sign}")
-    return shown
-
-
-def citation(findings: Findings) -> str:
-    """Return the CITATION.cff of an archive; its authors are for the depositor to name."""
-    provenance = findings.provenance
-    title = json.dumps(f"{printable(provenance.title)}: calibrated confidences")
-    return (
-        "cff-version: 1.2.0\n"
-        "message: If you use these data, please cite them and the works below.\n"
-        f"title: {title}\n"
-        "type: dataset\n"
-        f"authors:\n  - name: {NAMES}\n"
-        "references:\n"
-        "  - type: software\n    title: credence\n"
-        f"    version: {json.dumps(provenance.credence_version)}\n"
-        "    authors:\n      - name: The credence authors\n"
-        "  - type: article\n"
-        '    title: "Classification Confidence in Exploratory Learning: A User\'s Guide"\n'
-        "    authors:\n      - family-names: Salamon\n        given-names: Peter\n"
-        "    year: 2023\n    doi: 10.3390/make5030043\n"
     )
