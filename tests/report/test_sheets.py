@@ -20,7 +20,7 @@ from credence.report.journal import (
     parts_of,
     rendered,
 )
-from credence.report.journal.figure import RankPlot
+from credence.report.journal.all_figures import RankPlot
 from credence.report.journal.layout import TALLEST_MM, labels, width_mm, wrapped
 
 BY_NAME = {journal_figure.name: journal_figure for journal_figure in JOURNAL_FIGURES}

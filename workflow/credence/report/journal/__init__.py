@@ -1,7 +1,12 @@
 """Figures for journals: small multiples of all classes, as files."""
 
-from credence.report.journal.all_figures import JOURNAL_FIGURES
-from credence.report.journal.figure import ClassPanel, Heat, JournalFigure, PanelGrid
+from credence.report.journal.all_figures import (
+    JOURNAL_FIGURES,
+    ClassPanel,
+    Heat,
+    JournalFigure,
+    PanelGrid,
+)
 from credence.report.journal.writing_figures import (
     FORMATS,
     Drawing,

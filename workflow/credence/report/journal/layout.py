@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from credence.report import style
 from credence.report.figures import MOST_TIMES_BEST
-from credence.report.journal.figure import ClassPanel, Heat, PanelGrid, RankPlot
+from credence.report.journal.all_figures import ClassPanel, Heat, PanelGrid, RankPlot
 from credence.report.painting import (
     paint_change,
     paint_change_counts,
