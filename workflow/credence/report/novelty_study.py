@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from credence.findings.evaluated import InputFinding, NoveltyStudy, StudyMethod, StudySet
+from credence.findings import InputFinding, NoveltyStudy, StudyMethod, StudySet
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, LinesPlot
 from credence.report.wording import count, loss, of, share, slug, three_decimals, two_decimals

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from credence.findings import Bins, CurveFinding, ScoreHistogram
-from credence.findings.releases import ClassChange
+from credence.findings import Bins, ClassChange, CurveFinding, ScoreHistogram
 
 
 def middles(edges: tuple[float, ...]) -> tuple[float, ...]:

@@ -18,10 +18,18 @@ import pyarrow.compute as pc
 
 from credence.confidence import NOTE_TEXTS
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
-from credence.findings import Findings, Notice, Results, Setting, UseRow, UseSet
-from credence.findings.releases import ReleasesFinding, ReleaseStep
-from credence.findings.run_record import SplitFinding
-from credence.findings.use_sets import NoveltyFinding
+from credence.findings import (
+    Findings,
+    Notice,
+    NoveltyFinding,
+    ReleasesFinding,
+    ReleaseStep,
+    Results,
+    Setting,
+    SplitFinding,
+    UseRow,
+    UseSet,
+)
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import json_text, read_record
 from credence.report import citation, readme, render, render_index, report_record
@@ -39,9 +47,9 @@ from credence.report.journal import (
 from credence.report.wording import slug
 from credence.stages.check import read_summary
 from credence.stages.reading import json_settings, require_other
-from credence.tables.census import UNSCORED
 from credence.tables.contract import (
     NOT_QUICKLY,
+    UNSCORED,
     read_metrics,
     read_slowly,
     stream_confidences,
@@ -69,10 +77,10 @@ def report_findings(
     out: str,
     *,
     use_sets: Sequence[tuple[str, str, str]] = (),
-    shifts: Sequence[str] = (),
+    shift: Sequence[str] = (),
     changes: Sequence[str] = (),
     events: str | None = None,
-    novelties: Sequence[str] = (),
+    novelty: Sequence[str] = (),
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
@@ -84,8 +92,8 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    for written in filter(None, (out, archive, index, complete)):
-        require_other(written, [found_in, *tables, *shifts, *changes, split, events, *further])
+    read = [found_in, *tables, *shift, *changes, split, events, *further]
+    require_other((out, archive, index, complete), read)
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     found = _with_run(found, json_settings(run_json, "--settings"))
     summaries = [
@@ -97,7 +105,7 @@ def report_findings(
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]
-    read_shifts = [_finding(SHIFT, path, found) for path in shifts]
+    read_shifts = [_finding(SHIFT, path, found) for path in shift]
     notices = [
         Notice(f"composition of {shift.name}", sentence, is_warning=True)
         for shift in read_shifts
@@ -117,7 +125,7 @@ def report_findings(
         events=found.events if events is None else _finding(EVENTS, events, found),
         novelties=(
             *found.novelties,
-            *(read_record(NoveltyFinding, Path(path), AGAIN_NOVEL) for path in novelties),
+            *(read_record(NoveltyFinding, Path(path), AGAIN_NOVEL) for path in novelty),
         ),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )

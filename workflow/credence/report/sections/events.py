@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from credence.findings import Findings
-from credence.findings.evaluated import Difference, MetricValue
-from credence.findings.use_sets import EventFinding, EventsFinding
+from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
 from credence.report.wording import NOTHING, count, loss, of, rounded, share, shortened, slug

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings
-from credence.findings.use_sets import NoveltyFinding
+from credence.findings import Findings, NoveltyFinding
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, MapPlot
 from credence.report.wording import NOTHING, count, of, share, slug, three_decimals

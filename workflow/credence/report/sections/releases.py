@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from credence.findings import Findings
-from credence.findings.releases import (
+from credence.findings import (
     Change,
     ClassChange,
     Drift,
     DriftClass,
+    Findings,
     MetricChange,
     Outcome,
     ReleaseState,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.findings import Findings
-from credence.findings.run_record import Apart, SplitFinding
+from credence.findings import Apart, Findings, SplitFinding
 from credence.report import blocks as page
 from credence.report.plots import NearestPlot
 from credence.report.wording import count, of, three_decimals, two_decimals
