@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import MOST_PROBLEMS_KEPT, InputError, ProblemList, nearest
 from credence.tables.formats import Columns, Format, Gathering, NameLookup
-from credence.tables.numbers import ScoreStep
 from credence.tables.source import (
     DELIMITER_NAMES,
     ArrayTable,
     Chunk,
     MemoryTable,
     ParquetTable,
+    ScoreStep,
     TableSource,
     TextTable,
     open_table,

@@ -6,7 +6,11 @@ row; what the cells mean is not known here.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +24,6 @@ from credence.predictions import Floats, Integers
 from credence.problems import ProblemList, nearest, refuse
 from credence.tables.formats import Format
 from credence.tables.npz import Member, NpzFile
-from credence.tables.numbers import Numbers, ScoreGrid, ScoreStep
 from credence.tables.text import RowReader, check_bytes, check_rows, plain_suffix, require_file
 
 ROWS_LOOKED_AT = 64  # of a Parquet table, before all of it is read
@@ -33,6 +36,126 @@ FLOAT_EPSILON = {
     32: float(np.finfo(np.float32).eps),
     64: float(np.finfo(np.float64).eps),
 }
+
+
+NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
+MOST_TEXTS_KEPT = 1 << 17
+# More decimals than this are the digits of a float, not a step of the table.
+MOST_DECIMALS = 9
+# Of Parquet and arrays: decimals tried when a table is looked at for a step.
+MOST_GRID_DECIMALS = 6
+# Share of a step by which a number may miss the grid through its binary form.
+GRID_SLACK = 0.05
+
+
+class Numbers(dict[str, float]):
+    """Text of a cell → number, NaN where it is none; learns the decimals seen.
+
+    A table repeats its texts, so each is parsed once. `decimals` is the
+    greatest number of decimals seen, `digits` the greatest number of
+    significant digits, `is_even` whether all numbers have equally many decimals.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.decimals = 0
+        self.digits = 1
+        self.fewest_decimals = MOST_DECIMALS + 1
+
+    def __missing__(self, text: str) -> float:
+        if len(self) >= MOST_TEXTS_KEPT:
+            self.clear()
+        value = self._parse(text.strip())
+        self[text] = value
+        return value
+
+    def _parse(self, text: str) -> float:
+        match = NUMBER.fullmatch(text)
+        if match is None or not (match[2] or match[3]):
+            return math.nan
+        value = float(text)
+        if not math.isfinite(value):
+            return math.nan
+        decimals = len(match[3] or "") - int(match[4] or 0)
+        if value != 0:
+            digits = len(((match[2] or "") + (match[3] or "")).lstrip("0"))
+            self.digits = max(self.digits, digits)
+            self.fewest_decimals = min(self.fewest_decimals, decimals)
+        self.decimals = max(self.decimals, decimals)
+        return value
+
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step that the texts seen allow."""
+        is_even = self.fewest_decimals >= self.decimals
+        relative = 0.0 if is_even else 10.0 ** (1 - self.digits)
+        return ScoreStep(_resolution(self.decimals, scale), relative)
+
+
+@dataclass(frozen=True)
+class ScoreStep:
+    """What rounding the numbers of a table have gone through."""
+
+    resolution: float
+    relative: float
+
+    def tolerance(self, n_classes: int, scale: float) -> float:
+        """Return by how much rounding alone can move the sum of a row.
+
+        Half a step for each class, half a relative step of the whole sum, and
+        the rounding of the sum itself.
+        """
+        rounded = n_classes * self.resolution / 2 + scale * self.relative / 2
+        return rounded + self.least_tolerance(n_classes, scale)
+
+    @staticmethod
+    def least_tolerance(n_classes: int, scale: float) -> float:
+        """Return by how much the rounding of the sum itself can move it."""
+        return n_classes * scale * float(np.finfo(np.float32).eps)
+
+
+def _resolution(decimals: int, scale: float) -> float:
+    """Return the step for a number of decimals; 0 where it says nothing."""
+    if decimals > MOST_DECIMALS:
+        return 0.0
+    step = float(10.0**-decimals)
+    # A table of ones and zeros has no decimals, yet no step of the whole scale.
+    return step if step < scale else 0.0
+
+
+class ScoreGrid:
+    """Finds the decimal step of numbers that come as floats, chunk by chunk.
+
+    The step is 10^-d for the least d from 0 to 6 with which every number of
+    the table is a multiple of it, up to the rounding of its binary form; 0
+    where there is none. Neither the order nor the size of the chunks matters.
+    """
+
+    def __init__(self) -> None:
+        self.decimals = 0
+        self.epsilon = float(np.finfo(np.float64).eps)
+
+    def see(self, values: Floats, epsilon: float) -> None:
+        """Take more numbers into account."""
+        self.epsilon = max(self.epsilon, epsilon)
+        finite = values[np.isfinite(values)]
+        if finite.size == 0:
+            return
+        greatest = float(np.abs(finite).max())
+        while self.decimals <= MOST_GRID_DECIMALS:
+            factor = 10.0**self.decimals
+            slack = factor * greatest * epsilon
+            if slack > GRID_SLACK:
+                self.decimals = MOST_GRID_DECIMALS + 1
+                break
+            steps = finite * factor
+            if bool((np.abs(steps - np.rint(steps)) <= slack).all()):
+                break
+            self.decimals += 1
+
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step that the numbers seen allow."""
+        is_grid = self.decimals <= MOST_GRID_DECIMALS
+        return ScoreStep(_resolution(self.decimals, scale) if is_grid else 0.0, self.epsilon)
 
 
 class Chunk(Protocol):
@@ -145,17 +268,28 @@ class TextTable:
         return self._parsed.step(scale)
 
 
+class GridTable:
+    """A table whose numbers come as floats, and that has no lines."""
+
+    header_line: int | None = None
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.parsed = Numbers()
+        self.grid = ScoreGrid()
+
+    def step(self, scale: float) -> ScoreStep:
+        """Return the step of the numbers seen so far."""
+        return self.grid.step(scale)
+
+
 class ArrowChunk:
     """Rows of a Parquet table."""
 
-    def __init__(
-        self, batch: Any, first_row: int, parsed: Numbers, grid: ScoreGrid, where: str
-    ) -> None:
+    def __init__(self, table: GridTable, batch: Any, first_row: int) -> None:
+        self._table = table
         self._batch = batch
         self.lines = np.arange(first_row, first_row + batch.num_rows, dtype=np.int64)
-        self._parsed = parsed
-        self._grid = grid
-        self._where = where
 
     def texts(self, column: int) -> list[str]:
         """Return the texts of a column; '' for a null."""
@@ -164,7 +298,7 @@ class ArrowChunk:
             texts = values.cast(pa.string()).to_pylist()
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise refuse(
-                self._where,
+                self._table.where,
                 f"the column holds values of type {values.type}.",
                 "Give a column of texts or numbers.",
                 column=self._batch.schema.names[column],
@@ -176,16 +310,14 @@ class ArrowChunk:
         values = np.empty((self._batch.num_rows, len(columns)))
         for place, column in enumerate(columns):
             array = self._batch.column(column)
-            kind = array.type
+            kind, width = array.type, 64
             if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind):
-                numbers = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-                values[:, place] = numbers
-                width = kind.bit_width if pa.types.is_floating(kind) else 64
-                self._grid.see(values[:, place], FLOAT_EPSILON[width])
+                width = kind.bit_width if pa.types.is_floating(kind) else width
+                array = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             else:
-                parse = self._parsed.__getitem__
-                values[:, place] = [parse(text) for text in self.texts(column)]
-                self._grid.see(values[:, place], FLOAT_EPSILON[64])
+                array = [self._table.parsed[text] for text in self.texts(column)]
+            values[:, place] = array
+            self._table.grid.see(values[:, place], FLOAT_EPSILON[width])
         return values
 
     def cell(self, row: int, column: int) -> str:
@@ -194,27 +326,18 @@ class ArrowChunk:
         return "" if value is None else str(value)
 
 
-class MemoryTable:
+class MemoryTable(GridTable):
     """Columns in memory, shown as a table: arrays, or what a DataFrame holds."""
 
-    header_line: int | None = None
-
     def __init__(self, names: Sequence[str], columns: Sequence[Any], where: str) -> None:
-        self.where = where
+        super().__init__(where)
         self.header = tuple(names)
-        self._parsed = Numbers()
-        self._grid = ScoreGrid()
         self._batch = pa.RecordBatch.from_arrays([_arrow(values) for values in columns], names)
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` rows."""
         for start in range(0, self._batch.num_rows, n_rows):
-            rows = self._batch.slice(start, n_rows)
-            yield ArrowChunk(rows, start + 1, self._parsed, self._grid, self.where)
-
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the numbers seen so far."""
-        return self._grid.step(scale)
+            yield ArrowChunk(self, self._batch.slice(start, n_rows), start + 1)
 
 
 def _arrow(values: Any) -> Any:
@@ -247,48 +370,39 @@ def _check_expansion(path: Path, file: Any) -> None:
         return
 
 
-class ParquetTable:
+class ParquetTable(GridTable):
     """A Parquet file, read batch by batch."""
-
-    header_line: int | None = None
 
     def __init__(self, path: Path) -> None:
         require_file(path)
+        super().__init__(str(path))
         self.path = path
-        self.where = str(path)
-        self._parsed = Numbers()
-        self._grid = ScoreGrid()
-        try:
-            with open_parquet(path) as file:
-                _check_expansion(path, file)
-                self.header = tuple(file.schema_arrow.names)
-                self.metadata: dict[bytes, bytes] = dict(file.schema_arrow.metadata or {})
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged() from error
+        with self._opened() as file:
+            _check_expansion(path, file)
+            self.header = tuple(file.schema_arrow.names)
+            self.metadata: dict[bytes, bytes] = dict(file.schema_arrow.metadata or {})
 
-    def _damaged(self) -> Exception:
-        return refuse(
-            self.where,
-            "the file is no Parquet table, or not the whole of one.",
-            "Copy or make it again.",
-        )
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        """Open the file; what is damaged is refused as such."""
+        try:
+            with open_parquet(self.path) as file:
+                yield file
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise refuse(
+                self.where,
+                "the file is no Parquet table, or not the whole of one.",
+                "Copy or make it again.",
+            ) from error
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield chunks of at most `n_rows` rows."""
         first_row = 1
-        try:
-            with open_parquet(self.path) as file:
-                for batch in file.iter_batches(batch_size=n_rows):
-                    if batch.num_rows == 0:
-                        continue
-                    yield ArrowChunk(batch, first_row, self._parsed, self._grid, self.where)
+        with self._opened() as file:
+            for batch in file.iter_batches(batch_size=n_rows):
+                if batch.num_rows:
+                    yield ArrowChunk(self, batch, first_row)
                     first_row += batch.num_rows
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise self._damaged() from error
-
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the numbers seen so far."""
-        return self._grid.step(scale)
 
 
 def delimiter_of(path: Path, format_: Format) -> str:
@@ -349,15 +463,12 @@ class ArrayChunk:
         return str(self._scores[row, column - len(self._columns)])
 
 
-class ArrayTable:
+class ArrayTable(GridTable):
     """The arrays of an npz file, shown as a table with a row per protein and network."""
-
-    header_line: int | None = None
 
     def __init__(self, path: Path) -> None:
         require_file(path)
-        self.where = str(path)
-        self._grid = ScoreGrid()
+        super().__init__(str(path))
         self._file = NpzFile(path)
         arrays = self._file.members
         problems = ProblemList(self.where)
@@ -398,12 +509,8 @@ class ArrayTable:
             deep = np.stack(scores, axis=1) if scores[0].ndim == 2 else scores[0]
             flat = deep.reshape(-1, deep.shape[2])
             columns = [ids, networks * len(deep), *truth]
-            yield ArrayChunk(columns, flat, first, n_networks, self._grid)
+            yield ArrayChunk(columns, flat, first, n_networks, self.grid)
             first += len(deep)
-
-    def step(self, scale: float) -> ScoreStep:
-        """Return the step of the numbers seen so far."""
-        return self._grid.step(scale)
 
 
 def _networks(arrays: Mapping[str, Member], problems: ProblemList) -> tuple[tuple[str, ...], int]:
