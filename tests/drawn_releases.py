@@ -21,10 +21,10 @@ from credence.releases.files import (
     set_digest,
     write_release,
 )
-from credence.tables.calibration_file import CalibrationFile, settings_record, write_calibration
 from credence.tables.contract import Groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.samples import Samples, write_samples
+from credence.tables.stage_files import CalibrationFile, settings_record, write_calibration
 from credence.tables.writing import write_table
 
 CLASS_NAMES = ("Portal", "Collar", "HTJ", "Other")

@@ -192,7 +192,7 @@ def test_calibrations_of_other_classes_are_named(
     copies: Path, capsys: Stated, chain_at: Callable[..., object]
 ) -> None:
     files = [f"{name}/calibrations/chosen.json" for name in ("old", "new")]
-    from credence.tables.calibration_file import checksum_of
+    from credence.tables.stage_files import checksum_of
 
     record = json.loads(Path(files[1]).read_text())
     record["class_names"] = ["Portal", "Collar", "HTJ", "Rest"]

@@ -13,9 +13,8 @@ import pytest
 
 from credence.app import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
-from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import read_confidences
-from credence.tables.stage_files import NOVELTY
+from credence.tables.stage_files import NOVELTY, read_calibration
 
 SMALL = WorldSettings(
     n_calibration=400, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0

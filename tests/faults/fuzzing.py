@@ -20,22 +20,23 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
-from credence.tables.calibration_file import (
-    CalibrationFile,
-    checksum_of,
-    confidence_of,
-    read_calibration,
-    require_match,
-    settings_record,
-    write_calibration,
-)
 from credence.tables.contract import read_clusters, read_confidences, read_groups, read_metrics
 from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
 from credence.tables.labels import read_labels
 from credence.tables.propose import propose_formats
 from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
-from credence.tables.stage_files import HEAD, digest_of
+from credence.tables.stage_files import (
+    HEAD,
+    CalibrationFile,
+    checksum_of,
+    confidence_of,
+    digest_of,
+    read_calibration,
+    require_match,
+    settings_record,
+    write_calibration,
+)
 from faults.mutations import mutated_bytes, mutated_record, rng_of
 from faults.signed_records import signed_records
 from valid_tables import SPECS, VALID

@@ -13,9 +13,8 @@ import pytest
 from credence.app import run_command_line
 from credence.predictions import Labelled, Predictions
 from credence.sets.conformal import SetOptions, fit_sets
-from credence.tables.calibration_file import checksum_of, read_calibration
 from credence.tables.contract import read_confidences, set_columns, set_texts
-from credence.tables.stage_files import SHIFT
+from credence.tables.stage_files import SHIFT, checksum_of, read_calibration
 from set_worlds import NAMES, world
 
 USE = {"Portal": 0.8, "Collar": 0.15, "HTJ": 0.05}

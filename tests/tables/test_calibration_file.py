@@ -15,7 +15,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, Predictions, from_scores, label
 from credence.problems import InputError
-from credence.tables.calibration_file import (
+from credence.tables.stage_files import (
     CalibrationFile,
     checksum_of,
     read_calibration,

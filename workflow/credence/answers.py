@@ -26,8 +26,7 @@ from credence.tables.samples import Samples
 
 if TYPE_CHECKING:
     from credence.findings import Findings, Results, ShiftFinding, SplitFinding
-    from credence.tables.calibration_file import CalibrationFile
-    from credence.tables.stage_files import ShiftFile
+    from credence.tables.stage_files import CalibrationFile, ShiftFile
 
 N_STEPS = 60  # scores at which a curve is drawn
 SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
@@ -233,7 +232,7 @@ class FittedCalibration(Shown):
         from dataclasses import replace
 
         from credence.calibrators.protocol import components_asked
-        from credence.tables.calibration_file import made_up
+        from credence.tables.stage_files import made_up
 
         file = self.file
         predictions = made_up(file.class_names, file.scale, file.resolution, N_STEPS)

@@ -26,12 +26,6 @@ from credence.stages.reading import (
     require_other,
     stated_spec,
 )
-from credence.tables.calibration_file import (
-    CalibrationFile,
-    confidence_of,
-    read_calibration,
-    require_match,
-)
 from credence.tables.contract import (
     ADJUSTED_NAMES,
     CONFIDENCE_NAMES,
@@ -54,10 +48,13 @@ from credence.tables.stage_files import (
     EVENTS,
     NOVELTY,
     SHIFT,
+    CalibrationFile,
     EventsFile,
     ShiftFile,
+    confidence_of,
+    read_calibration,
+    require_match,
     require_same,
-    require_same_events,
 )
 from credence.tables.writing import TableWriter, write_json
 
@@ -111,9 +108,7 @@ def annotate_tables(
             if shift_file is not None:
                 require_same(shift_file, file.method_spec, samples.predictions, str(shift))
             if events_file is not None:
-                require_same_events(
-                    events_file, file.method_spec, samples.predictions, str(events)
-                )
+                require_same(events_file, file.method_spec, samples.predictions, str(events))
             columns = annotation.columns(samples, calibration)
             n_unknown += int(np.isnan(columns["confidence"]).sum())
             n_unscored += len(samples.unscored_ids)

@@ -51,10 +51,12 @@ from credence.stages.reading import (
     with_places,
 )
 from credence.stages.settings import Settings
-from credence.tables.calibration_file import CalibrationFile, read_calibration, require_match
 from credence.tables.stage_files import (
+    CalibrationFile,
     check_held_out_ending,
+    read_calibration,
     read_held_out_file,
+    require_match,
     write_held_out_file,
 )
 from credence.tables.table_spec import TableSpec

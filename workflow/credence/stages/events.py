@@ -29,10 +29,16 @@ from credence.stages.reading import (
     with_places,
 )
 from credence.stages.settings import EventsSettings, Settings
-from credence.tables.calibration_file import need_problems, read_calibration, require_match
 from credence.tables.contract import read_evidence
 from credence.tables.digests import sha256_of
-from credence.tables.stage_files import EVENTS, NOVELTY, EventsFile
+from credence.tables.stage_files import (
+    EVENTS,
+    NOVELTY,
+    EventsFile,
+    need_problems,
+    read_calibration,
+    require_match,
+)
 
 
 def learn_events(

@@ -27,13 +27,13 @@ from credence.stages.reading import (
     with_places,
 )
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
-from credence.tables.calibration_file import (
+from credence.tables.digests import sha256_of
+from credence.tables.stage_files import (
     CalibrationFile,
     need_problems,
     settings_record,
     write_calibration,
 )
-from credence.tables.digests import sha256_of
 
 GIVE_CLUSTERS = (
     "Give --clusters or --groups; credence cluster makes the one of a FASTA file, credence split "

@@ -16,7 +16,6 @@ from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import InputError, Problem, gathering, raise_any, refuse
 from credence.relatives.pack import kind_of
 from credence.stages.settings import TABLE_KEYS
-from credence.tables.calibration_file import read_calibration
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, read_fasta
 from credence.tables.formats import BY_NAME
@@ -24,7 +23,7 @@ from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, read_samples
-from credence.tables.stage_files import NOVELTY
+from credence.tables.stage_files import NOVELTY, read_calibration
 from credence.tables.table_spec import TableSpec
 
 # What a calibration file says of its counts, and so whoever uses it.

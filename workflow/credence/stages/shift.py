@@ -49,11 +49,16 @@ from credence.stages.reading import (
     stated_spec,
 )
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
-from credence.tables.calibration_file import need_problems, read_calibration, require_match
 from credence.tables.contract import CompositionTable, write_contract
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
-from credence.tables.stage_files import SHIFT, ShiftFile
+from credence.tables.stage_files import (
+    SHIFT,
+    ShiftFile,
+    need_problems,
+    read_calibration,
+    require_match,
+)
 from credence.tables.table_spec import TableSpec
 
 STATED = "stated"

@@ -40,9 +40,9 @@ from credence.study.worlds import (
     protein_material,
     simulate_proteins,
 )
-from credence.tables.calibration_file import need_problems
 from credence.tables.contract import read_clusters
 from credence.tables.labels import read_labels
+from credence.tables.stage_files import need_problems
 from credence.tables.writing import check_table_ending, write_json, write_table, write_text
 
 LEAST_CLUSTERS = 2  # one for each half
