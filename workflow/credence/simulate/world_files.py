@@ -8,8 +8,7 @@ import numpy as np
 
 from credence.predictions import Floats, Integers, Strings
 from credence.simulate.law import CLASS_NAMES
-from credence.simulate.protein_sets import KINDS, SimulatedSet
-from credence.simulate.world import NOTICE, World
+from credence.simulate.world import KINDS, NOTICE, SimulatedSet, World
 
 FASTA_WIDTH = 60
 NETWORK_DECIMALS = 4  # as PhANNs' own arrays are stored
@@ -63,8 +62,7 @@ def fasta(ids: Strings, sequences: Strings) -> str:
 
 def labelled_csv(simulated: SimulatedSet) -> str:
     """Return scores in PhANNs' labelled layout: the row's name carries the label."""
-    header = "," + ",".join(CLASS_NAMES)
-    return "\n".join([header, *_score_rows(simulated)]) + "\n"
+    return "\n".join(_score_lines(simulated)) + "\n"
 
 
 def web_csv(simulated: SimulatedSet, calibration: SimulatedSet) -> str:
@@ -73,14 +71,11 @@ def web_csv(simulated: SimulatedSet, calibration: SimulatedSet) -> str:
     As on the site, that is the precision among the test proteins of the same
     predicted class that score at least as high.
     """
-    confidence = precision_at(
-        calibration, simulated.labelled.predictions.predicted_class, _top_score(simulated)
-    )
-    header = "," + ",".join(CLASS_NAMES) + ",Confidence"
-    rows = [
-        f"{row},{value:.2f}" for row, value in zip(_score_rows(simulated), confidence, strict=True)
-    ]
-    return "\n".join([header, *rows]) + "\n"
+    predicted = simulated.labelled.predictions.predicted_class
+    confidence = precision_at(calibration, predicted, _top_score(simulated))
+    last = ["Confidence", *(f"{value:.2f}" for value in confidence)]
+    lines = zip(_score_lines(simulated), last, strict=True)
+    return "\n".join(f"{line},{value}" for line, value in lines) + "\n"
 
 
 def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Floats) -> Floats:
@@ -102,15 +97,13 @@ def precision_at(calibration: SimulatedSet, predicted_class: Integers, score: Fl
 
 def networks_npz(simulated: SimulatedSet) -> bytes:
     """Return the ten networks' scores as an npz archive in PhANNs' array layout."""
-    networks = simulated.labelled.predictions.network_scores
-    assert networks is not None
     names = np.array(CLASS_NAMES)
     buffer = io.BytesIO()
     np.savez(
         buffer,
-        softmax=np.round(networks, NETWORK_DECIMALS).astype(np.float32),
+        softmax=np.round(simulated.networks, NETWORK_DECIMALS).astype(np.float32),
         class_names=names,
-        true_class=names[simulated.labelled.true_class],
+        true_class=names[simulated.true_class],
         id=simulated.ids.astype(str),
     )
     return buffer.getvalue()
@@ -124,19 +117,12 @@ def families_tsv(world: World) -> str:
         ("use", world.use),
         ("trove_htj", world.trove),
         ("trove_mixed", world.mixed_trove),
+        ("training", world.training),
     ):
-        truth = part.labelled
         lines += [
             f"{id_}\t{name}\t{family}\t{CLASS_NAMES[class_]}"
-            for id_, family, class_ in zip(part.ids, truth.cluster, truth.true_class, strict=True)
+            for id_, family, class_ in zip(part.ids, part.family, part.true_class, strict=True)
         ]
-    training = world.training
-    lines += [
-        f"{id_}\ttraining\t{family}\t{CLASS_NAMES[class_]}"
-        for id_, family, class_ in zip(
-            training.ids, training.family, training.true_class, strict=True
-        )
-    ]
     return "\n".join(lines) + "\n"
 
 
@@ -153,10 +139,9 @@ def _top_score(simulated: SimulatedSet) -> Floats:
     return score
 
 
-def _score_rows(simulated: SimulatedSet) -> list[str]:
+def _score_lines(simulated: SimulatedSet) -> list[str]:
     scores = simulated.labelled.predictions.scores
     assert scores is not None
-    return [
-        f"{name}," + ",".join(f"{value:.2f}" for value in row)
-        for name, row in zip(simulated.ids, scores, strict=True)
-    ]
+    rows = zip(simulated.ids, scores, strict=True)
+    lines = [f"{name}," + ",".join(f"{value:.2f}" for value in row) for name, row in rows]
+    return ["," + ",".join(CLASS_NAMES), *lines]
