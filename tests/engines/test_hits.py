@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from credence.relatives.hits import candidates_of
+from credence.relatives.programs import candidates_of
 
 LENGTHS = [900, 400, 200, 160, 120, 80, 60, 12]
 ROWS = st.integers(0, len(LENGTHS) - 1)

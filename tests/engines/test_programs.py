@@ -13,7 +13,7 @@ import pytest
 
 from credence.problems import InputError
 from credence.proteins import Proteins
-from credence.relatives import diamond, mmseqs, running
+from credence.relatives import diamond, mmseqs, programs
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit import CdHitEngine, parse_clstr, phanns_groups
@@ -131,7 +131,7 @@ def left_behind(folder: Path) -> list[str]:
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "scratch"
     folder.mkdir()
-    monkeypatch.setattr(running.tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(programs.tempfile, "tempdir", str(folder))
     return folder
 
 
@@ -279,7 +279,7 @@ def test_a_disk_that_is_really_full_is_told_and_nothing_stays_on_it(
     size: str, named: str, small_disk: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = small_disk(size)
-    monkeypatch.setattr(running.tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(programs.tempfile, "tempdir", str(folder))
     assert message(MmseqsFinder()) == (
         f"{named}: the disk of '{folder}' is full. Make room there, or name another folder: "
         "export TMPDIR=/path/to/folder"

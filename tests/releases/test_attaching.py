@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from credence.predictions import UNKNOWN_CLASS
 from credence.proteins import Proteins
-from credence.relatives.exact import ExactFinder
+from credence.relatives.kmers import ExactFinder
 from credence.relatives.pairs import Pairs, Thresholds
 from credence.releases.attaching import (
     OUTCOMES,

@@ -6,8 +6,8 @@ import pytest
 from credence.proteins import Proteins
 from credence.relatives.across import relatives_by_label
 from credence.relatives.alignment import Library
-from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import Finder
+from credence.relatives.kmers import ExactFinder
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Thresholds, distinct
 from small_families import families, objects

@@ -334,7 +334,7 @@ def look_at_program(program: Program, is_needed: bool) -> Found:
 
 def _stated(path: str, word: str) -> str:
     """Return what a program prints of itself, whatever code it ends with."""
-    from credence.relatives.running import run_program, scratch_folder
+    from credence.relatives.programs import run_program, scratch_folder
 
     with scratch_folder() as folder:
         try:

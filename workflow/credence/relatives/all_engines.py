@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from credence.relatives.cdhit import CdHitEngine
 from credence.relatives.diamond import DiamondFinder
-from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import ClusteringEngine, Finder, GraphEngine
-from credence.relatives.kmers import KmerEngine
+from credence.relatives.kmers import ExactFinder, KmerEngine
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Thresholds
 

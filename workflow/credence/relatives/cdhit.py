@@ -24,9 +24,8 @@ from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins
 from credence.relatives.graph import Clustering, Graph
-from credence.relatives.hits import write_texts
 from credence.relatives.pairs import distinct, no_pairs
-from credence.relatives.running import run_program, scratch_folder
+from credence.relatives.programs import run_program, scratch_folder, write_texts
 
 MEMBER = re.compile(r"\d+\s+(\d+)(?:aa|nt), >(.*)\.\.\. (\*|at .*)$")
 CLSTR_REMEDY = "Give the .clstr file as cd-hit wrote it."

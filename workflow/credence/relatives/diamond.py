@@ -15,9 +15,14 @@ import numpy as np
 
 from credence.predictions import Strings
 from credence.problems import refuse
-from credence.relatives.hits import largest_evalue, read_hits, write_texts
 from credence.relatives.pairs import Pairs, Thresholds
-from credence.relatives.running import run_program, scratch_folder
+from credence.relatives.programs import (
+    largest_evalue,
+    read_hits,
+    run_program,
+    scratch_folder,
+    write_texts,
+)
 
 OLDEST = 2
 REMEDY = (

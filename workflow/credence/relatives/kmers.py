@@ -24,6 +24,12 @@ words in that stretch that are shared. Equal residues lie in runs, and the reduc
 alphabet takes some exchanges for equality, so identity comes out too high.
 Both are NaN where a protein shares no word with its representative.
 
+**With exact alignment.** :class:`ExactFinder` aligns instead: slower than a search
+engine, and the only way where no binary runs. Up to `MOST_CELLS` alignment cells
+every pair is aligned, and none can be missed. Beyond that only pairs that share
+words are: relatives below about half identity are lost then unless others connect
+them, and the audit says how many.
+
 References
 ----------
 .. [1] Murphy, Wallqvist & Levy 2000, doi 10.1093/protein/13.3.149
@@ -34,12 +40,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from credence.predictions import Integers, Strings
+from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
+from credence.relatives.alignment import Library
 from credence.relatives.graph import Clustering, components, representatives
+from credence.relatives.pairs import Pairs, Thresholds, distinct, joined
 
 RESIDUE_GROUPS = ("LVIM", "C", "A", "G", "S", "T", "P", "FY", "W", "E", "D", "N", "Q", "KR", "H")
 WORD = 6
@@ -54,18 +61,14 @@ LEAST_SHARED_OF_SHORT = 3  # of proteins with fewer than LEAST_SHARED words: all
 MOST_HUBS = 200
 ROWS_AT_ONCE = 1000
 
+# Of words that pairs share before they are aligned, and up to how many alignment cells every
+# pair is: a minute or so on one core.
+CONTAINMENT_OF_ALIGNED, MOST_CELLS = 0.01, 2e11
+
 NO_LETTER = len(RESIDUE_GROUPS)
-
-
-def _letters() -> NDArray[np.uint8]:
-    table = np.full(256, NO_LETTER, dtype=np.uint8)
-    for letter, group in enumerate(RESIDUE_GROUPS):
-        for residue in group:
-            table[ord(residue)] = letter
-    return table
-
-
-LETTERS = _letters()
+LETTERS = np.full(256, NO_LETTER, dtype=np.uint8)
+for _letter, _residues in enumerate(RESIDUE_GROUPS):
+    LETTERS[list(_residues.encode())] = _letter
 
 
 @dataclass(frozen=True)
@@ -151,11 +154,9 @@ class KmerEngine:
         texts, codes = np.unique(proteins.sequences.astype(object), return_inverse=True)
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         # From long to short, by content alone: the order of the file is nothing.
-        order = np.lexsort((np.arange(len(texts)), -lengths))
-        rank = np.empty(len(texts), dtype=np.int64)
-        rank[order] = np.arange(len(texts))
+        order = np.argsort(-lengths, kind="stable")
         first, second = links(words_of(texts[order]), max(self.identity**WORD, LEAST_CONTAINMENT))
-        component = components(len(texts), first, second)[rank[codes]]
+        component = components(len(texts), first, second)[np.argsort(order)[codes]]
         chosen = representatives(component, proteins.ids, proteins.lengths)
         names = proteins.ids[chosen]
         likeness = [
@@ -185,6 +186,52 @@ TRANSLATION = str.maketrans({residue: group[0] for group in RESIDUE_GROUPS for r
 def _word_list(text: str) -> list[str]:
     simple = text.translate(TRANSLATION)
     return [simple[place : place + WORD] for place in range(len(simple) - WORD + 1)]
+
+
+@dataclass(frozen=True)
+class ExactFinder:
+    """Shared words and exact alignment."""
+
+    threads: int = 1  # Alignments at a time
+    most_cells: float = MOST_CELLS  # Up to how many alignment cells every pair is aligned
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
+        return self._aligned(texts, thresholds, None)
+
+    def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs of a query and a target at the thresholds."""
+        found = distinct(np.concatenate([queries, targets]))
+        query, target = np.full((2, len(found.texts)), -1)
+        query[found.code[: len(queries)]] = np.arange(len(queries))
+        target[found.code[len(queries) :]] = np.arange(len(targets))
+        pairs = self._aligned(found.texts, thresholds, (query >= 0, target >= 0))
+        both_ways = joined([pairs, pairs.turned()]).renamed(query, target)
+        return both_ways.take((both_ways.first >= 0) & (both_ways.second >= 0))
+
+    def _aligned(
+        self, texts: Strings, thresholds: Thresholds, parts: tuple[Booleans, Booleans] | None
+    ) -> Pairs:
+        """Return aligned pairs at the thresholds: of the one part with the other, or of all."""
+        library = Library(texts, self.threads)
+        n_residues = float(library.lengths.sum())
+        asked, n_asked = None, n_residues / 2.0
+        if parts is not None:
+            asked = np.flatnonzero(min(parts, key=np.sum))
+            n_asked = float(library.lengths[asked].sum())
+        if n_residues * n_asked <= self.most_cells:
+            pairs = library.relatives(
+                asked, most_expected=thresholds.most_expected, coverage=thresholds.coverage
+            )
+            return pairs.take(pairs.at(thresholds))
+        first, second = links(words_of(texts), CONTAINMENT_OF_ALIGNED)
+        if parts is not None:
+            query, target = parts
+            across = (query[first] & target[second]) | (query[second] & target[first])
+            first, second = first[across], second[across]
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        pairs = library.align(zip(low.tolist(), high.tolist(), strict=True))
+        return pairs.take(pairs.at(thresholds))
 
 
 @dataclass(frozen=True, eq=False)

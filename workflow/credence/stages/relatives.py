@@ -13,9 +13,8 @@ from credence.proteins import Proteins, join
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit import parse_clstr
-from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import ClusteringEngine, GraphEngine
-from credence.relatives.kmers import GivenEngine
+from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.pairs import Thresholds
 from credence.stages.reading import read_proteins, require_other, training_ids
 from credence.stages.settings import Settings

@@ -13,8 +13,8 @@ from credence.findings import InputFile
 from credence.predictions import Predictions, Strings
 from credence.problems import Problem, gathering, raise_any, refuse
 from credence.relatives.all_engines import FINDERS
-from credence.relatives.exact import ExactFinder
 from credence.relatives.graph import Finder
+from credence.relatives.kmers import ExactFinder
 from credence.relatives.pack import CALIBRATION
 from credence.releases.attaching import (
     EXACT_REPEAT,

@@ -1,0 +1,231 @@
+"""Outside programs: what they are given, run to the end, and what they answer.
+
+A program writes into a folder of its own, which is removed whatever happens, so
+that nothing half-written is left; it is ended with all that it started. What went
+wrong is shown with the command that fixes it. Sequences go out as numbered FASTA,
+and hits come back as tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from credence.predictions import Floats, Integers, Strings
+from credence.problems import InputError, refuse
+from credence.relatives.pairs import Pairs, Thresholds, no_pairs
+
+PREFIX = "credence-"
+LAST_LINES = 5  # of what a failed program printed
+FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
+WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
+SECONDS_TO_END = 10.0
+PACKAGES = {"mmseqs": "mmseqs2"}  # of bioconda, where they are not called like the program
+SHELL, ILLEGAL = 128, "Illegal instruction"
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield an empty folder that is gone afterwards; a full disk is named as such."""
+    folder = Path(tempfile.gettempdir())
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        yield folder
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise _full_disk(folder) from None
+    finally:
+        if folder.name.startswith(PREFIX):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_program(command: Sequence[str], folder: Path, timeout: float | None, remedy: str) -> str:
+    """Return what a program printed; refuse with a remedy if it failed."""
+    name = Path(command[0]).name
+    stated = folder / "said.txt"
+    try:
+        with stated.open("wb") as handle:
+            process = subprocess.Popen(
+                list(command),
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=handle,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise refuse(name, f"the program does not start: {reason}.", remedy) from None
+    try:
+        code = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise refuse(
+            name,
+            f"the program was ended after {timeout:g} seconds.",
+            "Allow more with --timeout, or give it more --threads.",
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
+    text = stated.read_text(encoding="utf-8", errors="replace")
+    if code != 0:
+        raise _failure(name, code, text, folder, remedy)
+    return text
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with its children: engines start programs of their own."""
+    for one in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, one)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(SECONDS_TO_END if one is signal.SIGTERM else None)
+    process.wait()
+
+
+def _full_disk(folder: Path, name: str = "scratch files") -> InputError:
+    where = folder.parent if folder.name.startswith(PREFIX) else folder
+    return refuse(
+        name,
+        f"the disk of {str(where)!r} is full.",
+        "Make room there, or name another folder: export TMPDIR=/path/to/folder",
+    )
+
+
+def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> InputError:
+    is_full = any(words in text for words in WORDS_OF_FULL_DISK)
+    if is_full or shutil.disk_usage(folder).free < FULL:
+        return _full_disk(folder, name)
+    # A script whose program was ended by a signal ends with 128 and its number.
+    if code in (-signal.SIGILL, SHELL + signal.SIGILL) or ILLEGAL in text:
+        return refuse(
+            name,
+            "the program needs instructions that this processor lacks (AVX2, as a rule).",
+            f"Install a build for it: conda install -c bioconda {PACKAGES.get(name, name)}, or "
+            "choose --engine exact.",
+        )
+    if code < 0:
+        what = f"the program was ended by signal {signal.Signals(-code).name}."
+        return refuse(
+            name, what, "Run the command again; if memory ran out, run it with --threads 1."
+        )
+    last = " | ".join(line.strip() for line in text.splitlines()[-LAST_LINES:] if line.strip())
+    return refuse(
+        name, f"the program failed with code {code}: {last or 'it stated nothing'}.", remedy
+    )
+
+
+MOST_EVALUE = 0.001  # at least: what search engines take by themselves
+PERCENT = 100.0
+LINES_AT_ONCE = 2_000_000
+# Relatives share a stretch without gaps that grows with their length, chance does not.
+DIAGONAL_OF_NONE, DIAGONAL_PER_RESIDUE = 18.0, 0.15
+LEAST_DIAGONAL, MOST_DIAGONAL = 30, 45
+
+
+def write_texts(path: Path, texts: Strings, rows: Integers) -> None:
+    """Write sequences under their numbers: no header can then do harm."""
+    with path.open("w", encoding="ascii") as handle:
+        handle.writelines(f">{row}\n{texts[row]}\n" for row in rows.tolist())
+
+
+def largest_evalue(targets: Strings, thresholds: Thresholds) -> float:
+    """Return the E-value up to which a search may hold relatives.
+
+    Notes
+    -----
+    An E-value counts alignments with random targets of all residues together, the
+    thresholds those with the one target: n residues of N make it N/n times as great,
+    most for the shortest target.
+
+    >>> targets = np.array(["M" * 900, "M" * 100], dtype=object)
+    >>> largest_evalue(targets, Thresholds(most_expected=0.01))
+    0.1
+    """
+    lengths = [len(text) for text in targets]
+    return max(MOST_EVALUE, thresholds.most_searched * sum(lengths) / min(lengths))
+
+
+def read_hits(path: Path, percent: bool = False) -> Pairs:
+    """Return hits of a table: query, target, identity, both stretches, both lengths.
+
+    Of several hits of one pair the one that covers most counts. They come
+    sorted by query and target, whatever the order in which threads wrote them.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return no_pairs()
+    values = pd.read_csv(path, sep="\t", header=None).to_numpy(dtype=np.float64)
+    first, second = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
+    identity = values[:, 2] / (PERCENT if percent else 1.0)
+    of_query = (np.abs(values[:, 4] - values[:, 3]) + 1.0) / values[:, 7]
+    of_target = (np.abs(values[:, 6] - values[:, 5]) + 1.0) / values[:, 8]
+    is_shorter = values[:, 7] <= values[:, 8]
+    coverage = np.where(is_shorter, of_query, of_target)
+    longer = np.where(is_shorter, of_target, of_query)
+    order = np.lexsort((-identity, -coverage, second, first))
+    pairs = Pairs(first, second, identity, coverage, longer).take(order)
+    is_first = np.append(True, (np.diff(pairs.first) != 0) | (np.diff(pairs.second) != 0))
+    return pairs.take(is_first)
+
+
+def candidates_of(paths: Iterable[Path], lengths: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return pairs and the score of their best diagonal, from tables of candidates.
+
+    Each pair comes once, the lower row first; they are sorted.
+
+    Notes
+    -----
+    Pairs with less than :func:`diagonal_needed` are left out: they are alike by chance.
+    """
+    parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for path in paths:
+        if path.is_file() and path.stat().st_size:
+            table = pd.read_csv(
+                path,
+                sep="\t",
+                header=None,
+                usecols=[0, 1, 2],
+                dtype=np.int32,
+                chunksize=LINES_AT_ONCE,
+            )
+            parts += [_worth_aligning(part.to_numpy(dtype=np.int64), lengths) for part in table]
+    keys, diagonals = _best(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    first, second = np.divmod(keys, len(lengths))
+    return first, second, diagonals
+
+
+def diagonal_needed(shorter: Integers) -> Floats:
+    """Return the least score on one diagonal that is worth an alignment (decision 0508).
+
+    >>> diagonal_needed(np.array([60, 120, 160, 900])).tolist()
+    [30.0, 36.0, 42.0, 45.0]
+    """
+    needed = DIAGONAL_OF_NONE + DIAGONAL_PER_RESIDUE * shorter
+    return np.asarray(np.clip(needed, LEAST_DIAGONAL, MOST_DIAGONAL))
+
+
+def _worth_aligning(rows: Integers, lengths: Integers) -> tuple[Integers, Integers]:
+    low, high, diagonals = rows[:, :2].min(axis=1), rows[:, :2].max(axis=1), rows[:, 2]
+    enough = diagonals >= diagonal_needed(np.minimum(lengths[low], lengths[high]))
+    enough &= low != high
+    return _best((low * len(lengths) + high)[enough], diagonals[enough])
+
+
+def _best(keys: Integers, diagonals: Integers) -> tuple[Integers, Integers]:
+    """Return each key once, sorted, with its greatest score."""
+    order = np.lexsort((-diagonals, keys))
+    keys, diagonals = keys[order], diagonals[order]
+    is_first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    return keys[is_first], diagonals[is_first]
