@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
@@ -24,7 +23,10 @@ from credence.relatives.pairs import (
     contained,
     distinct,
     joined,
+    members,
+    n_equal_before,
     no_pairs,
+    ranges,
 )
 
 
@@ -112,49 +114,22 @@ def relatives_by_label(
     both = _Both(new, old, thresholds, threads)
     found = both.candidates(finder)
     _, labels = np.unique(label.astype(str), return_inverse=True)
-    by_id = np.empty(old.n_proteins, dtype=np.int64)
-    by_id[np.argsort(old.ids.astype(str), kind="stable")] = np.arange(old.n_proteins)
-    place, row = _under_labels(found.second, both.theirs, labels.astype(np.int64), by_id)
-    tries = found.take(place)
-    slot = tries.first * (int(labels.max()) + 1) + labels[row]
-    order = np.lexsort((by_id[row], -tries.coverage, -tries.identity, slot))
+    n_labels = int(labels.max()) + 1
+    by_id = np.argsort(old.ids.astype(str), kind="stable")
+    # Of each sequence one protein under each label counts, the first by id.
+    _, first = np.unique((both.theirs * n_labels + labels)[by_id], return_index=True)
+    home = by_id[first]
+    starts = members(both.theirs[home], len(both.distinct.texts))[1]
+    place, row = ranges(starts[found.second], starts[found.second + 1])
+    tries, row = found.take(place), home[row]
+    slot = tries.first * n_labels + labels[row]
+    rank = np.argsort(by_id)
+    order = np.lexsort((rank[row], -tries.coverage, -tries.identity, slot))
     chosen, pairs = _first_relatives(tries.take(order), slot[order], both)
-    old_row = row[order][chosen]
-    copies = np.argsort(both.ours, kind="stable")
-    start = np.searchsorted(both.ours[copies], pairs.first, side="left")
-    stop = np.searchsorted(both.ours[copies], pairs.first, side="right")
-    repeated, place_of_copy = _ranges(start, stop)
-    first = copies[place_of_copy].astype(np.int64)
-    return replace(pairs.take(repeated), first=first, second=old_row[repeated])
-
-
-def _under_labels(
-    targets: Integers, theirs: Integers, labels: Integers, by_id: Integers
-) -> tuple[Integers, Integers]:
-    """Return each candidate once per label of its target, with the first protein there."""
-    order = np.lexsort((by_id, labels, theirs))
-    code, label = theirs[order], labels[order]
-    is_first = np.ones(len(order), dtype=np.bool_)
-    is_first[1:] = (code[1:] != code[:-1]) | (label[1:] != label[:-1])
-    home, code = order[is_first], code[is_first]
-    start = np.searchsorted(code, targets, side="left")
-    place, found = _ranges(start, np.searchsorted(code, targets, side="right"))
-    return place, home[found].astype(np.int64)
-
-
-def _ranges(
-    start: Integers | NDArray[np.intp], stop: Integers | NDArray[np.intp]
-) -> tuple[Integers, Integers]:
-    """Return all places of several ranges, each with the number of its range.
-
-    >>> number, place = _ranges(np.array([5, 0]), np.array([7, 1]))
-    >>> number.tolist(), place.tolist()
-    ([0, 0, 1], [5, 6, 0])
-    """
-    count = np.asarray(stop - start, dtype=np.int64)
-    number = np.repeat(np.arange(len(count)), count)
-    within = np.arange(len(number)) - np.repeat(np.cumsum(count) - count, count)
-    return number, start[number] + within
+    copies, starts = members(both.ours, len(both.distinct.texts))
+    repeated, place = ranges(starts[pairs.first], starts[pairs.first + 1])
+    second = row[order][chosen][repeated]
+    return replace(pairs.take(repeated), first=copies[place], second=second)
 
 
 def _first_relatives(tries: Pairs, slot: Integers, both: _Both) -> tuple[Integers, Pairs]:
@@ -162,8 +137,7 @@ def _first_relatives(tries: Pairs, slot: Integers, both: _Both) -> tuple[Integer
 
     Each round aligns twice as many of a slot's candidates as the one before.
     """
-    starts = np.flatnonzero(np.append(True, slot[1:] != slot[:-1])) if len(slot) else slot
-    turn = np.arange(len(slot)) - np.repeat(starts, np.diff(np.append(starts, len(slot))))
+    turn = n_equal_before(slot)
     is_open = np.ones(len(slot), dtype=np.bool_)
     chosen: list[Integers] = []
     parts: list[Pairs] = []

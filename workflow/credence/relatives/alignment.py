@@ -29,23 +29,17 @@ from Bio.Align import substitution_matrices
 from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.relatives.pairs import (
-    MOST_EXPECTED,
-    Pairs,
-    contained,
-    joined,
-    no_pairs,
-    score_needed,
-)
+from credence.relatives.pairs import Pairs, Thresholds, contained, joined, no_pairs, score_needed
 
-OPEN, EXTEND = 11, 1
+MATRIX = "BLOSUM62"
+GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
 LETTERS = "ARNDCQEGHILKMFPSTWYVBZX*"
 IMPOSSIBLE = -(1 << 40)
 
 
 @cache
 def _scores() -> Integers:
-    return np.asarray(substitution_matrices.load("BLOSUM62").select(LETTERS), dtype=np.int64)
+    return np.asarray(substitution_matrices.load(MATRIX).select(LETTERS), dtype=np.int64)
 
 
 def _codes(text: str) -> Integers:
@@ -63,15 +57,15 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
     width = len(columns) + 1
     place = np.arange(width)
     # What a path carries: start in either protein, matches, columns.
-    nothing = np.stack([np.zeros(width, np.int64), place, np.zeros(width, np.int64)])
-    nothing = np.concatenate([nothing, np.zeros((1, width), np.int64)])
+    nothing = np.zeros((4, width), np.int64)
+    nothing[1] = place
     best, path = np.zeros(width, np.int64), nothing.copy()
     down, down_path = np.full(width, IMPOSSIBLE), nothing.copy()
     top, top_path, top_end = 0, nothing[:, 0].copy(), (0, 0)
     matrix, unknown = _scores(), LETTERS.index("X")
     for number, residue in enumerate(rows, start=1):
-        is_opened = best - OPEN >= down - EXTEND
-        down = np.where(is_opened, best - OPEN, down - EXTEND)
+        is_opened = best - GAP_OPEN >= down - GAP_EXTEND
+        down = np.where(is_opened, best - GAP_OPEN, down - GAP_EXTEND)
         down_path = np.where(is_opened, path, down_path)
         down_path[3] += 1
         diagonal = np.full(width, IMPOSSIBLE)
@@ -88,11 +82,11 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
             value = np.where(is_better, other, value)
             carried = np.where(is_better, other_path, carried)
         # A gap along the row: the best start to the left, by a running maximum.
-        lifted = value + EXTEND * place
+        lifted = value + GAP_EXTEND * place
         peak = np.maximum.accumulate(lifted)
         holder = np.maximum.accumulate(np.where(lifted == peak, place, 0))
         along = np.full(width, IMPOSSIBLE)
-        along[1:] = peak[:-1] - OPEN + EXTEND - EXTEND * place[1:]
+        along[1:] = peak[:-1] - GAP_OPEN + GAP_EXTEND - GAP_EXTEND * place[1:]
         along_path = nothing.copy()
         along_path[:, 1:] = carried[:, holder[:-1]]
         along_path[3, 1:] += place[1:] - holder[:-1]
@@ -109,12 +103,11 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
     return identity, covered, (top_end[0] - int(top_path[0])) / len(longer)
 
 
-MATRIX = "BLOSUM62"
-GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
 # Opal keeps three numbers per cell of a traceback; beyond this a slower way in
 # linear memory is taken.
 MOST_CELLS = 25_000_000
 ROWS_PER_JOB = 64
+ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +133,15 @@ class Library:
     def relatives(
         self,
         queries: Integers | None = None,
-        is_wanted: NDArray[Any] | None = None,
-        most_expected: float | None = MOST_EXPECTED,
-        coverage: float = 0.0,
+        home: NDArray[Any] | None = None,
+        thresholds: Thresholds = ANY_LIKENESS,
     ) -> Pairs:
-        """Return every pair that chance does not explain, aligned."""
+        """Return every pair that chance does not explain, aligned, at the thresholds.
+
+        Where each has a `home`, those of two homes; one of −1 is left out.
+        """
+        home = np.arange(len(self.texts)) if home is None else home
+        most_expected = thresholds.most_expected
         rows = np.arange(len(self.texts)) if queries is None else np.unique(queries)
         every = queries is None
         asked = np.zeros(len(self.texts), dtype=np.bool_)
@@ -153,28 +150,27 @@ class Library:
         def compare(row: int) -> list[tuple[int, int]]:
             start = row + 1 if every else 0
             found = (
-                self._reaching(row, start, coverage)
+                self._reaching(row, start, thresholds.coverage)
                 if most_expected is None
                 else self._chances(row, start, most_expected)
             )
             # A pair of two queries is met twice, and kept once.
             found = found[(found > row) | ~asked[found]]
-            if is_wanted is not None:
-                found = found[(is_wanted[found] != is_wanted[row]) & (is_wanted[found] >= 0)]
+            found = found[(home[found] != home[row]) & (home[found] >= 0)]
             return [(min(row, other), max(row, other)) for other in found.tolist()]
 
-        able = [row for row in rows.tolist() if is_wanted is None or is_wanted[row] >= 0]
+        able = rows[home[rows] >= 0].tolist()
         chosen = [pair for part in self._map(compare, able) for pair in part]
         aligned = self.align(chosen)
         whole = contained(self.texts, queries, most_expected)
-        if is_wanted is not None:
-            groups = is_wanted[whole.first], is_wanted[whole.second]
-            whole = whole.take((groups[0] != groups[1]) & (groups[0] >= 0) & (groups[1] >= 0))
+        one, other = home[whole.first], home[whole.second]
+        whole = whole.take((one != other) & (one >= 0) & (other >= 0))
         width = len(self.texts)
         is_whole = np.isin(
             aligned.first * width + aligned.second, whole.first * width + whole.second
         )
-        return joined([aligned.take(~is_whole), whole])
+        found = joined([aligned.take(~is_whole), whole])
+        return found.take(found.at(thresholds))
 
     def _map(self, function: Any, rows: Sequence[Any]) -> Iterable[Any]:
         if self.threads == 1 or len(rows) == 1:
@@ -307,12 +303,6 @@ def _unknown_matches(query: str, target: str, one: Any) -> int:
         at_query += step != "I"
         at_target += step != "D"
     return count
-
-
-def likeness(library: Library, row: Integers, other: Integers) -> tuple[Floats, Floats]:
-    """Return identity and coverage of the shorter for pairs of rows."""
-    pairs = measured(library, row, other)
-    return pairs.identity, pairs.coverage
 
 
 def measured(library: Library, row: Integers, other: Integers) -> Pairs:

@@ -22,7 +22,16 @@ from credence.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import Library
-from credence.relatives.pairs import Distinct, Pairs, Thresholds, alike, distinct, joined, no_pairs
+from credence.relatives.pairs import (
+    Distinct,
+    Pairs,
+    Thresholds,
+    alike,
+    distinct,
+    joined,
+    members,
+    ranges,
+)
 
 LEVEL = 0.95
 # Of so many of the proteins examined the pairs that only chance excludes are
@@ -95,10 +104,10 @@ def compare(
     names, codes = np.unique(apart[inside].astype(str), return_inverse=True)
     queries = None if rows is None else np.unique(found.code[is_examined[inside]])
     library, home = Library(found.texts, threads), _home(found, codes, len(names))
-    aligned = library.relatives(queries, home, thresholds.most_expected, thresholds.coverage)
-    covering = aligned.take(aligned.at(replace(thresholds, identity=0.0)))
-    pairs = joined([_to_proteins(covering, found, codes), _copies(found, codes)])
-    return Compared(is_examined, pairs.renamed(inside))
+    covering = library.relatives(queries, home, replace(thresholds, identity=0.0))
+    copied = np.flatnonzero(np.bincount(found.code, minlength=len(found.texts)) > 1)
+    every = joined([covering, alike(copied, copied)])
+    return Compared(is_examined, _of_proteins(every, found, codes).renamed(inside))
 
 
 def with_chance_counted(
@@ -152,44 +161,16 @@ def _home(found: Distinct, codes: Integers, n_groups: int) -> Integers:
     return np.where(low == high, low, n_groups + np.arange(n_texts))
 
 
-def _members(found: Distinct) -> tuple[NDArray[np.intp], Integers]:
-    order = np.argsort(found.code, kind="stable")
-    return order, np.searchsorted(found.code[order], np.arange(len(found.texts) + 1))
-
-
-def _to_proteins(pairs: Pairs, found: Distinct, codes: Integers) -> Pairs:
+def _of_proteins(pairs: Pairs, found: Distinct, codes: Integers) -> Pairs:
     """Return pairs of proteins in two groups for pairs of distinct sequences."""
-    if pairs.n_pairs == 0:
-        return no_pairs()
-    order, starts = _members(found)
-    at, bounds = [], []
-    for place, (one, other) in enumerate(
-        zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
-    ):
-        for row in order[starts[one] : starts[one + 1]]:
-            for partner in order[starts[other] : starts[other + 1]]:
-                if codes[row] != codes[partner]:
-                    at.append(place)
-                    bounds.append((row, partner))
-    both = np.array(bounds, dtype=np.int64).reshape(-1, 2)
-    chosen = pairs.take(np.array(at, dtype=np.int64))
-    return replace(chosen, first=both[:, 0], second=both[:, 1])
-
-
-def _copies(found: Distinct, codes: Integers) -> Pairs:
-    """Return pairs of identical proteins in two groups."""
-    order, starts = _members(found)
-    bounds = [
-        (int(one), int(other))
-        for text in np.flatnonzero(np.diff(starts) > 1)
-        for place, one in enumerate(order[starts[text] : starts[text + 1]])
-        for other in order[starts[text] + place + 1 : starts[text + 1]]
-        if codes[one] != codes[other]
-    ]
-    if not bounds:
-        return no_pairs()
-    both = np.array(bounds, dtype=np.int64)
-    return alike(both[:, 0], both[:, 1])
+    order, starts = members(found.code, len(found.texts))
+    pair, place = ranges(starts[pairs.first], starts[pairs.first + 1])
+    other = pairs.second[pair]
+    again, partner = ranges(starts[other], starts[other + 1])
+    pair, one, other = pair[again], order[place][again], order[partner]
+    is_once = (pairs.first != pairs.second)[pair] | (one < other)
+    kept = is_once & (codes[one] != codes[other])
+    return replace(pairs.take(pair[kept]), first=one[kept], second=other[kept])
 
 
 def sample_rows(ids: Strings, is_eligible: Booleans, n_rows: int, round_: int = 0) -> Integers:

@@ -14,7 +14,7 @@ are compared (decision 0509).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,15 @@ from numpy.typing import ArrayLike
 from credence.predictions import Booleans, Floats, Integers
 from credence.relatives.alignment import Library
 from credence.relatives.graph import components
-from credence.relatives.pairs import Pairs, Thresholds, joined, no_pairs, score_needed
+from credence.relatives.pairs import (
+    Pairs,
+    Thresholds,
+    joined,
+    members,
+    n_equal_before,
+    no_pairs,
+    score_needed,
+)
 
 # Of each component so many are aligned in each round, before and after the second search.
 FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
@@ -127,7 +135,7 @@ class Candidates:
             first, second, bounds = first[is_apart], second[is_apart], bounds[is_apart]
             if not len(first):
                 break
-            place = _place_among_equals(bounds.ravel()).reshape(bounds.shape)
+            place = n_equal_before(bounds.ravel()).reshape(bounds.shape)
             is_next = (place < share).any(axis=1)
             pairs = zip(first[is_next].tolist(), second[is_next].tolist(), strict=True)
             aligned = self.library.align(pairs)
@@ -172,7 +180,16 @@ class Candidates:
 
     def _members(self, edges: list[Pairs], near: Pairs, alike: Alike) -> list[Pairs]:
         """Return edges between members of representatives that are alike, and still apart."""
-        members = _Members(near, len(self.library.texts))
+        n_texts = len(self.library.texts)
+        home = np.arange(n_texts)
+        home[near.second] = near.first
+        order, starts = members(home, n_texts)
+
+        def of(row: int) -> Integers:
+            """Return whom one stands for, itself included; a near copy stands for itself."""
+            found = order[starts[row] : starts[row + 1]]
+            return found if len(found) else np.array([row])
+
         found: list[Pairs] = []
         waiting: list[Integers] = []
         n_waiting = 0
@@ -180,56 +197,21 @@ class Candidates:
         for low, high in zip(alike.first.tolist(), alike.second.tolist(), strict=True):
             if component[low] == component[high]:
                 continue
-            for part in members.between(low, high):
-                waiting.append(part)
-                n_waiting += part.shape[1]
+            mine, theirs = of(low), of(high)
+            n_rows = max(MOST_AT_ONCE // len(theirs), 1)
+            for start in range(0, len(mine), n_rows):
+                part = mine[start : start + n_rows]
+                bounds = np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
+                waiting.append(bounds[:, (bounds[0] != low) | (bounds[1] != high)])
+                n_waiting += waiting[-1].shape[1]
                 if n_waiting >= MOST_AT_ONCE:
                     found.append(self._between(waiting, [*edges, *found]))
                     component = self._component([*edges, *found])
                     waiting, n_waiting = [], 0
-        if waiting:
-            found.append(self._between(waiting, [*edges, *found]))
-        return found
+        return [*found, self._between(waiting, [*edges, *found])] if waiting else found
 
     def _between(self, waiting: list[Integers], edges: list[Pairs]) -> Pairs:
         bounds = np.concatenate(waiting, axis=1)
         keys = np.unique(bounds.min(axis=0) * len(self.library.texts) + bounds.max(axis=0))
         first, second = np.divmod(keys, len(self.library.texts))
         return self._joining(edges, self._alike(first, second), MANY)
-
-
-def _place_among_equals(keys: Integers) -> Integers:
-    """Return how many equal keys stand before each."""
-    order = np.argsort(keys, kind="stable")
-    sorted_ = keys[order]
-    starts = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1]))
-    run = np.repeat(starts, np.diff(np.append(starts, len(keys)))) if len(keys) else starts
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = np.arange(len(keys)) - run
-    return place
-
-
-class _Members:
-    """Which near copies each representative stands for, itself included."""
-
-    def __init__(self, near: Pairs, n_texts: int) -> None:
-        home = np.arange(n_texts)
-        home[near.second] = near.first
-        self._order = np.argsort(home, kind="stable")
-        self._starts = np.searchsorted(home[self._order], np.arange(n_texts + 1))
-
-    def between(self, one: int, other: int) -> Iterator[Integers]:
-        """Yield all pairs of a member of one and a member of the other, but for the two."""
-        mine, theirs = self._of(one), self._of(other)
-        n_rows = max(MOST_AT_ONCE // len(theirs), 1)
-        for start in range(0, len(mine), n_rows):
-            part = mine[start : start + n_rows]
-            bounds = np.stack([np.repeat(part, len(theirs)), np.tile(theirs, len(part))])
-            kept = bounds[:, (bounds[0] != one) | (bounds[1] != other)]
-            if kept.shape[1]:
-                yield kept
-
-    def _of(self, row: int) -> Integers:
-        """Return the members of a representative, or a near copy that was searched, itself."""
-        members = self._order[self._starts[row] : self._starts[row + 1]]
-        return members if len(members) else np.array([row])

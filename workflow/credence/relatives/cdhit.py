@@ -64,7 +64,7 @@ def parse_clstr(
         for at, line in enumerate(starts)
         if at not in stands
     ]
-    for repeated in _repeated(ids):
+    for repeated in sorted(id_ for id_, count in Counter(ids).items() if count > 1):
         problems.append(
             Problem(where, f"{repeated!r} is in it twice.", "Match by full header, or rename it.")
         )
@@ -77,10 +77,6 @@ def parse_clstr(
     home = np.empty(len(ids), dtype=object)
     home[:] = [stands[at] for at in cluster]
     return names, home
-
-
-def _repeated(ids: list[str]) -> list[str]:
-    return sorted(id_ for id_, count in Counter(ids).items() if count > 1)
 
 
 REMEDY = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."

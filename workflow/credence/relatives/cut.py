@@ -105,11 +105,9 @@ def cut_oversized(
             whole.append(before or LargeCluster(name, len(rows), is_searched=False))
             continue
         # Every pair is aligned: the engine's graph is looser, and may lack some.
-        pairs = Library(found.texts, threads).relatives(
-            most_expected=thresholds.most_expected, coverage=thresholds.coverage
-        )
+        pairs = Library(found.texts, threads).relatives(thresholds=thresholds)
         weight = np.bincount(found.code, minlength=len(found.texts))
-        component = _Component(weight, pairs.take(pairs.at(thresholds)), most, n_apart)
+        component = _Component(weight, pairs, most, n_apart)
         part = component.numbered()
         n_apart -= int(component.weight[part < 0].sum())
         is_cut = bool(part.max(initial=0) > 0)

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 
 from credence.predictions import Floats, Integers, Strings
 from credence.proteins import Proteins
-from credence.relatives.alignment import Library, likeness
+from credence.relatives.alignment import Library, measured
 from credence.relatives.pairs import (
     Distinct,
     Pairs,
@@ -107,16 +107,10 @@ class Graph:
         rows = representatives(component[code], self.proteins.ids, self.proteins.lengths)
         names = self.proteins.ids[rows]
         library = Library(texts, threads)
-        identity, coverage = _of_distinct(library, code, code[rows])
-        return Clustering(names, names.copy(), identity, coverage)
-
-
-def _of_distinct(library: Library, code: Integers, other: Integers) -> tuple[Floats, Floats]:
-    """Return likeness of pairs of rows, each distinct pair aligned once."""
-    width = max(len(library.texts), 1)
-    keys, places = np.unique(code * width + other, return_inverse=True)
-    identity, coverage = likeness(library, keys // width, keys % width)
-    return identity[places], coverage[places]
+        # Each pair of sequences is aligned once.
+        keys, places = np.unique(code * len(texts) + code[rows], return_inverse=True)
+        found = measured(library, *np.divmod(keys, max(len(texts), 1))).take(places)
+        return Clustering(names, names.copy(), found.identity, found.coverage)
 
 
 def draw_graph(
@@ -143,10 +137,8 @@ def relatives_of_short(found: Distinct, thresholds: Thresholds, threads: int) ->
     rows = len(found.texts) - 1 - np.flatnonzero(is_short)
     if len(rows) == 0:
         return whole
-    pairs = Library(found.texts, threads).relatives(
-        rows, most_expected=thresholds.most_expected, coverage=thresholds.coverage
-    )
-    return joined([pairs.take(pairs.at(thresholds)), whole])
+    pairs = Library(found.texts, threads).relatives(rows, thresholds=thresholds)
+    return joined([pairs, whole])
 
 
 @dataclass(frozen=True)

@@ -220,10 +220,7 @@ class ExactFinder:
             asked = np.flatnonzero(min(parts, key=np.sum))
             n_asked = float(library.lengths[asked].sum())
         if n_residues * n_asked <= self.most_cells:
-            pairs = library.relatives(
-                asked, most_expected=thresholds.most_expected, coverage=thresholds.coverage
-            )
-            return pairs.take(pairs.at(thresholds))
+            return library.relatives(asked, thresholds=thresholds)
         first, second = links(words_of(texts), CONTAINMENT_OF_ALIGNED)
         if parts is not None:
             query, target = parts

@@ -152,6 +152,38 @@ def joined(parts: list[Pairs]) -> Pairs:
     )
 
 
+def members(home: Integers, n_homes: int) -> tuple[Integers, Integers]:
+    """Return the rows home by home, and where those of each home start, and the last one ends."""
+    order = np.argsort(home, kind="stable").astype(np.int64)
+    return order, np.searchsorted(home[order], np.arange(n_homes + 1)).astype(np.int64)
+
+
+def ranges(start: Integers, stop: Integers) -> tuple[Integers, Integers]:
+    """Return all places of several ranges, each with the number of its range.
+
+    >>> number, place = ranges(np.array([5, 0]), np.array([7, 1]))
+    >>> number.tolist(), place.tolist()
+    ([0, 0, 1], [5, 6, 0])
+    """
+    count = stop - start
+    number = np.repeat(np.arange(len(count)), count)
+    within = np.arange(len(number)) - np.repeat(np.cumsum(count) - count, count)
+    return number, start[number] + within
+
+
+def n_equal_before(keys: Integers) -> Integers:
+    """Return how many equal keys stand before each.
+
+    >>> n_equal_before(np.array([3, 1, 3, 3])).tolist()
+    [0, 0, 1, 2]
+    """
+    _, codes, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    order = np.argsort(codes, kind="stable")
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = ranges(np.zeros(len(counts), dtype=np.int64), counts)[1]
+    return place
+
+
 def score_needed(length: int, lengths: ArrayLike, most_expected: float = MOST_EXPECTED) -> Floats:
     """Return the least score that chance does not explain.
 

@@ -7,12 +7,11 @@ margin between them; members and networks vary a little about that.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.predictions import Floats, Integers, Labelled, from_scores, label
+from credence.predictions import Floats, Integers, Labelled, Strings, from_scores, label
 from credence.simulate import law as constants
 from credence.simulate.law import (
     CLASS_NAMES,
@@ -27,15 +26,6 @@ from credence.simulate.sequences import Families, draw_families
 Singles = NDArray[np.float32]
 
 FAMILIES_PER_BLOCK = 1_024  # a block's arrays stay in the processor's cache
-
-
-@dataclass(frozen=True, eq=False)
-class FamilyScores:
-    """What the members of a family share in the networks' eyes."""
-
-    favoured: Integers  # Class that leads and class that follows
-    rival: Integers
-    margin: Floats  # Logits between the two
 
 
 def draw_labelled(
@@ -55,20 +45,18 @@ def draw_labelled(
     families = draw_families(settings, settings.n_calibration, shares, rng)
     scores, networks = draw_scores(families, rng, keep_networks=keep_networks)
     ids = np.array([f"simulated_{i:06d}" for i in range(families.n_members)], dtype=object)
-    predictions = from_scores(
-        ids,
-        CLASS_NAMES,
-        rounded(scores),
-        constants.SCALE,
-        constants.RESOLUTION,
-        network_scores=networks,
-    )
-    return label(predictions, families.member_class, cluster=families.names("simulated_family"))
+    family = families.names("simulated_family")
+    return as_labelled(ids, families.member_class, family, scores, networks)
 
 
-def rounded(scores: Floats) -> Floats:
-    """Return scores with two decimals, as PhANNs writes them."""
-    return np.round(scores, constants.DECIMALS)
+def as_labelled(
+    ids: Strings, true_class: Integers, family: Strings, scores: Floats, networks: Floats | None
+) -> Labelled:
+    """Return labelled predictions, the scores with two decimals, as PhANNs writes them."""
+    shown = np.round(scores, constants.DECIMALS)
+    scale = constants.SCALE, constants.RESOLUTION
+    predictions = from_scores(ids, CLASS_NAMES, shown, *scale, network_scores=networks)
+    return label(predictions, true_class, cluster=family)
 
 
 def draw_scores(
@@ -83,31 +71,16 @@ def draw_scores(
     starts = range(0, families.n_families, FAMILIES_PER_BLOCK)
     for start, child in zip(starts, rng.spawn(len(starts)), strict=True):
         stop = min(start + FAMILIES_PER_BLOCK, families.n_families)
-        shared = draw_family_scores(law, families.class_[start:stop], child)
-        softmax = network_softmax(law, shared, families.size[start:stop], child)
+        softmax = _draw_softmax(law, families.class_[start:stop], families.size[start:stop], child)
         rows = slice(int(end[start]), int(end[stop]))
-        source = _source_rows(families.is_duplicate[rows])
+        # The same sequence gets the same scores: a duplicate takes the nearest original's.
+        is_duplicate = families.is_duplicate[rows]
+        place = np.arange(len(is_duplicate))
+        source = np.maximum.accumulate(np.where(is_duplicate, 0, place))
         scores[rows] = softmax.sum(axis=1, dtype=np.float64).T[source]
         if networks is not None:
             networks[rows] = softmax.T[source]
     return scores, networks
-
-
-def _source_rows(is_duplicate: NDArray[np.bool_]) -> NDArray[np.intp]:
-    # The same sequence gets the same scores: a duplicate takes the nearest original's.
-    rows = np.arange(len(is_duplicate))
-    return np.maximum.accumulate(np.where(is_duplicate, 0, rows))
-
-
-def draw_family_scores(
-    law: ScoreLaw, true_class: Integers, rng: np.random.Generator
-) -> FamilyScores:
-    """Return favoured class, rival and margin of each family."""
-    favoured = draw_categories(law.favour[true_class], rng)
-    rival = draw_categories(law.rival[true_class, favoured], rng)
-    shape, scale = margin_law(true_class, favoured)
-    margin = constants.LEAST_MARGIN + rng.standard_gamma(shape) * scale
-    return FamilyScores(favoured, rival, margin)
 
 
 def draw_categories(shares: Floats, rng: np.random.Generator) -> Integers:
@@ -129,13 +102,17 @@ def margin_law(true_class: Integers, favoured: Integers) -> tuple[Floats, Floats
     return shape, (mean - constants.LEAST_MARGIN) / shape
 
 
-def network_softmax(
-    law: ScoreLaw, shared: FamilyScores, size: Integers, rng: np.random.Generator
+def _draw_softmax(
+    law: ScoreLaw, true_class: Integers, size: Integers, rng: np.random.Generator
 ) -> Singles:
     """Return each network's softmax of each member, shape (n_classes, n_networks, n_members)."""
+    favoured = draw_categories(law.favour[true_class], rng)
+    rival = draw_categories(law.rival[true_class, favoured], rng)
+    shape, scale = margin_law(true_class, favoured)
+    margin = constants.LEAST_MARGIN + rng.standard_gamma(shape) * scale
     n_families, n_members = len(size), int(size.sum())
     rest = draw_noise(rng, constants.SPREAD_REST, N_CLASSES, n_families)
-    logits = family_logits(shared, rest)
+    logits = family_logits(favoured, rival, margin, rest)
     if n_members == n_families:
         values = draw_noise(rng, SPREAD_NETWORK_SINGLE, N_CLASSES, N_NETWORKS, n_families)
         values += logits[:, None, :]
@@ -161,12 +138,15 @@ def draw_noise(rng: np.random.Generator, spread: float, *shape: int) -> Singles:
     return rng.standard_normal(shape, dtype=np.float32) * np.float32(spread)
 
 
-def family_logits(shared: FamilyScores, rest: Singles) -> Singles:
-    """Return the logits that a family's members share, shape (n_classes, n_families)."""
+def family_logits(favoured: Integers, rival: Integers, margin: Floats, rest: Singles) -> Singles:
+    """Return the logits that a family's members share, shape (n_classes, n_families).
+
+    `margin` is that between the class that leads and the one that follows.
+    """
     columns = np.arange(rest.shape[1])
-    logits = rest - (shared.margin + constants.REST_BEHIND).astype(np.float32)
-    logits[shared.rival, columns] = -shared.margin
-    logits[shared.favoured, columns] = 0.0
+    logits = rest - (margin + constants.REST_BEHIND).astype(np.float32)
+    logits[rival, columns] = -margin
+    logits[favoured, columns] = 0.0
     return logits
 
 

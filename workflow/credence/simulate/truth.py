@@ -20,7 +20,6 @@ from credence.simulate import law as constants
 from credence.simulate.law import N_CLASSES, N_NETWORKS, SCALE, ScoreLaw, score_law
 from credence.simulate.scores import (
     SPREAD_NETWORK_SINGLE,
-    FamilyScores,
     draw_noise,
     family_logits,
     margin_law,
@@ -33,14 +32,7 @@ RIVAL_WINS = 0.05  # about how often
 LEAST_ROWS = 200  # for each favoured class and rival
 ROWS_PER_BLOCK = 500
 # Margins at which scores are computed: dense where the rival may still win.
-NODES = np.concatenate(
-    [
-        constants.LEAST_MARGIN + np.arange(0.0, 3.0, 0.25),
-        constants.LEAST_MARGIN + np.arange(3.0, 7.0, 0.5),
-        constants.LEAST_MARGIN + np.arange(7.0, 13.0, 1.0),
-        constants.LEAST_MARGIN + np.arange(13.0, 28.0, 3.0),
-    ]
-)
+NODES = constants.LEAST_MARGIN + np.r_[0:3:0.25, 3:7:0.5, 7:13:1.0, 13:28:3.0]
 PARTS_PER_NODE = 8  # between two nodes scores are interpolated
 LEAST_GAP = 1e-9  # of a score below the scale, before its logit is taken
 SMOOTHING = 0.12  # standard deviation, on the axis of `_stretched`
@@ -182,10 +174,10 @@ def _at_nodes(
     # exp(-sharpness a), network by network.
     rest = draw_noise(rng, constants.SPREAD_REST, N_CLASSES, n_rows)
     none = np.zeros(n_rows)
-    shared = FamilyScores(np.full(n_rows, favoured), np.full(n_rows, rival), none)
+    classes = np.full(n_rows, favoured), np.full(n_rows, rival)
     values = draw_noise(rng, SPREAD_NETWORK_SINGLE, N_CLASSES, N_NETWORKS, n_rows)
     member = draw_noise(rng, constants.SPREAD_MEMBER, N_CLASSES, n_rows)
-    values += (family_logits(shared, rest) + member)[:, None, :]
+    values += (family_logits(*classes, none, rest) + member)[:, None, :]
     exponential = softmax_in_place(law, values).astype(np.float64)
     leader = exponential[favoured].copy()
     exponential[favoured] = 0.0

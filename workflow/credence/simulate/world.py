@@ -8,17 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from credence.predictions import Floats, Integers, Labelled, Strings, from_scores, label
-from credence.simulate.law import (
-    CLASS_NAMES,
-    N_CLASSES,
-    RESOLUTION,
-    SCALE,
-    USE_PREVALENCE,
-    WorldSettings,
-    score_law,
-)
-from credence.simulate.scores import draw_scores, rounded
+from credence.predictions import Floats, Integers, Labelled, Strings
+from credence.simulate.law import CLASS_NAMES, N_CLASSES, USE_PREVALENCE, WorldSettings, score_law
+from credence.simulate.scores import as_labelled, draw_scores
 from credence.simulate.sequences import (
     Families,
     draw_families,
@@ -115,10 +107,8 @@ def assemble(
     sequences: Strings,
 ) -> SimulatedSet:
     """Return a set of these arrays, its scores rounded as a table shows them."""
-    predictions = from_scores(
-        ids, CLASS_NAMES, rounded(scores), SCALE, RESOLUTION, network_scores=networks
-    )
-    return SimulatedSet(label(predictions, true_class, cluster=family), sequences, scores)
+    labelled = as_labelled(ids, true_class, family, scores, networks)
+    return SimulatedSet(labelled, sequences, scores)
 
 
 def labelled_ids(true_class: Integers, counts: Integers) -> Strings:
@@ -297,6 +287,7 @@ def _mixed_trove(
     short = [row for row in bridged if len(sequences[row]) <= LONGEST_BRIDGED]
     for first, second in list(zip(short[0::2], short[1::2], strict=False))[:n]:
         sequence, both = sequences[first] + sequences[second], f"{family[first]}+{family[second]}"
-        drawn, source = new_scores(classes[first]), (ids[first], ids[second])
-        rows.append(_Row(sequence, classes[first], both, *drawn, "bridge", source))
+        sources = ids[first], ids[second]
+        drawn = new_scores(classes[first])
+        rows.append(_Row(sequence, classes[first], both, *drawn, "bridge", sources))
     return rows
