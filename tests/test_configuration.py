@@ -55,7 +55,7 @@ def test_a_folder_is_no_configuration() -> None:
 
 def test_few_lines_are_enough() -> None:
     settings = configuration.load("minimal.yaml")
-    assert settings.run == settings.title == "mylab"
+    assert settings.run == json.loads(settings.report_json)["title"] == "mylab"
     assert settings.method == "kernel"
     assert settings.methods == ("class_only", "histogram", "kernel", "cumulative")
     assert settings.calibration_set.scores == ("scores.csv",)
@@ -73,7 +73,7 @@ def test_few_lines_are_enough() -> None:
 
 def test_all_that_is_written_is_kept() -> None:
     settings = configuration.load("full.yaml")
-    assert settings.title == "Fibres of 2026: a lab's own"
+    assert json.loads(settings.report_json)["title"] == "Fibres of 2026: a lab's own"
     assert settings.methods == ("class_only", "cumulative")  # the chosen one is compared too
     assert [entry.name for entry in settings.use_sets] == ["one", "two"]
     assert settings.calibration_set.label_table == "scores.csv"

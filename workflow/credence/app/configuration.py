@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -142,19 +141,18 @@ class Configuration:
     """Everything that a run is given."""
 
     where: str  # The file that says it
+    run: str  # Its name
     values: Mapping[str, Any]  # All settings, defaults included, as plain data
+    settings: Settings  # Those of all stages, the chosen method in canonical spelling
     calibration_set: TableSet  # The labelled proteins
     use_sets: tuple[TableSet, ...]  # The tables that are to be given confidences
     # Methods compared, in canonical spelling; the chosen one is among them.
     methods: tuple[str, ...]
     method: str  # The chosen one
-    troves: tuple[Trove, ...] = ()  # What joins the calibration set, in order
-
-    @cached_property
-    def settings(self) -> Settings:
-        """The settings of all stages, the chosen method in canonical spelling."""
-        stated = Settings().with_values({name: self.values[name] for name in SECTIONS})
-        return stated.with_values({"calibration": {"method": self.method}})
+    troves: tuple[Trove, ...]  # What joins the calibration set, in order
+    training_proteins: str | None  # FASTA file of what the classifier was trained on
+    cluster_table: str | None  # A table of clusters that the user made
+    evidence: str | None  # The table of what events need beside scores
 
     def stage_json(self, stage: str, **own: Mapping[str, Any]) -> str:
         """Return what a stage uses as one line of JSON; `own` holds values for one job."""
@@ -184,16 +182,6 @@ class Configuration:
         return tuple(f"{number:02d}-{name}" for number, name in enumerate(names))
 
     @property
-    def run(self) -> str:
-        """Name of the run."""
-        return str(self.values["run"])
-
-    @property
-    def title(self) -> str:
-        """Heading of the page."""
-        return str(self.values["title"]) or self.run
-
-    @property
     def has_demo(self) -> bool:
         """Whether the inputs are to be simulated first."""
         return "demo" in self.values
@@ -204,26 +192,10 @@ class Configuration:
         return json.dumps(self.values["demo"])
 
     @property
-    def training_proteins(self) -> str | None:
-        """FASTA file of what the classifier was trained on."""
-        path = self.values["training"]["proteins"]
-        return None if path is None else str(path)
-
-    @property
-    def cluster_table(self) -> str | None:
-        """A table of clusters that the user made."""
-        return self.settings.clustering.table
-
-    @property
     def has_events(self) -> bool:
         """Whether any event is asked for."""
         asked = self.settings.events
         return bool(asked.ask or asked.groups or asked.rules)
-
-    @property
-    def evidence(self) -> str | None:
-        """The table of what events need beside scores."""
-        return self.settings.events.evidence
 
     @property
     def report_json(self) -> str:
@@ -232,15 +204,13 @@ class Configuration:
         How work is divided is left out: the page is the same bytes either way.
         """
         values = {name: value for name, value in self.values.items() if name != "scatter"}
-        return json.dumps(
-            {
-                "run": self.run,
-                "title": self.title,
-                "simulated": bool(self.values["simulated"]),
-                "settings": dict(flat(values)),
-            },
-            ensure_ascii=False,
-        )
+        found = {
+            "run": self.run,
+            "title": values["title"] or self.run,
+            "simulated": values["simulated"],
+            "settings": dict(flat(values)),
+        }
+        return json.dumps(found, ensure_ascii=False)
 
 
 def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[str, str]]:
@@ -314,13 +284,11 @@ def named_calibration(calibration: str | None, release: str | None, config: str)
 
 
 def _merged(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(values)
-    for name, value in overrides.items():
-        below = merged.get(name)
-        if isinstance(below, dict) and isinstance(value, Mapping):
-            merged[name] = _merged(below, value)
-        else:
-            merged[name] = value
+    merged = {**values, **overrides}
+    for name in values.keys() & overrides.keys():
+        below, above = values[name], overrides[name]
+        if isinstance(below, dict) and isinstance(above, Mapping):
+            merged[name] = _merged(below, above)
     return merged
 
 
@@ -366,8 +334,21 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
         for entry in values["use_sets"]
     )
     troves = tuple(trove_of(entry, values["calibration_set"]) for entry in values["troves"])
+    settings = Settings().with_values({name: values[name] for name in SECTIONS})
+    settings = settings.with_values({"calibration": {"method": chosen}})
     return Configuration(
-        document.where, values, calibration_set, use_sets, methods, chosen, troves
+        where=document.where,
+        run=values["run"],
+        values=values,
+        settings=settings,
+        calibration_set=calibration_set,
+        use_sets=use_sets,
+        methods=methods,
+        method=chosen,
+        troves=troves,
+        training_proteins=values["training"]["proteins"],
+        cluster_table=settings.clustering.table,
+        evidence=settings.events.evidence,
     )
 
 
@@ -403,30 +384,28 @@ def for_workflow(
             )
         if not files and dict(given) != dict(overrides):
             return from_mapping(given, "configuration of the module")
-        path = Path(files[0]) if files else Path(CONFIGURATION_FILE)
-        return load(_short(path), overrides)
+        path, here = Path(files[0]) if files else Path(CONFIGURATION_FILE), Path.cwd()
+        # As it is seen from here, where it lies below.
+        return load(path.relative_to(here) if path.is_relative_to(here) else path, overrides)
     except InputError as error:
         raise WorkflowError(error.text()) from None
 
 
-def _short(path: Path) -> Path:
-    """Return the path as seen from here, where it lies below."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+def _packed(*path: str) -> Path:
+    """Return a file that an installed package holds, and a checkout beside its workflow."""
+    folder = workflow_folder()
+    inside = folder.joinpath(*path)
+    return inside if inside.exists() else folder.parent.joinpath(*path)
 
 
 def demo_text() -> str:
     """Return the configuration of the demo, as it stands at the top of a checkout."""
-    folder = workflow_folder()
-    inside = folder / CONFIGURATION_FILE
-    return (inside if inside.exists() else folder.parent / CONFIGURATION_FILE).read_text("utf-8")
+    return _packed(CONFIGURATION_FILE).read_text("utf-8")
 
 
 def environment_file() -> Path:
     """Return the conda environment that the package is pinned in."""
-    folder = workflow_folder()
-    inside = folder / "envs" / "credence.yaml"
-    return inside if inside.exists() else folder.parent / "envs" / "credence.yaml"
+    return _packed("envs", "credence.yaml")
 
 
 def option(name: str, value: Any) -> list[str]:
@@ -469,27 +448,23 @@ def megabytes(paths: Iterable[str]) -> float:
     return sum(file.stat().st_size * PACKED.get(file.suffix, 1) for file in files) / MB
 
 
-def memory(least: float, for_each_mb: float = 0.0) -> Need:
-    """Return what `mem_mb` of a rule is: a function of its input and of the attempt.
+def minutes(least: float, for_each_mb: float = 0.0) -> Need:
+    """Return what `runtime` of a rule is: a function of its input and of the attempt.
 
     While input is missing the function raises FileNotFoundError, which is how
-    Snakemake learns that the need cannot be known yet; it asks again. What
-    Snakemake itself takes on a node comes on top.
+    Snakemake learns that the need cannot be known yet; it asks again.
     """
-    return _growing(least + ABOVE, for_each_mb)
 
-
-def minutes(least: float, for_each_mb: float = 0.0) -> Need:
-    """Return what `runtime` of a rule is, in minutes, as :func:`memory` does."""
-    return _growing(least, for_each_mb)
-
-
-def _growing(least: float, for_each_mb: float) -> Need:
     def need(wildcards: Any, input: Iterable[str], attempt: int) -> int:
         more: int = MORE ** (attempt - 1)
         return round((least + for_each_mb * megabytes(input)) * more)
 
     return need
+
+
+def memory(least: float, for_each_mb: float = 0.0) -> Need:
+    """Return what `mem_mb` of a rule is, as :func:`minutes` does, with Snakemake on top."""
+    return minutes(least + ABOVE, for_each_mb)
 
 
 def several(wildcards: Any, input: Iterable[str]) -> int:

@@ -12,6 +12,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from credence.problems import InputError, refuse
@@ -70,17 +71,23 @@ def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
         before = text[:place].rstrip()
         comma = "" if before.endswith(",") else ","
         edited = f"{before}{comma} {inline(dict(entry))}{text[place:]}"
-    elif value.id == "sequence" and value.value:
-        indent = value.start_mark.column
-        place = _after_comments(lines, _last_line(value.value[-1]) + 1, indent)
-        block = _block(entry, indent)
-        edited = "".join([*lines[:place], *(line + end for line in block), *lines[place:]])
     else:
-        edited = _into_empty(lines, key, value, entry, end)
+        if value.id == "sequence" and value.value:
+            indent = value.start_mark.column
+            place = _last_line(value.value[-1]) + 1
+            # The comments that belong to an item stand deeper.
+            while place < len(lines) and re.match(rf" {{{indent + 1},}}#", lines[place]):
+                place += 1
+        else:  # an empty list, or nothing
+            indent, place = key.start_mark.column + 2, key.start_mark.line + 1
+            start, stop, line = value.start_mark, value.end_mark, lines[place - 1]
+            if start.line == stop.line == place - 1:
+                lines[place - 1] = line[: start.column].rstrip(" ") + line[stop.column :]
+        lines[place:place] = [line + end for line in _block(entry, indent)]
+        edited = "".join(lines)
     data = parse_document(text, where).data
     wanted = {**data, TROVES: [*(data.get(TROVES) or []), dict(entry)]}
-    _require(edited, wanted, where, "\n".join(_block(entry, 2)))
-    return edited
+    return _checked(edited, wanted, where, "write by hand:\n" + "\n".join(_block(entry, 2)))
 
 
 def without_trove(text: str, position: int, where: str) -> str:
@@ -89,18 +96,27 @@ def without_trove(text: str, position: int, where: str) -> str:
     lines = text.splitlines(keepends=True)
     item = value.value[position]
     if value.flow_style:
-        edited = _without_inline(text, value, position)
+        places = [(one.start_mark.index, one.end_mark.index) for one in value.value]
+        if position > 0:
+            start, stop = places[position - 1][1], places[position][1]
+        else:
+            start, stop = places[0][0], places[1][0] if len(places) > 1 else places[0][1]
+        edited = text[:start] + text[stop:]
     else:
-        start, stop = _dash_line(lines, item), _last_line(item) + 1
+        start, stop = item.start_mark.line, _last_line(item) + 1
+        while not lines[start].lstrip().startswith("-"):
+            start -= 1
         lines[start:stop] = []
         if len(value.value) == 1:
-            key = _key_line(lines, start)
-            lines[key] = re.sub(rf"({TROVES}[\"']?\s*:)", r"\1 []", lines[key], count=1)
+            named = rf"\s*[\"']?{TROVES}[\"']?\s*:"
+            place = start - 1
+            while not (match := re.match(named, lines[place])):
+                place -= 1
+            lines[place] = f"{match[0]} []{lines[place][match.end() :]}"
         edited = "".join(lines)
     data = parse_document(text, where).data
     left = [entry for at, entry in enumerate(data[TROVES]) if at != position]
-    _require(edited, {**data, TROVES: left}, where, "")
-    return edited
+    return _checked(edited, {**data, TROVES: left}, where, "take the entry out by hand.")
 
 
 def _nodes(text: str, where: str) -> tuple[Any, Any, Any]:
@@ -128,48 +144,6 @@ def _last_line(node: Any) -> int:
             if part.start_mark.index < part.end_mark.index:
                 lines.append(_last_line(part))
     return max(lines)
-
-
-def _after_comments(lines: list[str], line: int, indent: int) -> int:
-    """Return the line behind the comments that belong to an item: they stand deeper."""
-    while line < len(lines) and re.match(rf" {{{indent + 1},}}#", lines[line]):
-        line += 1
-    return line
-
-
-def _dash_line(lines: list[str], item: Any) -> int:
-    """Return the line of the dash of an item."""
-    line = int(item.start_mark.line)
-    while not lines[line].lstrip().startswith("-"):
-        line -= 1
-    return line
-
-
-def _key_line(lines: list[str], below: int) -> int:
-    """Return the line of the list's name, above a line."""
-    line = below - 1
-    while not re.match(rf"\s*[\"']?{TROVES}[\"']?\s*:", lines[line]):
-        line -= 1
-    return line
-
-
-def _into_empty(lines: list[str], key: Any, value: Any, entry: Mapping[str, Any], end: str) -> str:
-    """Return the text with a block in place of an empty list or of nothing."""
-    place, start, stop = key.start_mark.line, value.start_mark, value.end_mark
-    line = lines[place]
-    if start.line == stop.line == place:
-        lines[place] = line[: start.column].rstrip(" ") + line[stop.column :]
-    block = [row + end for row in _block(entry, key.start_mark.column + 2)]
-    return "".join([*lines[: place + 1], *block, *lines[place + 1 :]])
-
-
-def _without_inline(text: str, value: Any, position: int) -> str:
-    """Return the text without an item of a list in brackets."""
-    items = value.value
-    if position > 0:
-        return text[: items[position - 1].end_mark.index] + text[items[position].end_mark.index :]
-    stop = items[1].start_mark if len(items) > 1 else items[0].end_mark
-    return text[: items[0].start_mark.index] + text[stop.index :]
 
 
 def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
@@ -202,13 +176,10 @@ def inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _require(edited: str, wanted: Mapping[str, Any], where: str, block: str) -> None:
-    """Refuse an edit that does not say what was meant; the user makes it by hand then."""
-    try:
+def _checked(edited: str, wanted: Mapping[str, Any], where: str, otherwise: str) -> str:
+    """Return an edit; refuse one that does not say what was meant, which is made by hand then."""
+    with suppress(InputError):
         if parse_document(edited, where).data == wanted:
-            return
-    except InputError:
-        pass
-    remedy = "Write it so that troves is a list of lines that begin with '- '"
-    remedy += f", or write by hand:\n{block}" if block else ", or take the entry out by hand."
+            return edited
+    remedy = f"Write it so that troves is a list of lines that begin with '- ', or {otherwise}"
     raise refuse(where, "the list troves is written in a way that is not edited here.", remedy)

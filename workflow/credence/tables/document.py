@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -157,29 +159,23 @@ class _Builder:
         return data
 
     def _scalar(self, node: Any, path: SettingPath) -> Any:
-        kind = str(node.tag).removeprefix(CORE_TAGS)
-        text = str(node.value)
+        kind, text = str(node.tag).removeprefix(CORE_TAGS), str(node.value)
         if kind == "null":
             return None
         if kind == "bool":
             return text.lower() == "true"
         if kind in ("int", "float"):
-            return self._number(node, path, kind, text)
+            digits = text.replace("_", "").lower()
+            with suppress(ValueError):
+                number = int(digits, 0) if kind == "int" else float(digits.replace(".inf", "inf"))
+                if abs(number) < math.inf:
+                    return number
+            self._report(node, path, f"{text!r} is not a number.", "Give a finite number.")
+            return None
         if kind in ("str", "timestamp", "value", "merge"):
             return text
         self._report(node, path, f"the tag {kind!r} is not allowed.", "Remove it.")
         return None
-
-    def _number(self, node: Any, path: SettingPath, kind: str, text: str) -> int | float | None:
-        digits = text.replace("_", "").lower()
-        try:
-            number = int(digits, 0) if kind == "int" else float(digits.replace(".inf", "inf"))
-        except ValueError:
-            number = float("nan")
-        if number != number or number in (float("inf"), float("-inf")):
-            self._report(node, path, f"{text!r} is not a number.", "Give a finite number.")
-            return None
-        return number
 
     def _report(self, node: Any, path: SettingPath, what: str, remedy: str) -> None:
         line = node.start_mark.line + 1
@@ -196,6 +192,12 @@ TYPE_WORDS = {
     "array": "a list",
     "object": "a group of settings",
     "null": "null",
+}
+LIMITS = {
+    "minimum": "of at least",
+    "exclusiveMinimum": "above",
+    "maximum": "of at most",
+    "exclusiveMaximum": "below",
 }
 
 
@@ -280,29 +282,23 @@ def _problems_of(error: Any, document: Document) -> Iterator[Problem]:
 
 def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str]:
     """Return what is wrong with a value, and the order that makes it right."""
-    match validator:
-        case "type":
-            order = _order(rule)
-            if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
-                order = f'Write "{shown(value)}", in quotes.'
-            found = f"{shown(value)} is not {_wanted(rule)}.", order
-        case "enum":
-            remedy = nearest(str(value), [str(word) for word in rule["enum"]])
-            found = f"{shown(value)} is not allowed.", remedy
-        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
-            found = f"{value!r} is out of range.", _order(rule)
-        case "pattern":
-            remedy = "Use letters, digits, - and _ only, a letter or digit first."
-            found = f"{value!r} cannot name a folder.", remedy
-        case "minItems":
-            found = "the list is too short.", f"Give at least {rule['minItems']}."
-        case "minLength":
-            found = "the text is empty.", "Give a name."
-        case "uniqueItems":
-            found = "an entry stands twice.", "Remove one of the two."
-        case _:
-            raise AssertionError(f"the schema uses {validator!r}, which has no message")
-    return found
+    if validator == "type":
+        order = _order(rule)
+        if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
+            order = f'Write "{shown(value)}", in quotes.'
+        return f"{shown(value)} is not {_wanted(rule)}.", order
+    if validator == "enum":
+        return f"{shown(value)} is not allowed.", nearest(str(value), list(map(str, rule["enum"])))
+    if validator in LIMITS:
+        return f"{value!r} is out of range.", _order(rule)
+    if validator == "pattern":
+        remedy = "Use letters, digits, - and _ only, a letter or digit first."
+        return f"{value!r} cannot name a folder.", remedy
+    return {
+        "minItems": ("the list is too short.", f"Give at least {rule.get('minItems')}."),
+        "minLength": ("the text is empty.", "Give a name."),
+        "uniqueItems": ("an entry stands twice.", "Remove one of the two."),
+    }[validator]
 
 
 def shown(value: Any) -> str:
@@ -327,13 +323,5 @@ def _order(rule: Schema) -> str:
         return f"Give {_wanted(rule)}."
     if "minimum" in rule and "maximum" in rule:
         return f"Give {TYPE_WORDS[main]} from {rule['minimum']:g} to {rule['maximum']:g}."
-    limits = []
-    if "minimum" in rule:
-        limits.append(f"of at least {rule['minimum']:g}")
-    if "exclusiveMinimum" in rule:
-        limits.append(f"above {rule['exclusiveMinimum']:g}")
-    if "maximum" in rule:
-        limits.append(f"of at most {rule['maximum']:g}")
-    if "exclusiveMaximum" in rule:
-        limits.append(f"below {rule['exclusiveMaximum']:g}")
+    limits = [f"{words} {rule[key]:g}" for key, words in LIMITS.items() if key in rule]
     return f"Give {TYPE_WORDS[main]} {' and '.join(limits)}".rstrip() + "."
