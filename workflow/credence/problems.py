@@ -7,11 +7,22 @@ problems found, so that a user fixes a file once and not line by line.
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 MOST_PROBLEMS_SHOWN = 20  # DESIGN section 5: the first 20, then a count
+
+# What a system refuses to whoever writes, wherever: what is wrong, and the remedy.
+DISK_ERRORS = {
+    errno.ENOSPC: ("the disk is full", "Make room, or write to another disk."),
+    errno.EDQUOT: ("your quota of disk space is used up", "Make room, or write elsewhere."),
+    errno.EFBIG: ("the file grew past the size allowed", "Raise the limit (ulimit -f)."),
+    errno.EROFS: ("the disk is read-only", "Write to another disk."),
+    errno.EIO: ("the disk reports an error", "Check the disk, then run the command again."),
+    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter name."),
+}
 
 
 @dataclass(frozen=True)

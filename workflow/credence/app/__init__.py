@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from credence import __version__
-from credence.problems import InputError, nearest
+from credence.problems import DISK_ERRORS, InputError, nearest
 
 # Name of the command and its line in `credence --help`, listed here so that help and
 # completion import none of them.
@@ -61,9 +61,8 @@ class LazyGroup(click.Group):
         """Return a command, or None where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        name, inside = MODULES.get(cmd_name, "commands"), "command"
-        if name == "commands":
-            inside = cmd_name
+        name = MODULES.get(cmd_name, "commands")
+        inside = cmd_name if name == "commands" else "command"
         command = getattr(importlib.import_module(f"credence.app.{name}"), inside)
         assert isinstance(command, click.Command)
         return command
@@ -104,18 +103,13 @@ BUG = 1
 # log of a rule that failed, to tell the two exit codes apart.
 FIXABLE_LINE = "Fix this and run the command again."
 
-SYSTEM_REMEDIES = {
-    errno.ENOSPC: ("the disk is full", "Free some space, then run the command again."),
-    errno.EDQUOT: ("your quota is used up", "Free some space, then run the command again."),
+SYSTEM_ERRORS = DISK_ERRORS | {
     errno.EACCES: ("permission denied", "Give yourself the right to it, or choose another path."),
     errno.EPERM: ("permission denied", "Give yourself the right to it, or choose another path."),
-    errno.EROFS: ("the disk is read-only", "Choose a path on a disk that can be written."),
     errno.ENOENT: ("there is no such file", "Fix the path."),
     errno.EISDIR: ("this is a folder", "Name a file."),
     errno.ENOTDIR: ("a file stands where a folder should", "Fix the path."),
-    errno.ENAMETOOLONG: ("the name is too long", "Choose a shorter one."),
     errno.EMFILE: ("too many files are open", "Raise the limit with: ulimit -n 4096."),
-    errno.EIO: ("the disk does not answer", "Check the disk, then run the command again."),
 }
 
 
@@ -123,28 +117,26 @@ def explain(error: Exception) -> str | None:
     """Return what to tell the user, or None where the error is a bug.
 
     >>> print(explain(OSError(errno.ENOSPC, "No space left on device", "out.tsv")))
-    out.tsv: the disk is full. Free some space, then run the command again.
+    out.tsv: the disk is full. Make room, or write to another disk.
     Fix this and run the command again.
     >>> explain(KeyError("x")) is None
     True
     """
     if isinstance(error, InputError):
-        return f"{error.text()}\n{FIXABLE_LINE}"
-    if isinstance(error, OSError) and error.errno in SYSTEM_REMEDIES:
-        what, remedy = SYSTEM_REMEDIES[error.errno]
-        where = error.filename or "the system"
-        return f"{where}: {what}. {remedy}\n{FIXABLE_LINE}"
-    if isinstance(error, ModuleNotFoundError):
-        return (
+        text = error.text()
+    elif isinstance(error, OSError) and error.errno in SYSTEM_ERRORS:
+        what, remedy = SYSTEM_ERRORS[error.errno]
+        text = f"{error.filename or 'the system'}: {what}. {remedy}"
+    elif isinstance(error, ModuleNotFoundError):
+        text = (
             f"The Python package {error.name!r} is not installed here. What installs it is said "
-            f"by: credence doctor\n{FIXABLE_LINE}"
+            "by: credence doctor"
         )
-    if isinstance(error, MemoryError):
-        return (
-            "The memory is used up. Close other programs or use a machine with more.\n"
-            f"{FIXABLE_LINE}"
-        )
-    return None
+    elif isinstance(error, MemoryError):
+        text = "The memory is used up. Close other programs or use a machine with more."
+    else:
+        return None
+    return f"{text}\n{FIXABLE_LINE}"
 
 
 def run_command_line(arguments: Sequence[str] | None = None) -> int:

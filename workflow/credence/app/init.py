@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -35,24 +36,15 @@ use_sets: []  # tables that are to be given confidences:
 )
 @click.argument("name")
 @click.option("--scores", required=True, help="Score table of labelled proteins.")
-@click.option("--format", "format_", help="Its format; proposed where it is not stated.")
 @file_options(
+    format="Its format; proposed where it is not stated.",
     labels="Table of true classes (id, true_class), if not in the scores.",
     proteins="FASTA file of the same proteins.",
     training="FASTA file of the classifier's training set.",
 )
 @click.option("--use", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
-def command(
-    name: str,
-    scores: str,
-    format_: str | None,
-    labels: str | None,
-    proteins: str | None,
-    training: str | None,
-    use: tuple[str, ...],
-    out: str | None,
-) -> None:
+def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **given: Any) -> None:
     """Write a commented configuration, NAME.yaml, for your tables.
 
     It looks at the tables, states the formats that they fit, and checks what it
@@ -68,17 +60,17 @@ def command(
     path = Path(out or f"{name}.yaml")
     if path.exists():
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
-    schema = configuration.load_schema()
+    schema, labels = configuration.load_schema(), given["labels"]
     labelled = {
         "scores": scores,
-        "format": format_ or proposed_format(Path(scores)),
+        "format": given["format"] or proposed_format(Path(scores)),
         "labels": None if labels is None else {"table": labels},
-        "proteins": proteins,
+        "proteins": given["proteins"],
     }
     parts = [
         HEAD.format(run=inline(name), file=path),
         section_text("calibration_set", schema, labelled),
-        section_text("training", schema, {"proteins": training}),
+        section_text("training", schema, {"proteins": given["training"]}),
         NO_TROVES,
         _use_sets(name, use),
         *(section_text(section, schema, {}) for section in SECTIONS),
@@ -96,8 +88,7 @@ def _use_sets(name: str, tables: Sequence[str]) -> str:
     if not tables:
         return NO_USE_SETS
     lines = ["use_sets:  # tables that are to be given confidences"]
-    for table in tables:
-        title = _name_of(table, tables)
+    for table, title in zip(tables, _names_of(tables), strict=True):
         lines += [
             f"  - name: {inline(title)}  # reports/{name}/{title}/confidences.tsv",
             f"    scores: {inline(table)}",
@@ -106,13 +97,13 @@ def _use_sets(name: str, tables: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _name_of(table: str, tables: Sequence[str]) -> str:
-    """Return a name for a use-set: that of its file, numbered where two are alike."""
-
-    def stem(path: str) -> str:
-        word = re.sub(r"[^A-Za-z0-9_-]+", "-", Path(path).name.split(".")[0]).lstrip("-_")
-        return word or "use"
-
-    alike = [entry for entry in tables if stem(entry) == stem(table)]
-    place = alike.index(table)
-    return stem(table) + (f"-{place + 1}" if len(alike) > 1 else "")
+def _names_of(tables: Sequence[str]) -> list[str]:
+    """Return a name for each use-set: that of its file, numbered where two are alike."""
+    words = [re.sub(r"[^A-Za-z0-9_-]+", "-", Path(path).name.split(".")[0]) for path in tables]
+    stems = [word.lstrip("-_") or "use" for word in words]
+    # A table that is given twice has one name, which the check refuses.
+    places = map(tables.index, tables)
+    return [
+        stem if stems.count(stem) == 1 else f"{stem}-{stems[: place + 1].count(stem)}"
+        for place, stem in zip(places, stems, strict=True)
+    ]

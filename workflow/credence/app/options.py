@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
+from credence.problems import nearest, raise_any, refuse
 from credence.settings import SettingRule, kind_of, schema_of, setting_rules
 from credence.stages.settings import SECTIONS, USES, Settings
 
@@ -90,8 +91,7 @@ def stage_command(target: str, example: str) -> Callable[[Callable[[], None]], S
     """Return a decorator that makes a :class:`StageCommand`; what it decorates holds the help."""
 
     def decorate(described: Callable[[], None]) -> StageCommand:
-        command = click.command(cls=StageCommand, epilog=f"Example: credence {example}")
-        made = command(described)
+        made = click.command(cls=StageCommand, epilog=f"Example: credence {example}")(described)
         made.target = target
         return made
 
@@ -104,35 +104,31 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
     kind, may_be_absent = kind_of(SECTIONS[section], name)
     word = rule.option or "--" + name.replace("_", "-")
     text = f"{rule.text[0].upper()}{rule.text[1:]}."
-    variable = f"{section}_{name}"
+    facts: dict[str, Any] = {"help": text}
     if kind is bool:
-        names = word if default is False else f"{word}/--no-{word[2:]}"
-        return click.option(names, variable, is_flag=True, default=None, help=text)
-    if kind is tuple:
-        return click.option(word, variable, multiple=True, help=f"{text} Repeat it.")
-    if kind is not str and kind not in (int, float):
-        return click.option(word, variable, callback=_mapping, help=f"{text} As JSON.")
-    type_ = _number(kind, rule) if kind in (int, float) else _word(rule)
-    shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
-    alone: dict[str, Any] = {"is_flag": False, "flag_value": rule.alone} if rule.alone else {}
-    return click.option(
-        word,
-        variable,
-        type=OrNone(type_) if may_be_absent else type_,
-        help=f"{text}  [default: {shown}]",
-        **alone,
-    )
+        word = word if default is False else f"{word}/--no-{word[2:]}"
+        facts |= {"is_flag": True, "default": None}
+    elif kind is tuple:
+        facts |= {"multiple": True, "help": f"{text} Repeat it."}
+    elif kind not in (str, int, float):
+        facts |= {"callback": _mapping, "help": f"{text} As JSON."}
+    else:
+        type_ = _type_of(kind, rule)
+        shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
+        facts["type"] = OrNone(type_) if may_be_absent else type_
+        facts["help"] = f"{text}  [default: {shown}]"
+        if rule.alone:
+            facts |= {"is_flag": False, "flag_value": rule.alone}
+    return click.option(word, f"{section}_{name}", **facts)
 
 
-def _number(kind: type, rule: SettingRule) -> Any:
-    low, high = (
-        one if other is None else other
-        for one, other in ((rule.low, rule.above), (rule.high, rule.below))
-    )
+def _type_of(kind: type, rule: SettingRule) -> Any:
+    if kind is str:
+        return KnownWord(rule.choices) if rule.choices else click.STRING
+    low: Any = rule.low if rule.above is None else rule.above
+    high: Any = rule.high if rule.below is None else rule.below
     if kind is int:
-        return click.IntRange(
-            None if low is None else int(low), None if high is None else int(high)
-        )
+        return click.IntRange(low, high)
     return Finite(low, high, min_open=rule.above is not None, max_open=rule.below is not None)
 
 
@@ -153,15 +149,9 @@ class KnownWord(click.Choice):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
         """Return the word."""
         if value not in self.choices and param is not None:
-            from credence.problems import nearest, refuse
-
             name = param.opts[0].removeprefix("--").replace("-", " ")
             raise refuse(param.opts[0], f"{value!r} is no {name}.", nearest(value, self.choices))
         return super().convert(value, param, ctx)
-
-
-def _word(rule: SettingRule) -> Any:
-    return KnownWord(rule.choices) if rule.choices else click.STRING
 
 
 def _mapping(context: click.Context, option: click.Parameter, value: str | None) -> Any:
@@ -175,19 +165,13 @@ def _parsed(text: str, stage: str) -> dict[str, dict[str, Any]]:
     """Return checked sections of --settings; refuse what a configuration would refuse."""
     if text == "{}":
         return {}
-    from credence.problems import InputError
     from credence.stages.reading import json_settings
     from credence.tables.document import Document, schema_problems
 
-    values: Mapping[str, Any] = json_settings(text, "--settings")
-    schema = {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {name: schema_of(SECTIONS[name]) for name in USES[stage]},
-    }
-    problems = list(schema_problems(Document("--settings", dict(values), {}), schema))
-    if problems:
-        raise InputError(problems)
+    values = dict(json_settings(text, "--settings"))
+    sections = {name: schema_of(SECTIONS[name]) for name in USES[stage]}
+    schema = {"type": "object", "additionalProperties": False, "properties": sections}
+    raise_any(schema_problems(Document("--settings", values, {}), schema))
     return {section: dict(entries) for section, entries in values.items()}
 
 

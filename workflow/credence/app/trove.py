@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from credence.app.configuration import Configuration
     from credence.problems import Problem
-    from credence.stages.settings import Trove
 
 TOPS = ("results", "reports")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -68,6 +66,7 @@ def add(name: str, config: str, **given: Any) -> None:
     given |= {"name": name, "scores": scores[0] if len(scores) == 1 else list(scores)}
     entry = {key: given[key] for key in OPTIONS if given[key] is not None}
     old = configuration.load(config)  # what is wrong before is named by its own lines
+    problems: list[Problem] = []
     unreadable: list[Problem] = []
     digests: dict[str, str] = {}
     for file in (*scores, *filter(None, (given[key] for key in ("fasta", "labels", "clusters")))):
@@ -76,7 +75,14 @@ def add(name: str, config: str, **given: Any) -> None:
     if digests:
         entry["sha256"] = digests
     edited = with_trove(_text(config), entry, config)
-    problems = _entry_problems(edited, config, len(old.troves)) or unreadable
+    with gathering(problems):
+        configuration.loads(edited, config)
+    above = f"troves[{len(old.troves)}]."
+    for at, problem in enumerate(problems):  # What is wrong with the entry is of its option.
+        if (column := problem.column or "").startswith(above):
+            option = OPTIONS.get(column.removeprefix(above), config)
+            problems[at] = replace(problem, where=option, line=None, column=None)
+    problems = problems or unreadable
     if not unreadable:
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
@@ -104,52 +110,29 @@ def _write(config: str, text: str) -> None:
     write_text(Path(config), ("\ufeff" if has_mark else "") + text)
 
 
-def _entry_problems(edited: str, config: str, position: int) -> list[Problem]:
-    """Return what is wrong with the new entry, by the option that gave it."""
-    from credence.app import configuration
-    from credence.problems import gathering
-
-    problems: list[Problem] = []
-    with gathering(problems):
-        configuration.loads(edited, config)
-    above = f"troves[{position}]."
-    return [
-        replace(
-            problem, where=OPTIONS.get(column.removeprefix(above), config), line=None, column=None
-        )
-        if (column := problem.column or "").startswith(above)
-        else problem
-        for problem in problems
-    ]
-
-
 @command.command("list", epilog="Example: credence trove list")
 @config_option
 def list_(config: str) -> None:
     """List the troves in the order in which they join, and what became of them."""
     from credence.app import configuration
-
-    settings = configuration.load(config)
-    for release, trove in zip(settings.releases[1:], settings.troves, strict=True):
-        words = [release, trove.date or "no date", ", ".join(trove.files)]
-        click.echo("\t".join([*words, _state(settings, release, trove)]))
-    if not settings.troves:
-        click.echo("There are no troves. Add one: credence trove add NAME --scores …", err=True)
-
-
-def _state(settings: Configuration, release: str, trove: Trove) -> str:
-    """Return what became of a trove, in words."""
     from credence.releases.files import read_attach_summary
     from credence.stages.troves import digest_problems
 
-    changed = [problem.where for problem in digest_problems(trove.sha256)]
-    if changed:
-        return f"changed since it was added: {', '.join(changed)}"
-    path = Path("results", settings.run, "releases", release, "attach.json")
-    if not path.exists():
-        return "not attached yet"
-    counts: Mapping[str, int] = read_attach_summary(path).counts
-    return ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if n) or "no proteins"
+    settings = configuration.load(config)
+    for release, trove in zip(settings.releases[1:], settings.troves, strict=True):
+        changed = [problem.where for problem in digest_problems(trove.sha256)]
+        path = Path("results", settings.run, "releases", release, "attach.json")
+        if changed:
+            state = f"changed since it was added: {', '.join(changed)}"
+        elif not path.exists():
+            state = "not attached yet"
+        else:
+            counts: Mapping[str, int] = read_attach_summary(path).counts
+            state = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "no proteins"
+        files = ", ".join(trove.files)
+        click.echo("\t".join([release, trove.date or "no date", files, state]))
+    if not settings.troves:
+        click.echo("There are no troves. Add one: credence trove add NAME --scores …", err=True)
 
 
 @command.command(epilog="Example: credence trove remove autumn")

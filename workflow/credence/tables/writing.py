@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from credence.problems import InputError, refuse
+from credence.problems import DISK_ERRORS, refuse
 from credence.records import json_text
 
 DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
@@ -57,38 +57,33 @@ NEEDS_QUOTES = r'[\t\n\r"]'
 # in, so that no two texts become one.
 FORMULA_START = r"^'*[=+\-@\t\r]"
 
-REMEDIES = {
-    errno.ENOSPC: ("the disk is full.", "Make room, or write to another disk."),
-    errno.EDQUOT: ("your quota of disk space is used up.", "Make room, or write elsewhere."),
-    errno.EFBIG: ("the file grew past the size allowed.", "Raise the limit (ulimit -f)."),
-    errno.EROFS: ("the disk is read-only.", "Write to another disk."),
-    errno.EIO: ("the disk reports an error.", "Write to another disk."),
-}
-OPENING_REMEDIES = {
-    errno.EACCES: ("this folder may not be written to.", "Choose a folder of your own."),
-    errno.EPERM: ("this folder may not be written to.", "Choose a folder of your own."),
-    errno.ENOTDIR: ("part of the path is a file, not a folder.", "Choose another folder."),
-    errno.EEXIST: ("part of the path is a file, not a folder.", "Choose another folder."),
-    errno.ENAMETOOLONG: ("the name is too long.", "Choose a shorter name."),
-    errno.ENOENT: ("its folder cannot be made.", "Choose another folder."),
+OPENING_ERRORS = {
+    errno.EACCES: ("this folder may not be written to", "Choose a folder of your own."),
+    errno.EPERM: ("this folder may not be written to", "Choose a folder of your own."),
+    errno.ENOTDIR: ("part of the path is a file, not a folder", "Choose another folder."),
+    errno.EEXIST: ("part of the path is a file, not a folder", "Choose another folder."),
+    errno.ENOENT: ("its folder cannot be made", "Choose another folder."),
 }
 
 
-def _fixable(path: Path, error: OSError, remedies: Mapping[int, tuple[str, str]]) -> InputError:
-    what, remedy = remedies[cast(int, error.errno)]
-    return refuse(str(path), f"cannot be written, {what}", remedy)
+@contextmanager
+def _refusing(path: Path, known: Mapping[int, tuple[str, str]]) -> Iterator[None]:
+    """Refuse with what is wrong and its remedy where the system reports a known error."""
+    try:
+        yield
+    except OSError as error:
+        if (found := known.get(error.errno or 0)) is None:
+            raise
+        raise refuse(str(path), f"cannot be written, {found[0]}.", found[1]) from error
 
 
 def _is_device(path: Path) -> bool:
     """Return whether a path is a device or a pipe; refuse a folder."""
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        if error.errno not in OPENING_REMEDIES:
-            raise
-        raise _fixable(path, error, OPENING_REMEDIES) from error
+    with _refusing(path, DISK_ERRORS | OPENING_ERRORS):
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError:
+            return False
     if stat.S_ISDIR(mode):
         raise refuse(str(path), "this is a folder.", "Give the name of a file to write.")
     return not stat.S_ISREG(mode)
@@ -96,7 +91,7 @@ def _is_device(path: Path) -> bool:
 
 def _open_beside(path: Path) -> tuple[Path, int]:
     """Return a new empty file in the folder of `path`, and the descriptor of its lock."""
-    try:
+    with _refusing(path, DISK_ERRORS | OPENING_ERRORS):
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(path)
         temporary = path.parent / f".{secrets.token_hex(TOKEN_BYTES)}-{path.name}"
@@ -104,11 +99,6 @@ def _open_beside(path: Path) -> tuple[Path, int]:
         lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         with suppress(OSError):  # a file system without locks
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        remedies = OPENING_REMEDIES | REMEDIES
-        if error.errno not in remedies:
-            raise
-        raise _fixable(path, error, remedies) from error
     return temporary, lock
 
 
@@ -141,14 +131,11 @@ def atomic(path: Path) -> Iterator[Path]:
     place = path.resolve()
     temporary, lock = _open_beside(place)
     try:
-        yield temporary
-        with temporary.open("rb+") as handle:
-            os.fsync(handle.fileno())
-        temporary.replace(place)
-    except OSError as error:
-        if error.errno not in REMEDIES:
-            raise
-        raise _fixable(path, error, REMEDIES) from error
+        with _refusing(path, DISK_ERRORS):
+            yield temporary
+            with temporary.open("rb+") as handle:
+                os.fsync(handle.fileno())
+            temporary.replace(place)
     finally:
         os.close(lock)
         temporary.unlink(missing_ok=True)
