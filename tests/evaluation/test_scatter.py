@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from credence.evaluation.measures import both_relatives as both
-from credence.evaluation.measures import both_scatters, relatives_of, scatter_of
+from credence.evaluation.measures import relatives_of, scatter_of, twice
 
 rows_strategy = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.25, 1.0, 3.0]), st.floats(0.5, 4.0)),
@@ -74,7 +74,7 @@ def test_it_is_a_slow_loop_over_clusters_and_pairs(rows: list) -> None:
 def test_each_class_is_stretched_as_if_it_were_alone(rows: list) -> None:
     cluster, losses, weight = arrays(rows)
     block = np.arange(len(rows)) % 2
-    found = both_scatters(both(block, 2, cluster, weight), losses).stretch
+    found = scatter_of(both(block, 2, cluster, weight), twice(losses)).stretch
     for number, chosen in enumerate([block == 0, block == 1, block >= 0]):
         alone = relatives_of(np.zeros_like(cluster[chosen]), 1, cluster[chosen], weight[chosen])
         assert found[number] == pytest.approx(

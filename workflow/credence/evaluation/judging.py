@@ -18,12 +18,13 @@ from credence.evaluation.measures import (
     Measures,
     Scatter,
     both_relatives,
-    both_scatters,
     chances,
     floors,
     in_families,
     measure,
     placements,
+    scatter_of,
+    twice,
 )
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
@@ -91,7 +92,7 @@ def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatte
     """
     name = metric.name
     if name in one.losses:
-        return both_scatters(one.relatives, one.losses[name] - other.losses[name])
+        return scatter_of(one.relatives, twice(one.losses[name] - other.losses[name]))
     first, second = one.scatter[name], other.scatter[name]
     return Scatter(
         np.maximum(first.stretch, second.stretch), np.minimum(first.freedom, second.freedom)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from credence.calibrators.intervals import JEFFREYS, LEAST_FREEDOM, guard_draws
 from credence.draws import cluster_weights, uniform
 from credence.metrics.all_metrics import METRICS
-from credence.metrics.metric import BinSums, Family, Judged, Metric, divide, loss_cells, sum_by
+from credence.metrics.metric import Family, Judged, Metric, divide, loss_cells, sum_by
 from credence.predictions import Floats, Integers
 
 # Of a variance, or of a mean's square: what rounding leaves where clusters or losses are equal.
@@ -122,32 +126,17 @@ def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     )
 
 
-BothRelatives = tuple[RelativePairs, RelativePairs]  # by predicted class, and over all
+def twice(values: Floats | Integers) -> NDArray[Any]:
+    """Return the values by predicted class, and again over all."""
+    return np.tile(values, 2)
 
 
 def both_relatives(
     block: Integers, n_classes: int, unit: Integers, weight: Floats
-) -> BothRelatives:
+) -> RelativePairs:
     """Return which proteins belong together by predicted class, and over all."""
-    return (
-        relatives_of(block, n_classes, unit, weight),
-        relatives_of(np.zeros_like(block), 1, unit, weight),
-    )
-
-
-def both_scatters(relatives: BothRelatives, losses: Floats) -> Scatter:
-    """Return :func:`scatter_of` of each predicted class, then of all."""
-    found = [scatter_of(of, losses) for of in relatives]
-    return Scatter(
-        np.concatenate([one.stretch for one in found]),
-        np.concatenate([one.freedom for one in found]),
-    )
-
-
-def by_weights_alone(relatives: BothRelatives, stretch: Floats) -> Scatter:
-    """Return a scatter whose freedom is Kish's number of clusters less one."""
-    number = np.concatenate([of.n_effective for of in relatives])
-    return Scatter(stretch, np.maximum(number - 1.0, LEAST_FREEDOM))
+    blocks = np.concatenate([block, np.full_like(block, n_classes)])
+    return relatives_of(blocks, n_classes + 1, twice(unit), twice(weight))
 
 
 OUTCOME = 2  # the channel of cells that holds what turned out
@@ -168,47 +157,29 @@ class BinPlaces:
     has_all: bool
 
 
-@dataclass(frozen=True, eq=False)
-class BlockSums:
-    """Sums of every predicted class and of all."""
-
-    classes: Floats  # Per predicted class; no classes where the family is over all alone
-    everything: Floats  # Over all
-
-
 def place(family: Family, judged: Judged, block: Integers, n_blocks: int) -> BinPlaces | None:
     """Return a family's entries, each class in a block of its own."""
-    if family.is_fixed:
-        cells = family.cells(judged)
-        return None if cells is None else _placed(cells, block, n_blocks)
-    parts: list[tuple[Integers, BinSums]] = []
-    for number in range(n_blocks):
-        rows = np.flatnonzero(block == number).astype(np.int64)
-        cells = family.cells(judged.take(rows)) if len(rows) > 0 else None
-        if cells is not None:
-            parts.append((rows[cells.row], _shifted(cells, number)))
-    everything = family.cells(judged)
-    if everything is None:
+    cells = family.cells(judged)
+    if cells is None:
         return None
-    parts.append((everything.row, _shifted(everything, n_blocks)))
+    if family.is_fixed:
+        position = block[cells.row] * cells.n_cells + cells.cell
+        return BinPlaces(cells.row, position, n_blocks, cells.n_cells, cells.values, has_all=False)
+    parts = []
+    for number in range(n_blocks):
+        rows = np.flatnonzero(block == number)
+        own = family.cells(judged.take(rows)) if len(rows) > 0 else None
+        if own is not None:
+            parts.append((rows[own.row], number, own))
+    parts.append((cells.row, n_blocks, cells))
     return BinPlaces(
-        np.concatenate([row for row, _ in parts]),
-        np.concatenate([cells.cell for _, cells in parts]),
+        np.concatenate([rows for rows, _, _ in parts]),
+        np.concatenate([number * cells.n_cells + own.cell for _, number, own in parts]),
         n_blocks + 1,
-        everything.n_cells,
-        np.concatenate([cells.values for _, cells in parts], axis=1),
+        cells.n_cells,
+        np.concatenate([own.values for _, _, own in parts], axis=1),
         has_all=True,
     )
-
-
-def _placed(cells: BinSums, block: Integers, n_blocks: int) -> BinPlaces:
-    position = block[cells.row] * cells.n_cells + cells.cell
-    return BinPlaces(cells.row, position, n_blocks, cells.n_cells, cells.values, has_all=False)
-
-
-def _shifted(cells: BinSums, number: int) -> BinSums:
-    cell = cells.cell + number * cells.n_cells
-    return BinSums(cells.row, cell, cells.n_cells, cells.values)
 
 
 def unit_matrices(
@@ -224,7 +195,7 @@ def unit_matrices(
     return found
 
 
-def total_sums(placed: BinPlaces, weight: Floats) -> BlockSums:
+def total_sums(placed: BinPlaces, weight: Floats) -> Floats:
     """Return the sums with the proteins' own weights: one draw, nothing drawn."""
     size = placed.n_blocks * placed.n_cells
     sums = [
@@ -233,59 +204,42 @@ def total_sums(placed: BinPlaces, weight: Floats) -> BlockSums:
     return blocks_of(placed, np.stack(sums)[:, :, None])
 
 
-def drawn_sums(
-    placed: BinPlaces, matrices: Sequence[sparse.csr_array], drawn: Floats
-) -> BlockSums:
+def drawn_sums(placed: BinPlaces, matrices: Sequence[sparse.csr_array], drawn: Floats) -> Floats:
     """Return the sums under drawn weights of the units."""
     return blocks_of(placed, np.stack([matrix @ drawn for matrix in matrices]))
 
 
-def centred(drawn: BlockSums, own: BlockSums) -> BlockSums:
+def centred(drawn: Floats, own: Floats) -> Floats:
     """Return drawn sums less what the sample's means of the cells would give.
 
     A calibration error of these sums is the distance of the draw from the
     sample, as it is of the sample from the truth.
     """
-    return BlockSums(
-        _centred(drawn.classes, own.classes), _centred(drawn.everything, own.everything)
-    )
-
-
-def _centred(drawn: Floats, own: Floats) -> Floats:
     expected = drawn[0] * divide(own[1 : OUTCOME + 1], own[0], 0.0)
     return np.concatenate([drawn[:1], drawn[1 : OUTCOME + 1] - expected])
 
 
-def outcome_sums(placed: BinPlaces, weight: Floats, own: BlockSums, outcome: Floats) -> BlockSums:
-    """Return the sums had other predictions been right."""
+def outcome_sums(placed: BinPlaces, weight: Floats, outcome: Floats) -> Floats:
+    """Return the sums of the outcomes had other predictions been right."""
     shape = (placed.n_blocks * placed.n_cells, len(weight))
     matrix = sparse.coo_array((weight[placed.row], (placed.position, placed.row)), shape=shape)
-    simulated = blocks_of(placed, (matrix.tocsr() @ outcome)[None])
-    return BlockSums(
-        _with_outcome(own.classes, simulated.classes),
-        _with_outcome(own.everything, simulated.everything),
-    )
+    return blocks_of(placed, (matrix.tocsr() @ outcome)[None])
 
 
-def _with_outcome(own: Floats, simulated: Floats) -> Floats:
-    """Return weight and confidence as they are, with the outcomes simulated."""
-    shape = (OUTCOME, *simulated.shape[1:])
-    return np.concatenate([np.broadcast_to(own[:OUTCOME], shape), simulated])
-
-
-def blocks_of(placed: BinPlaces, sums: Floats) -> BlockSums:
-    """Return sums by class and over all."""
+def blocks_of(placed: BinPlaces, sums: Floats) -> Floats:
+    """Return sums by class, then over all, shape (n_channels, n_blocks, n_draws, n_cells)."""
     n_channels, _, n_draws = sums.shape
     shaped = sums.reshape(n_channels, placed.n_blocks, placed.n_cells, n_draws)
     shaped = np.ascontiguousarray(np.moveaxis(shaped, 3, 2))
     if placed.has_all:
-        return BlockSums(shaped[:, :-1], shaped[:, -1])
-    return BlockSums(shaped, shaped.sum(axis=1))
+        return shaped
+    return np.concatenate([shaped, shaped.sum(axis=1, keepdims=True)], axis=1)
 
 
 DRAWS_AT_ONCE = 250  # bounds memory
 LOSSES = tuple(metric for metric in METRICS if metric.losses is not None)
 IN_CELLS = tuple(metric for metric in METRICS if metric.losses is None)
+OF_LOSSES = Family("losses", partial(loss_cells, LOSSES))
 PART_OF = "brier"  # what metrics in cells are parts of, unless they are errors of calibration
 
 
@@ -325,24 +279,22 @@ class Measures:
     losses: Mapping[str, Floats]  # By metric that is a mean: what it is the mean of
     # By share: its value with half a pseudo-cluster right and half a one wrong.
     centre: Mapping[str, Floats]
-    relatives: BothRelatives  # Of the proteins measured, by class and over all
+    relatives: RelativePairs  # Of the proteins measured, by class and over all
 
 
 def finish_all(
-    metric: Metric, sums: BlockSums, n_effective: Floats, *, is_centred: bool = False
+    metric: Metric, sums: Floats, n_effective: Floats, *, is_centred: bool = False
 ) -> Floats:
     """Return a metric of every class and over all, shape (n_classes + 1, n_draws)."""
     finish = metric.noise if is_centred and metric.noise is not None else metric.finish
-    _, n_draws, _ = sums.everything.shape
-    n_classes = len(n_effective) - 1
-    answer = np.full((n_classes + 1, n_draws), np.nan)
-    has_classes = sums.classes.shape[1] > 0
-    if finish is not None and has_classes:
-        answer[:-1] = finish(sums.classes, n_effective[:-1, None])
+    classes, everything = sums[:, :-1], sums[:, -1]
+    answer = np.full((len(n_effective), sums.shape[2]), np.nan)
+    if finish is not None and classes.shape[1] > 0:
+        answer[:-1] = finish(classes, n_effective[:-1, None])
     if metric.over_classes is not None:
-        answer[-1] = metric.over_classes(sums.classes, n_effective[:-1, None])
+        answer[-1] = metric.over_classes(classes, n_effective[:-1, None])
     elif finish is not None:
-        answer[-1] = finish(sums.everything, np.array(n_effective[-1]))
+        answer[-1] = finish(everything, np.array(n_effective[-1]))
     return answer
 
 
@@ -353,7 +305,7 @@ def effective_numbers(judged: Judged, block: Integers, n_classes: int) -> Floats
     return np.append(divide(total**2, squares, 0.0), judged.n_effective)
 
 
-def in_families(names: Sequence[str] | None) -> tuple[Metric, ...]:
+def in_families(names: Iterable[str] | None) -> tuple[Metric, ...]:
     """Return the metrics in cells of the families named, or of all."""
     if names is None:
         return IN_CELLS
@@ -364,16 +316,13 @@ def placements(
     judged: Judged, block: Integers, n_classes: int, metrics: Sequence[Metric] = IN_CELLS
 ) -> dict[str, BinPlaces]:
     """Return where proteins count, by family, for what can be measured."""
-    families: dict[str, tuple[Family, int]] = {}
-    for metric in metrics:
-        if metric.family is not None:
-            families[metric.family.name] = (metric.family, 0 if metric.needs_vector else n_classes)
-    found = {}
-    for name, (family, n_blocks) in families.items():
-        placed = place(family, judged, block, n_blocks)
-        if placed is not None:
-            found[name] = placed
-    return found
+    families = {
+        metric.family.name: (metric.family, 0 if metric.needs_vector else n_classes)
+        for metric in metrics
+        if metric.family is not None
+    }
+    found = {name: place(of[0], judged, block, of[1]) for name, of in families.items()}
+    return {name: placed for name, placed in found.items() if placed is not None}
 
 
 def measure(
@@ -388,17 +337,15 @@ def measure(
     n_effective = effective_numbers(judged, block, n_classes)
     relatives = both_relatives(block, n_classes, drawing.unit, judged.weight)
     means = _measure_losses(judged, block, n_classes, relatives, drawing, parts)
-    value, drawn, scatter = dict(means.value), dict(means.drawn), dict(means.scatter)
-    of_gaps, of_parts = (
-        by_weights_alone(relatives, of.stretch)
-        for of in (
-            both_scatters(relatives, judged.is_correct - judged.confidence),
-            scatter[PART_OF],
-        )
-    )
-    noise: dict[str, Floats] = {}
+    value, scatter = dict(means.value), dict(means.scatter)
+    # Metrics in cells have the stretch of a mean, and the freedom that weights alone give.
+    freedom = np.maximum(relatives.n_effective - 1.0, LEAST_FREEDOM)
+    gaps = scatter_of(relatives, twice(judged.is_correct - judged.confidence))
+    of_gaps, of_parts = (Scatter(of.stretch, freedom) for of in (gaps, scatter[PART_OF]))
+    drawn: dict[str, list[Floats]] = defaultdict(list)
+    noise: dict[str, list[Floats]] = defaultdict(list)
     for name, own in placed.items():
-        metrics = [metric for metric in IN_CELLS if metric.family and metric.family.name == name]
+        metrics = in_families([name])
         sums = total_sums(own, judged.weight)
         for metric in metrics:
             value[metric.name] = finish_all(metric, sums, n_effective)[:, 0]
@@ -408,61 +355,67 @@ def measure(
             under = drawn_sums(own, matrices, part)
             beyond = centred(under, sums)
             for metric in metrics:
-                _append(drawn, metric.name, finish_all(metric, under, n_effective))
+                drawn[metric.name].append(finish_all(metric, under, n_effective))
                 if metric.is_error or metric.noise is not None:
                     apart = finish_all(metric, beyond, n_effective, is_centred=True)
-                    _append(noise, metric.name, apart)
-    return Measures(value, drawn, noise, scatter, means.losses, means.centre, relatives)
+                    noise[metric.name].append(apart)
+    return replace(
+        means,
+        value=value,
+        drawn={**means.drawn, **_joined(drawn)},
+        noise=_joined(noise),
+        scatter=scatter,
+    )
 
 
 def _measure_losses(
     judged: Judged,
     block: Integers,
     n_classes: int,
-    relatives: BothRelatives,
+    relatives: RelativePairs,
     drawing: Drawing,
     parts: Sequence[Floats],
 ) -> Measures:
     """Return metrics that are means of losses."""
-    placed = _placed(loss_cells(LOSSES, judged), block, n_classes)
-    unit = np.concatenate([divide(of.total, of.n_effective, 0.0) for of in relatives])
+    placed = place(OF_LOSSES, judged, block, n_classes)
+    assert placed is not None
+    unit = divide(relatives.total, relatives.n_effective, 0.0)
     guard = np.zeros((2, 0)) if drawing.n_draws == 0 else np.stack(guard_draws(drawing.n_draws))
     sums = total_sums(placed, judged.weight)
     own = _mean_losses(sums, unit, np.zeros((2, 1)))
     middle = _mean_losses(sums, unit, np.full((2, 1), JEFFREYS))
-    drawn: dict[str, Floats] = {}
+    drawn: dict[str, list[Floats]] = defaultdict(list)
     matrices = unit_matrices(placed, judged.weight, drawing.unit, len(drawing.key))
     start = 0
     for part in parts:
         stop = start + part.shape[1]
         means = _mean_losses(drawn_sums(placed, matrices, part), unit, guard[:, start:stop])
         for name, values in means.items():
-            _append(drawn, name, values)
+            drawn[name].append(values)
         start = stop
     losses = {
         metric.name: channel for metric, channel in zip(LOSSES, placed.values[1:], strict=True)
     }
     return Measures(
         value={name: values[:, 0] for name, values in own.items()},
-        drawn=drawn,
+        drawn=_joined(drawn),
         noise={},
-        scatter={name: both_scatters(relatives, values) for name, values in losses.items()},
+        scatter={name: scatter_of(relatives, twice(values)) for name, values in losses.items()},
         losses=losses,
         centre={metric.name: middle[metric.name][:, 0] for metric in LOSSES if metric.is_share},
         relatives=relatives,
     )
 
 
-def _append(store: dict[str, Floats], name: str, values: Floats) -> None:
-    store[name] = np.concatenate([store[name], values], axis=1) if name in store else values
+def _joined(parts: Mapping[str, Sequence[Floats]]) -> dict[str, Floats]:
+    return {name: np.concatenate(values, axis=1) for name, values in parts.items()}
 
 
-def _mean_losses(sums: BlockSums, unit: Floats, guard: Floats) -> dict[str, Floats]:
+def _mean_losses(sums: Floats, unit: Floats, guard: Floats) -> dict[str, Floats]:
     """Return the mean of each loss, by class and over all; shares with a guard."""
-    both = np.concatenate([sums.classes, sums.everything[:, None]], axis=1)[..., 0]
     found = {}
     for number, metric in enumerate(LOSSES, start=1):
-        numerator, denominator = both[number], both[0]
+        numerator, denominator = sums[number, ..., 0], sums[0, ..., 0]
         if metric.is_share:
             numerator = numerator + unit[:, None] * guard[0]
             denominator = denominator + unit[:, None] * (guard[0] + guard[1])
@@ -486,21 +439,20 @@ def floors(
     outcome = (chance < judged.confidence[:, None]).astype(np.float64)
     true_class = None if judged.probabilities is None else _drawn_classes(judged, chance)
     for name, own in placed.items():
-        metrics = [
-            metric
-            for metric in IN_CELLS
-            if metric.is_error and metric.family is not None and metric.family.name == name
-        ]
+        metrics = [metric for metric in in_families([name]) if metric.is_error]
         if not metrics:
             continue
-        sums = total_sums(own, judged.weight)
         if metrics[0].needs_vector:
             assert true_class is not None
-            simulated = _vector_sums(own, judged, sums, true_class)
+            simulated = _class_sums(own, judged, true_class)
         else:
-            simulated = outcome_sums(own, judged.weight, sums, outcome)
+            simulated = outcome_sums(own, judged.weight, outcome)
+        # Weight and confidence as they are, with the outcomes simulated.
+        kept = total_sums(own, judged.weight)[:OUTCOME]
+        kept = np.broadcast_to(kept, (OUTCOME, *simulated.shape[1:]))
+        sums = np.concatenate([kept, simulated])
         for metric in metrics:
-            found[metric.name] = finish_all(metric, simulated, n_effective)
+            found[metric.name] = finish_all(metric, sums, n_effective)
     return found
 
 
@@ -508,34 +460,21 @@ def _drawn_classes(judged: Judged, chance: Floats) -> Integers:
     """Return true classes drawn from the vectors, shape (n_draws, n_samples)."""
     assert judged.probabilities is not None
     cumulative = np.cumsum(judged.probabilities, axis=1)
-    last = cumulative.shape[1] - 1
-    drawn = np.zeros((chance.shape[1], judged.n_samples), dtype=np.int64)
-    for draw in range(len(drawn)):
-        place = chance[:, draw] * cumulative[:, -1]
-        for class_ in range(last):  # beyond which of the vector's steps the number lies
-            drawn[draw] += place >= cumulative[:, class_]
-    return drawn
+    level = chance.T[:, :, None] * cumulative[:, -1:]
+    # Beyond how many of the vector's steps each number lies.
+    return np.stack([(own >= cumulative[:, :-1]).sum(axis=1) for own in level])
 
 
-def _vector_sums(
-    placed: BinPlaces, judged: Judged, own: BlockSums, true_class: Integers
-) -> BlockSums:
-    """Return the sums had the true classes been those drawn."""
+def _class_sums(placed: BinPlaces, judged: Judged, true_class: Integers) -> Floats:
+    """Return the sums of the outcomes had the true classes been those drawn."""
     assert judged.probabilities is not None
-    # Position of each protein's own class among all entries, −1 where it does not count.
-    n_samples, n_classes = judged.probabilities.shape
-    n_bins = placed.n_cells // n_classes
-    where = np.full((n_samples, n_classes), -1, dtype=np.int64)
-    where[placed.row, placed.position // n_bins] = placed.position
-    everyone = np.arange(n_samples)
+    class_ = placed.position // (placed.n_cells // judged.probabilities.shape[1])
     outcome = np.zeros((len(true_class), placed.n_cells))
     for draw, classes in enumerate(true_class):
-        position = where[everyone, classes]
-        counted = position >= 0
-        outcome[draw] = sum_by(position[counted], judged.weight[counted], placed.n_cells)
-    shape = (2, *outcome.shape)
-    everything = np.concatenate([np.broadcast_to(own.everything[:2], shape), outcome[None]])
-    return BlockSums(own.classes, everything)
+        is_true = classes[placed.row] == class_
+        weight = judged.weight[placed.row[is_true]]
+        outcome[draw] = sum_by(placed.position[is_true], weight, placed.n_cells)
+    return outcome[None, None]
 
 
 def chances(key: np.ndarray[tuple[int], np.dtype[np.uint64]], n_draws: int) -> Floats:
