@@ -37,13 +37,13 @@ from credence.evaluation.judging import difference_interval, difference_scatter,
 from credence.evaluation.measures import (
     IN_CELLS,
     LOSSES,
-    BlockSums,
+    OF_LOSSES,
     Drawing,
     chances,
     finish_all,
     floors,
     measure,
-    place_losses,
+    place,
     placements,
     total_sums,
 )
@@ -119,8 +119,9 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
     shares = np.append(np.bincount(class_, weights=weight, minlength=N_CLASSES), 1.0)
     for name in MAPS:
         judged = Judged(confidence_of(name, class_, score), is_correct, weight, score / 10.0)
-        losses = total_sums(place_losses(LOSSES, judged, class_, N_CLASSES), judged.weight)
-        both = np.concatenate([losses.classes, losses.everything[:, None]], axis=1)[:, :, 0, 0]
+        losses = place(OF_LOSSES, judged, class_, N_CLASSES)
+        assert losses is not None
+        both = total_sums(losses, judged.weight)[:, :, 0, 0]
         for number, metric in enumerate(LOSSES, start=1):
             answer[name, metric.name] = both[number] / both[0]
         placed = placements(judged, class_, N_CLASSES)
@@ -134,7 +135,7 @@ def targets(n_calibration: int) -> dict[tuple[str, str], Floats]:
 
 
 @cache
-def scores_of_the_population(name: str) -> BlockSums:
+def scores_of_the_population(name: str) -> Floats:
     """Return the population's sums in bins of the score, for the area."""
     class_, score, weight, is_correct = population()
     judged = Judged(confidence_of(name, class_, score), is_correct, weight, score / 10.0)
@@ -145,9 +146,9 @@ def scores_of_the_population(name: str) -> BlockSums:
 def area_where_there_are_proteins(name: str, judged: Judged, class_: Integers) -> Floats:
     """Return the area of the population over the bins of the score that the sample fills."""
     placed = placements(judged, class_, N_CLASSES, (AREA,))
-    filled = total_sums(placed[SCORE.name], judged.weight).classes[0] > 0
-    whole = scores_of_the_population(name)
-    everything = BlockSums(whole.classes * filled, whole.everything)
+    filled = total_sums(placed[SCORE.name], judged.weight)[0, :-1] > 0
+    everything = scores_of_the_population(name).copy()
+    everything[:, :-1] *= filled
     return finish_all(AREA, everything, np.ones(N_CLASSES + 1))[:, 0]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -64,19 +65,24 @@ def interval_of(
         return NOTHING
     freedom = float(measures.scatter[name].freedom[number])
     stretch = float(measures.scatter[name].stretch[number])
-    bounds = _bounds(drawn[number], freedom, level)
-    if bounds is None:
+    low, high = _bounds(drawn[number], freedom, level)
+    if np.isnan(low):
         return NOTHING
-    low, high = bounds
     if metric.is_share:
-        low, high = _of_share(low, high, float(measures.centre[name][number]), stretch)
+        middle = special.logit(float(measures.centre[name][number]))
+        low, high = (
+            float(special.expit(middle + stretch * (special.logit(end) - middle)))
+            for end in (low, high)
+        )
     elif name in measures.noise:
         median = float(np.nanmedian(drawn[number]))
+        _, reach = _bounds(measures.noise[name][number], freedom, level)
+        furthest = max(floor, 0.0 if np.isnan(reach) else stretch * reach)
+        least = value - furthest
+        if metric.is_square:
+            least = float(max(np.sqrt(value) - np.sqrt(furthest), 0.0) ** 2)
+        low = max(min(value - stretch * (high - value), least), 0.0)
         high = 2.0 * value - median + stretch * (high - median)
-        reach = _bounds(measures.noise[name][number], freedom, level)
-        furthest = max(floor, 0.0 if reach is None else stretch * reach[1])
-        low = value - stretch * (bounds[1] - value)
-        low = max(min(low, _less(value, furthest, is_square=metric.is_square)), 0.0)
     elif metric.is_signed or value <= 0.0:
         low, high = (value + stretch * (end - value) for end in (low, high))
     else:
@@ -122,44 +128,26 @@ def difference_interval(
     if name not in one.drawn or name not in other.drawn or np.isnan(value):
         return NOTHING
     drawn = one.drawn[name][number] - other.drawn[name][number]
-    bounds = _bounds(drawn, float(scatter.freedom[number]), level)
-    if bounds is None:
-        return NOTHING
     stretch = float(scatter.stretch[number])
+    bounds = _bounds(drawn, float(scatter.freedom[number]), level)
     low, high = (value + stretch * (end - value) for end in bounds)
-    if metric.is_error:
+    if metric.is_error and not np.isnan(low):
         first = interval_of(metric, one, number, level, floors[0])
         second = interval_of(metric, other, number, level, floors[1])
         low, high = first[0] - second[1], first[1] - second[0]
-        if np.isnan(low + high):
-            return NOTHING
+    if np.isnan(low + high):
+        return NOTHING
     return min(low, value), max(high, value)
 
 
-def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float] | None:
-    """Return widened quantiles, or None where the draws do not differ."""
+def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float]:
+    """Return widened quantiles; NaN where the draws do not differ."""
     known = drawn[~np.isnan(drawn)]
     if len(known) == 0 or known.min() == known.max():
         # As of a worst bin that holds one protein.
-        return None
+        return NOTHING
     low, high = expanded_quantiles(known[None], np.array([freedom + 1.0]), FitOptions(level=level))
     return float(low[0]), float(high[0])
-
-
-def _of_share(low: float, high: float, centre: float, stretch: float) -> tuple[float, float]:
-    """Return the interval of a share after stretching, on the scale of logits."""
-    middle = special.logit(centre)
-    first, last = (
-        float(special.expit(middle + stretch * (special.logit(end) - middle)))
-        for end in (low, high)
-    )
-    return first, last
-
-
-def _less(value: float, reach: float, *, is_square: bool) -> float:
-    if not is_square:
-        return value - reach
-    return float(max(np.sqrt(value) - np.sqrt(reach), 0.0) ** 2)
 
 
 IN_SAMPLE = "in_sample"
@@ -212,10 +200,11 @@ class Judgement:
 class _Outcome:
     """Measures of one method over one sample, with what they rest on."""
 
+    key: Key
     stated: Stated
     known: Booleans
     measures: Measures
-    n: Integers
+    n: Integers  # Proteins and clusters judged of each class, then of all
     n_units: Integers
 
 
@@ -228,10 +217,12 @@ class Judge:
         predictions = labelled.predictions
         classes, block = np.unique(predictions.predicted_class, return_inverse=True)
         self.block = block.astype(np.int64)
-        self.class_names: tuple[str, ...] = tuple(predictions.class_names[k] for k in classes)
-        names = labelled.cluster if options.resample == "cluster" else predictions.ids
-        unit, key = encode_clusters(names)
-        self.drawing = Drawing(unit, key, options.n_draws)
+        self.n_classes = len(classes)
+        # Number and name of each block: over all, then each class.
+        names = [predictions.class_names[class_] for class_ in classes]
+        self.blocks: list[tuple[int, str | None]] = [(-1, None), *enumerate(names)]
+        drawn = labelled.cluster if options.resample == "cluster" else predictions.ids
+        self.drawing = Drawing(*encode_clusters(drawn), options.n_draws)
         self.parts = self.drawing.parts()
         self.in_cells = in_families(options.families)
         self.chance = {}
@@ -241,11 +232,6 @@ class Judge:
                 False: chances(keys_of(predictions.ids), options.n_floor),
                 True: chances(cluster_key, options.n_floor)[cluster],
             }
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes that were predicted."""
-        return len(self.class_names)
 
     def judged(self, stated: Stated, known: Booleans) -> Judged:
         """Return the proteins as one method sees them."""
@@ -260,84 +246,143 @@ class Judge:
             labelled.true_class[known],
         )
 
-    def measure(self, stated: Stated, known: Booleans) -> Measures:
-        """Return every metric of one method with its draws."""
-        if not known.any():
-            nothing = np.full(self.n_classes + 1, np.nan)
-            plain = [metric for metric in METRICS if not metric.needs_vector]
-            nobody = both_relatives(
-                self.block[known], self.n_classes, self.block[known], nothing[:0]
-            )
-            value = {metric.name: nothing for metric in plain}
-            return Measures(value, {}, {}, {}, {}, {}, nobody)
-        judged, block = self.judged(stated, known), self.block[known]
-        placed = placements(judged, block, self.n_classes, self.in_cells)
-        drawing = Drawing(self.drawing.unit[known], self.drawing.key, self.drawing.n_draws)
-        return measure(judged, block, self.n_classes, placed, drawing, self.parts)
-
-    def floors(self, key: Key, stated: Stated, known: Booleans) -> list[NoiseFloor]:
-        """Return the noise floors of one method over one sample."""
-        if not known.any():
-            return []
-        judged, block = self.judged(stated, known), self.block[known]
-        placed = placements(judged, block, self.n_classes)
-        found = []
-        tail = (1.0 - self.options.level) / 2.0
-        for alike, chance in self.chance.items():
-            simulated = floors(judged, block, self.n_classes, placed, chance[known])
-            for metric in IN_CELLS:
-                values = simulated.get(metric.name)
-                if values is None:
-                    continue
-                for number, class_name in self.blocks():
-                    own = values[number]
-                    if np.isnan(own).any():
-                        continue
-                    low, high = np.quantile(own, (tail, 1.0 - tail))
-                    # Of a few proteins most draws are 0, and their mean beyond the quantile.
-                    low, high = min(low, own.mean()), max(high, own.mean())
-                    found.append(
-                        NoiseFloor(
-                            method=key[0],
-                            class_name=class_name,
-                            sample=key[1],
-                            metric=metric.name,
-                            relatives_alike=alike,
-                            value=float(own.mean()),
-                            lower=float(low),
-                            upper=float(high),
-                        )
-                    )
-        return found
-
-    def blocks(self) -> list[tuple[int, str | None]]:
-        """Return the number and name of each block: over all, then each class."""
-        return [(-1, None), *enumerate(self.class_names)]
-
-    def outcome(self, stated: Stated) -> _Outcome:
+    def outcome(self, key: Key, stated: Stated, known: Booleans) -> _Outcome:
         """Return the measures of one method with the counts they rest on."""
-        known = ~np.isnan(stated.confidence)
         if stated.probabilities is not None and np.isnan(stated.probabilities[known]).any():
             stated = Stated(stated.confidence)  # a vector that not all have is not judged
-        n, n_units = self.counts(known)
-        return _Outcome(stated, known, self.measure(stated, known), n, n_units)
-
-    def rows_of(self, number: int) -> Booleans:
-        """Return which proteins are of a block; −1 stands for all."""
-        if number < 0:
-            return np.ones(len(self.block), dtype=np.bool_)
-        return np.equal(self.block, number)
-
-    def counts(self, known: Booleans) -> tuple[Integers, Integers]:
-        """Return proteins and clusters judged of each class, then of all."""
         block, unit = self.block[known], self.drawing.unit[known]
         n = np.bincount(block, minlength=self.n_classes)
         pairs = np.unique(np.stack([block, unit]), axis=1)
         n_units = np.bincount(pairs[0], minlength=self.n_classes)
-        return (
-            np.append(n, len(block)).astype(np.int64),
-            np.append(n_units, len(np.unique(unit))).astype(np.int64),
+        return _Outcome(
+            key,
+            stated,
+            known,
+            self._measure(stated, known),
+            np.append(n, len(block)),
+            np.append(n_units, len(np.unique(unit))),
         )
+
+    def _measure(self, stated: Stated, known: Booleans) -> Measures:
+        """Return every metric of one method with its draws."""
+        judged, block, unit = self.judged(stated, known), self.block[known], self.drawing.unit
+        if not known.any():
+            nothing = np.full(self.n_classes + 1, np.nan)
+            value = {metric.name: nothing for metric in METRICS if not metric.needs_vector}
+            nobody = both_relatives(block, self.n_classes, block, judged.weight)
+            return Measures(value, {}, {}, {}, {}, {}, nobody)
+        placed = placements(judged, block, self.n_classes, self.in_cells)
+        drawing = replace(self.drawing, unit=unit[known])
+        return measure(judged, block, self.n_classes, placed, drawing, self.parts)
+
+    def floors(self, of: _Outcome) -> list[NoiseFloor]:
+        """Return the noise floors of one method over one sample."""
+        if not of.known.any():
+            return []
+        judged, block = self.judged(of.stated, of.known), self.block[of.known]
+        placed = placements(judged, block, self.n_classes)
+        found = []
+        tail = (1.0 - self.options.level) / 2.0
+        for alike, chance in self.chance.items():
+            simulated = floors(judged, block, self.n_classes, placed, chance[of.known])
+            names = [metric.name for metric in IN_CELLS if metric.name in simulated]
+            for name, (number, class_name) in product(names, self.blocks):
+                own = simulated[name][number]
+                if np.isnan(own).any():
+                    continue
+                low, high = np.quantile(own, (tail, 1.0 - tail))
+                # Of a few proteins most draws are 0, and their mean beyond the quantile.
+                mean = float(own.mean())
+                found.append(
+                    NoiseFloor(
+                        method=of.key[0],
+                        class_name=class_name,
+                        sample=of.key[1],
+                        metric=name,
+                        relatives_alike=alike,
+                        value=mean,
+                        lower=min(float(low), mean),
+                        upper=max(float(high), mean),
+                    )
+                )
+        return found
+
+    def values(
+        self, of: _Outcome, number: int, class_name: str | None, chance: Mapping[Floor, float]
+    ) -> list[MetricValue]:
+        """Return the metrics of one method, sample and block."""
+        rows = np.full(len(self.block), True) if number < 0 else self.block == number
+        clipped = pointwise.is_clipped(of.stated.confidence[rows & of.known])
+        n_units = int(of.n_units[number])
+        found = []
+        for metric in METRICS:
+            if not _is_defined(metric, class_name, of):
+                continue
+            lower, upper = NOTHING
+            if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
+                floor = chance.get((*of.key, class_name, metric.name), 0.0)
+                lower, upper = interval_of(metric, of.measures, number, self.options.level, floor)
+            found.append(
+                MetricValue(
+                    method=of.key[0],
+                    class_name=class_name,
+                    sample=of.key[1],
+                    metric=metric.name,
+                    value=float(of.measures.value[metric.name][number]),
+                    lower=lower,
+                    upper=upper,
+                    n=int(of.n[number]),
+                    n_clusters=n_units,
+                    n_excluded=int((rows & ~of.known).sum()),
+                    n_clipped=int(clipped.sum()),
+                )
+            )
+        return found
+
+    def differences(
+        self,
+        first: _Outcome,
+        second: _Outcome,
+        metrics: Sequence[Metric],
+        chance: Mapping[Floor, float],
+    ) -> list[Difference]:
+        """Return differences over the proteins to which both give a confidence."""
+        if not np.array_equal(first.known, second.known):
+            both = first.known & second.known
+            first, second = (self.outcome(of.key, of.stated, both) for of in (first, second))
+        one, other = first.measures, second.measures
+        scatter = {
+            metric.name: difference_scatter(metric, one, other)
+            for metric in metrics
+            if metric.name in one.drawn and metric.name in other.drawn
+        }
+        found = []
+        for (number, class_name), metric in product(self.blocks, metrics):
+            name = metric.name
+            if not all(_is_defined(metric, class_name, of) for of in (first, second)):
+                continue
+            lower, upper = NOTHING
+            if name in scatter and first.n_units[number] >= MIN_CLUSTERS:
+                floor, base = (
+                    chance.get((*of.key, class_name, name), 0.0) for of in (first, second)
+                )
+                lower, upper = difference_interval(
+                    metric, one, other, number, self.options.level, scatter[name], (floor, base)
+                )
+            found.append(
+                Difference(
+                    method=first.key[0],
+                    reference=second.key[0],
+                    class_name=class_name,
+                    sample=first.key[1],
+                    metric=name,
+                    value=float(one.value[name][number] - other.value[name][number]),
+                    lower=lower,
+                    upper=upper,
+                    n=int(first.n[number]),
+                )
+            )
+        return found
 
 
 def judge(
@@ -345,34 +390,32 @@ def judge(
 ) -> Judgement:
     """Return metrics, differences and noise floors of all methods."""
     of = Judge(labelled, options)
-    outcomes = {key: of.outcome(entry) for key, entry in stated.items()}
-    metrics, differences, pairs = [], [], []
-    floor = [row for key, one in outcomes.items() for row in of.floors(key, one.stated, one.known)]
+    outcomes = {
+        key: of.outcome(key, entry, ~np.isnan(entry.confidence)) for key, entry in stated.items()
+    }
+    floor = [row for one in outcomes.values() for row in of.floors(one)]
     chance = {
         (row.method, row.sample, row.class_name, row.metric): row.upper
         for row in floor
         if row.relatives_alike == (options.resample == "cluster")
     }
-    for number, class_name in of.blocks():
-        for key, outcome in outcomes.items():
-            metrics += _values(of, key, outcome, number, class_name, chance)
+    metrics = [
+        row
+        for block, one in product(of.blocks, outcomes.values())
+        for row in of.values(one, *block, chance)
+    ]
     main = tuple(BY_NAME[name] for name in PAIRED)
     compared = tuple(metric for metric in METRICS if not metric.is_share)
-    by_block: dict[str | None, list[Difference]] = {name: [] for _, name in of.blocks()}
+    differences, pairs = [], []
     methods = list(dict.fromkeys(method for method, _ in stated))
-    for key, outcome in outcomes.items():
-        method, sample = key
+    for (method, sample), one in outcomes.items():
         if method != reference:
-            base = outcomes[reference, sample]
-            for entry in _differences(
-                of, method, reference, sample, outcome, base, compared, chance
-            ):
-                by_block[entry.class_name].append(entry)
+            differences += of.differences(one, outcomes[reference, sample], compared, chance)
         if sample == HELD_OUT:
             for other in methods[: methods.index(method)]:
-                base = outcomes[other, sample]
-                pairs += _differences(of, method, other, sample, outcome, base, main, chance)
-    differences = [entry for entries in by_block.values() for entry in entries]
+                pairs += of.differences(one, outcomes[other, sample], main, chance)
+    order = {class_name: number for number, class_name in of.blocks}
+    differences.sort(key=lambda entry: order[entry.class_name])
     return Judgement(tuple(metrics), tuple(differences), tuple(pairs), tuple(floor))
 
 
@@ -382,99 +425,3 @@ def _is_defined(metric: Metric, class_name: str | None, outcome: _Outcome) -> bo
     if class_name is None or metric.losses is not None:
         return True
     return metric.finish is not None and not metric.needs_vector
-
-
-def _values(
-    of: Judge,
-    key: Key,
-    outcome: _Outcome,
-    number: int,
-    class_name: str | None,
-    chance: Mapping[Floor, float],
-) -> list[MetricValue]:
-    """Return the metrics of one method, sample and block."""
-    rows = of.rows_of(number)
-    clipped = pointwise.is_clipped(outcome.stated.confidence[rows & outcome.known])
-    n_units = int(outcome.n_units[number])
-    found = []
-    for metric in METRICS:
-        if not _is_defined(metric, class_name, outcome):
-            continue
-        value = float(outcome.measures.value[metric.name][number])
-        lower = upper = float("nan")
-        if n_units >= (1 if metric.is_share else MIN_CLUSTERS):
-            floor = chance.get((*key, class_name, metric.name), 0.0)
-            lower, upper = interval_of(metric, outcome.measures, number, of.options.level, floor)
-        found.append(
-            MetricValue(
-                method=key[0],
-                class_name=class_name,
-                sample=key[1],
-                metric=metric.name,
-                value=value,
-                lower=lower,
-                upper=upper,
-                n=int(outcome.n[number]),
-                n_clusters=n_units,
-                n_excluded=int((rows & ~outcome.known).sum()),
-                n_clipped=int(clipped.sum()),
-            )
-        )
-    return found
-
-
-def _differences(
-    of: Judge,
-    method: str,
-    reference: str,
-    sample: str,
-    outcome: _Outcome,
-    base: _Outcome,
-    metrics: Sequence[Metric],
-    chance: Mapping[Floor, float],
-) -> list[Difference]:
-    """Return differences over the proteins to which both give a confidence."""
-    if not np.array_equal(outcome.known, base.known):
-        both = outcome.known & base.known
-        n, n_units = of.counts(both)
-        outcome, base = (
-            _Outcome(one.stated, both, of.measure(one.stated, both), n, n_units)
-            for one in (outcome, base)
-        )
-    found = []
-    one, other = outcome.measures, base.measures
-    scatter = {
-        metric.name: difference_scatter(metric, one, other)
-        for metric in metrics
-        if metric.name in one.drawn and metric.name in other.drawn
-    }
-    for number, class_name in of.blocks():
-        has_enough = bool(outcome.n_units[number] >= MIN_CLUSTERS)
-        for metric in metrics:
-            name = metric.name
-            if not all(_is_defined(metric, class_name, known) for known in (outcome, base)):
-                continue
-            lower = upper = float("nan")
-            if has_enough and name in scatter:
-                by = scatter[name]
-                floors = tuple(
-                    chance.get((whose, sample, class_name, name), 0.0)
-                    for whose in (method, reference)
-                )
-                lower, upper = difference_interval(
-                    metric, one, other, number, of.options.level, by, (floors[0], floors[1])
-                )
-            found.append(
-                Difference(
-                    method=method,
-                    reference=reference,
-                    class_name=class_name,
-                    sample=sample,
-                    metric=name,
-                    value=float(one.value[name][number] - other.value[name][number]),
-                    lower=lower,
-                    upper=upper,
-                    n=int(outcome.n[number]),
-                )
-            )
-    return found
