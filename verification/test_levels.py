@@ -21,6 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from credence.evaluation.calibration_tests import SHIFT, TAILS, calibration_tests
+from credence.predictions import Predictions, label
 from report import write_section
 
 SEED = 20261121
@@ -37,16 +38,10 @@ def p_values(
     right = rng.random(n_families) < np.clip(stated - shift, 0.0, 1.0)
     cluster = np.repeat(np.array([f"f{k}" for k in range(n_families)], dtype=object), size)
     n = n_families * size
-    found = calibration_tests(
-        "m",
-        ("A",),
-        np.zeros(n, dtype=np.int64),
-        np.repeat(stated, size),
-        np.repeat(right, size),
-        np.ones(n),
-        cluster,
-        N_SIGNS,
-    )
+    predictions = Predictions(cluster, ("A", "B"), 1.0, 0.0, np.zeros(n, dtype=np.int64))
+    true_class = np.repeat(np.where(right, 0, 1), size)
+    labelled = label(predictions, true_class, cluster=cluster)
+    found = calibration_tests("m", labelled, np.repeat(stated, size), N_SIGNS)
     return {
         entry.test: (entry.p_value, entry.p_independent, entry.power)
         for entry in found

@@ -6,6 +6,7 @@ import pytest
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.findings import CalibrationTest
 from credence.metrics.walk import distance_tail
+from credence.predictions import Labelled, Predictions, label
 
 
 def families(n: int, size: int, seed: int, shift: float = 0.0) -> tuple[np.ndarray, ...]:
@@ -16,13 +17,17 @@ def families(n: int, size: int, seed: int, shift: float = 0.0) -> tuple[np.ndarr
     return np.repeat(stated, size), np.repeat(right, size), cluster
 
 
+def labelled(block: np.ndarray, right: np.ndarray, cluster: np.ndarray) -> Labelled:
+    names = np.arange(len(block)).astype(str).astype(object)
+    predictions = Predictions(names, ("A", "B", "C", "D"), 1.0, 0.0, block)
+    return label(predictions, np.where(right, block, (block + 1) % 4), cluster=cluster)
+
+
 def run(
     stated: np.ndarray, right: np.ndarray, cluster: np.ndarray, n_signs: int = 199
 ) -> list[CalibrationTest]:
     block = np.zeros(len(stated), dtype=np.int64)
-    found = calibration_tests(
-        "m", ("A",), block, stated, right, np.ones(len(stated)), cluster, n_signs
-    )
+    found = calibration_tests("m", labelled(block, right, cluster), stated, n_signs)
     return [entry for entry in found if entry.class_name == "A"]
 
 
@@ -54,10 +59,7 @@ def test_power_grows_with_families_and_not_with_copies() -> None:
 
 def test_holm_is_over_the_classes_of_one_test_and_leaves_out_all() -> None:
     stated, right, cluster = families(200, 1, 5, shift=0.12)
-    block = np.arange(200) % 4
-    found = calibration_tests(
-        "m", ("A", "B", "C", "D"), block, stated, right, np.ones(200), cluster
-    )
+    found = calibration_tests("m", labelled(np.arange(200) % 4, right, cluster), stated)
     for test in {entry.test for entry in found}:
         own = [entry for entry in found if entry.test == test]
         p = sorted(entry.p_value for entry in own if entry.class_name is not None)

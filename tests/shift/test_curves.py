@@ -12,8 +12,8 @@ from credence.composition.adjusted import adjust
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
-from credence.composition.summary import Corrected, at_scores, summarise_shift
-from credence.composition.what_if import curves_of, score_grid
+from credence.composition.summary import Corrected, summarise_shift
+from credence.composition.what_if import N_GRID, curves_of
 from shift_findings import labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)
@@ -40,12 +40,12 @@ def corrected() -> Corrected:
 def test_each_predicted_class_has_both_curves_on_one_grid() -> None:
     found = corrected()
     predictions = found.sample.labelled.predictions
-    grid = score_grid(predictions)
+    grid = predictions.score_grid(N_GRID)
     assert (grid[0], grid[-1], len(grid)) == (0.0, 10.0, 101)
     curves = curves_of(found)
     assert [curve.class_name for curve in curves] == ["Portal", "Tail fiber"]  # no Collar
     for class_, curve in enumerate(curves):
-        asked = at_scores(predictions, np.full(len(grid), class_), grid)
+        asked = predictions.at_scores(class_, grid)
         assert curve.score == tuple(grid)
         np.testing.assert_array_equal(curve.before, found.plain.confidence(asked).value)
         np.testing.assert_array_equal(curve.after, found.adjusted.confidence(asked).value)

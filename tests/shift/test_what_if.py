@@ -12,7 +12,6 @@ from credence.calibrators.kernel import KernelCurve
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import shifted
-from credence.composition.summary import at_scores
 from credence.composition.what_if import MOST_NUMBERS, what_if_of
 from credence.predictions import Floats, Labelled
 from credence.simulate import WorldSettings, draw_labelled
@@ -34,7 +33,7 @@ def fitted(method: str, labelled: Labelled) -> Calibration:
 
 
 def values(calibration: Calibration, labelled: Labelled, class_: int, grid: Floats) -> Floats:
-    asked = at_scores(labelled.predictions, np.full(len(grid), class_), grid)
+    asked = labelled.predictions.at_scores(class_, grid)
     return calibration.confidence(asked).value
 
 

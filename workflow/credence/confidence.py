@@ -105,3 +105,15 @@ def unknown(n_samples: int, note: Note) -> Confidence:
         np.zeros(n_samples),
         np.full(n_samples, int(note), dtype=np.int64),
     )
+
+
+def least_score(score: Floats, confidence: Floats, enough: float) -> float:
+    """Return the least score from which on the confidence is enough; NaN if there is none.
+
+    >>> least_score(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.95, 0.8, 0.92, 0.97]), 0.9)
+    3.0
+    """
+    # NaN compares false: where there is no confidence nothing is enough.
+    missed = np.flatnonzero(~(confidence >= enough))
+    first = 0 if len(missed) == 0 else int(missed[-1]) + 1
+    return float(score[first]) if first < len(score) else float("nan")

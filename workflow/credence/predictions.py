@@ -94,6 +94,23 @@ class Predictions:
             places=pick(self.places),
         )
 
+    def score_grid(self, n_points: int) -> Floats:
+        """Return scores from 0 to the scale, or to the best top score where that is higher."""
+        assert self.top_score is not None
+        return np.linspace(0.0, max(float(self.scale), float(self.top_score.max())), n_points)
+
+    def at_scores(self, class_: int | Integers, score: Floats) -> Predictions:
+        """Return predictions of a class, or of one each, at top scores and of nothing else."""
+        return Predictions(
+            ids=np.arange(len(score)).astype(str).astype(object),
+            class_names=self.class_names,
+            scale=self.scale,
+            resolution=self.resolution,
+            predicted_class=np.full(len(score), class_, dtype=np.int64),
+            top_score=score,
+            is_distribution=False,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Labelled:

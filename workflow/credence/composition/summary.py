@@ -12,9 +12,10 @@ from credence.composition.adjusted import AdjustedCalibration, bin_middles, smoo
 from credence.composition.both_samples import CalibrationSample, UseSample
 from credence.composition.diagnostics import Diagnostics
 from credence.composition.estimate import Composition
+from credence.confidence import least_score
 from credence.draws import cluster_weights
 from credence.findings import ShiftClass, ShiftFinding
-from credence.predictions import Floats, Predictions
+from credence.predictions import Floats
 
 ENOUGH = 0.9  # the confidence of which the least score is reported
 
@@ -177,30 +178,9 @@ def _by_score(corrected: Corrected) -> tuple[Floats, Floats, Floats]:
     seen = np.flatnonzero(~np.isnan(median))
     for row, calibration in enumerate((corrected.plain, corrected.adjusted)):
         at_median[row, seen] = calibration.confidence(
-            at_scores(predictions, seen, median[seen])
+            predictions.at_scores(seen, median[seen])
         ).value
-        for one in seen:
-            asked = at_scores(predictions, np.full(len(grid), one), grid)
-            needed[row, one] = least_score(grid, calibration.confidence(asked).value)
+        for one in seen.tolist():
+            asked = predictions.at_scores(one, grid)
+            needed[row, one] = least_score(grid, calibration.confidence(asked).value, ENOUGH)
     return at_median, needed, median
-
-
-def least_score(grid: Floats, confidence: Floats) -> float:
-    """Return the least score from which on 90 % is never missed; NaN if there is none.
-
-    >>> least_score(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.95, 0.8, 0.92, 0.97]))
-    3.0
-    """
-    missed = np.flatnonzero(~(confidence >= ENOUGH))
-    first = 0 if len(missed) == 0 else int(missed[-1]) + 1
-    return float(grid[first]) if first < len(grid) else float("nan")
-
-
-def at_scores(
-    like: Predictions, class_: np.ndarray[tuple[int], np.dtype[np.int64]], score: Floats
-) -> Predictions:
-    """Return predictions of classes at scores, and of nothing else."""
-    ids = np.array([str(row) for row in range(len(score))], dtype=object)
-    return Predictions(
-        ids, like.class_names, like.scale, like.resolution, np.asarray(class_), score
-    )

@@ -19,20 +19,13 @@ from credence.calibrators.masses import Nodes, compress
 from credence.calibrators.method_spec import Specification, Stage, parse_method
 from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.composition.adjusted import WINDOW
-from credence.composition.summary import Corrected, at_scores
+from credence.composition.summary import Corrected
 from credence.confidence import Confidence
 from credence.findings import ShiftCurve, WhatIf, WhatIfPart
-from credence.predictions import Floats, Labelled, Predictions
+from credence.predictions import Floats, Labelled
 from credence.records import to_record
 
 N_GRID = 101  # a step of 1/100 of the scale
-
-
-def score_grid(predictions: Predictions) -> Floats:
-    """Return evenly spaced scores from 0 to the scale, or to the best score."""
-    assert predictions.top_score is not None
-    greatest = max(float(predictions.scale), float(predictions.top_score.max()))
-    return np.linspace(0.0, greatest, N_GRID)
 
 
 def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
@@ -43,10 +36,10 @@ def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     predictions = corrected.sample.labelled.predictions
     if predictions.top_score is None or not corrected.by_score:
         return ()
-    grid = score_grid(predictions)
+    grid = predictions.score_grid(N_GRID)
     found = []
     for class_ in np.unique(predictions.predicted_class):
-        asked = at_scores(predictions, np.full(len(grid), class_), grid)
+        asked = predictions.at_scores(class_, grid)
         before = corrected.plain.confidence(asked)
         after = corrected.adjusted.confidence(asked)
         found.append(
@@ -83,7 +76,7 @@ def what_if_of(
         specification = parse_method("kernel", "what if")
         quick = FitOptions(options.min_positives, options.level, 0)
         calibration = specification.build(quick).fit(labelled)
-    grid = score_grid(predictions)
+    grid = predictions.score_grid(N_GRID)
     pair = predictions.predicted_class * predictions.n_classes + labelled.true_class
     n_pairs = len(np.unique(pair))
     n_grid = int(np.clip(MOST_NUMBERS // n_pairs, LEAST_GRID, len(grid)))
@@ -102,7 +95,7 @@ def what_if_of(
         density = _exact(positives, curve, kernel, grid)
         if density is None:
             is_exact = False
-            asked = at_scores(predictions, np.full(n_grid, class_), grid)
+            asked = predictions.at_scores(class_, grid)
             density = _moved(positives, int(class_), calibration.confidence(asked).value, grid)
         parts += _parts(positives, int(class_), density)
     share = np.bincount(

@@ -24,7 +24,7 @@ from credence.metrics.walk import (
     signed_walks,
     walk_of,
 )
-from credence.predictions import Booleans, Floats, Integers, Strings
+from credence.predictions import Floats, Integers, Labelled
 
 SIGNS_AT_ONCE = 250  # bounds memory
 N_SIGNS = 999  # p-values down to 0.001; enough for eleven classes after Holm's correction
@@ -40,30 +40,23 @@ TAILS: dict[str, Callable[[float], float]] = {
 
 
 def calibration_tests(
-    method: str,
-    class_names: tuple[str, ...],
-    block: Integers,
-    confidence: Floats,
-    is_correct: Booleans,
-    weight: Floats,
-    cluster: Strings,
-    n_signs: int = N_SIGNS,
+    method: str, labelled: Labelled, confidence: Floats, n_signs: int = N_SIGNS
 ) -> tuple[CalibrationTest, ...]:
     """Return every test of one method, per predicted class and over all.
 
     The confidences must not come from fits that saw the proteins.
     """
     known = ~np.isnan(confidence)
-    codes, keys = encode_clusters(cluster)
+    codes, keys = encode_clusters(labelled.cluster)
     signs = random_signs(keys, n_signs)
-    names: list[str | None] = [*class_names, None]
-    by_test: dict[str, list[CalibrationTest]] = {}
-    for number, name in enumerate(names):
-        rows = np.flatnonzero(known if name is None else known & (block == number))
-        for entry in _tests_of_block(
-            method, name, confidence[rows], is_correct[rows], weight[rows], codes[rows], signs
-        ):
-            by_test.setdefault(entry.test, []).append(entry)
+    predicted = labelled.predictions.predicted_class
+    by_test: dict[str, list[CalibrationTest]] = {test: [] for test in TAILS}
+    for class_ in (*np.unique(predicted).tolist(), None):
+        rows = np.flatnonzero(known if class_ is None else known & (predicted == class_))
+        name = None if class_ is None else labelled.predictions.class_names[class_]
+        of = labelled.take(rows)
+        for entry in _tests_of_block(method, name, of, confidence[rows], codes[rows], signs):
+            by_test[entry.test].append(entry)
     found: list[CalibrationTest] = []
     for entries in by_test.values():
         of_classes = [entry for entry in entries if entry.class_name is not None]
@@ -79,15 +72,14 @@ def calibration_tests(
 def _tests_of_block(
     method: str,
     class_name: str | None,
+    labelled: Labelled,
     confidence: Floats,
-    is_correct: Booleans,
-    weight: Floats,
     codes: Integers,
     signs: NDArray[np.int8],
 ) -> list[CalibrationTest]:
     if len(confidence) == 0:
         return []
-    walk = walk_of(confidence, is_correct, weight)
+    walk = walk_of(confidence, labelled.is_correct, labelled.weight)
     value = observed(walk)
     present, cluster = np.unique(codes, return_inverse=True)
     p_values, power = _by_signs(walk, cluster.astype(np.int64), signs[present], value)

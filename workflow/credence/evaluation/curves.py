@@ -11,29 +11,17 @@ from scipy import sparse
 from credence.calibrators import two_steps
 from credence.calibrators.all_methods import BY_NAME, needs_of
 from credence.calibrators.protocol import Calibration
-from credence.confidence import Confidence
+from credence.confidence import Confidence, least_score
 from credence.draws import encode_clusters
 from credence.evaluation.judging import EvaluationOptions, Key, Stated
 from credence.evaluation.measures import chances
 from credence.evaluation.ratios import Estimates, Ratio, estimate, mean_of
 from credence.findings import Bins, ClassCount, CurveFinding, Reliability, ScoreNeeded
+from credence.metrics.binned import N_SCORE_BINS, bin_of, equal_width
 from credence.metrics.metric import Judged, divide, sum_by
 from credence.metrics.smooth import GRID, N_CELLS, kernel_curve
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.records import to_record
-
-
-def bin_of(values: Floats, edges: Floats) -> Integers:
-    """Return the bin of each value: left-open, the first closed; NaN gives −1.
-
-    A value beyond the last edge counts in the last bin (METHODS section 2).
-
-    >>> bin_of(np.array([0.0, 0.5, 0.51, 2.0, np.nan]), np.array([0.0, 0.5, 1.0])).tolist()
-    [0, 0, 1, 1, -1]
-    """
-    position = np.searchsorted(edges, values, side="left") - 1
-    position = np.clip(position, 0, len(edges) - 2)
-    return np.where(np.isnan(values), -1, position).astype(np.int64)
 
 
 def bin_ratios(values: Floats, edges: Floats, is_correct: Booleans, weight: Floats) -> list[Ratio]:
@@ -50,24 +38,16 @@ def bins_record(
     values: Floats, edges: Floats, is_correct: Booleans, weight: Floats, estimates: Estimates
 ) -> Bins:
     """Return the bins of a histogram as a record of the findings."""
-    position = bin_of(values, edges)
+    position, n_bins = bin_of(values, edges), len(edges) - 1
     kept = position >= 0
-    n_bins = len(edges) - 1
-
-    def sums(of: Floats) -> Floats:
-        return np.asarray(
-            np.bincount(position[kept], weights=of[kept], minlength=n_bins), dtype=np.float64
-        )
-
-    total = sums(weight)
-    mean = np.full(n_bins, np.nan)
-    np.divide(sums(np.where(kept, values, 0.0) * weight), total, out=mean, where=total > 0)
+    position, weight = position[kept], weight[kept]
+    total = sum_by(position, values[kept] * weight, n_bins)
     return Bins(
         edges=tuple(edges.tolist()),
         n=tuple(estimates.n.tolist()),
-        n_correct=tuple(int(count) for count in sums(is_correct.astype(np.float64))),
+        n_correct=tuple(np.bincount(position[is_correct[kept]], minlength=n_bins).tolist()),
         n_clusters=tuple(estimates.n_clusters.tolist()),
-        mean=tuple(mean.tolist()),
+        mean=tuple(divide(total, sum_by(position, weight, n_bins)).tolist()),
         share=tuple(estimates.value.tolist()),
         lower=tuple(estimates.lower.tolist()),
         upper=tuple(estimates.upper.tolist()),
@@ -88,41 +68,41 @@ def curves_of(
     labelled: Labelled,
     calibrations: Mapping[str, Calibration],
     in_sample: Mapping[str, Confidence],
-    edges: Floats,
 ) -> tuple[CurveFinding, ...]:
-    """Return the curve of every method and every class that was predicted."""
+    """Return the curve of every method and every class that was predicted.
+
+    Empty without scores. Where class and score do not give the confidence, the curve
+    is of mean confidences in bins of the score.
+    """
     predictions = labelled.predictions
-    assert predictions.top_score is not None
-    # Up to the scale, or to the best score where that is higher.
-    grid = np.linspace(0.0, max(predictions.scale, float(predictions.top_score.max())), N_GRID)
+    if predictions.top_score is None:
+        return ()
+    grid, edges = predictions.score_grid(N_GRID), predictions.score_grid(N_SCORE_BINS + 1)
     found = []
     for name, calibration in calibrations.items():
         record = to_record(calibration)
-        for class_, class_name in enumerate(predictions.class_names):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            if len(rows) == 0:
-                continue
-            if depends_on_score_alone(record, class_name):
-                answer = calibration.confidence(at_scores(predictions, class_, grid))
-                found.append(_record(name, class_name, True, grid, answer))
+        for class_ in np.unique(predictions.predicted_class):
+            class_name = predictions.class_names[class_]
+            is_function = depends_on_score_alone(record, class_name)
+            if is_function:
+                score, answer = grid, calibration.confidence(predictions.at_scores(class_, grid))
             else:
-                found.append(
-                    _binned(name, class_name, labelled.take(rows), rows, in_sample, edges)
+                rows = predictions.predicted_class == class_
+                score, answer = _binned(labelled, rows, in_sample[name], edges)
+            found.append(
+                CurveFinding(
+                    method=name,
+                    class_name=class_name,
+                    is_function=is_function,
+                    score=tuple(score.tolist()),
+                    value=tuple(answer.value.tolist()),
+                    lower=tuple(answer.lower.tolist()),
+                    upper=tuple(answer.upper.tolist()),
+                    support=tuple(answer.support.tolist()),
+                    note=tuple(answer.note.tolist()),
                 )
+            )
     return tuple(found)
-
-
-def at_scores(predictions: Predictions, class_: int, score: Floats) -> Predictions:
-    """Return predictions of one class at given top scores."""
-    return Predictions(
-        ids=np.arange(len(score)).astype(str).astype(object),
-        class_names=predictions.class_names,
-        scale=predictions.scale,
-        resolution=predictions.resolution,
-        predicted_class=np.full(len(score), class_, dtype=np.int64),
-        top_score=score,
-        is_distribution=False,
-    )
 
 
 def scores_needed(
@@ -146,45 +126,20 @@ def scores_needed(
         )
         lower_in = np.interp(score_in, score, lower)
         for asked in CONFIDENCES_ASKED:
-            # NaN compares false: where there is no interval nothing is enough.
-            is_short = np.flatnonzero(~(lower_in >= asked))
-            first = 0 if len(is_short) == 0 else int(is_short[-1]) + 1
-            needed = float(score_in[first]) if first < len(score_in) else float("nan")
+            needed = least_score(score_in, lower_in, asked)
             found.append(ScoreNeeded(curve.method, curve.class_name, asked, needed))
     return tuple(found)
 
 
-def _record(
-    method: str, class_name: str, is_function: bool, score: Floats, answer: Confidence
-) -> CurveFinding:
-    return CurveFinding(
-        method=method,
-        class_name=class_name,
-        is_function=is_function,
-        score=tuple(score.tolist()),
-        value=tuple(answer.value.tolist()),
-        lower=tuple(answer.lower.tolist()),
-        upper=tuple(answer.upper.tolist()),
-        support=tuple(answer.support.tolist()),
-        note=tuple(answer.note.tolist()),
-    )
-
-
 def _binned(
-    method: str,
-    class_name: str,
-    positives: Labelled,
-    rows: np.ndarray[tuple[int], np.dtype[np.intp]],
-    in_sample: Mapping[str, Confidence],
-    edges: Floats,
-) -> CurveFinding:
-    score = positives.predictions.top_score
-    assert score is not None
-    answer = in_sample[method]
-    value, weight = answer.value[rows], positives.weight
-    known = ~np.isnan(value)
-    position = np.where(known, bin_of(score, edges), -1)
-    filled = [number for number in range(len(edges) - 1) if (position == number).any()]
+    labelled: Labelled, rows: Booleans, answer: Confidence, edges: Floats
+) -> tuple[Floats, Confidence]:
+    """Return the mean score and the mean confidence of each bin that holds any."""
+    assert labelled.predictions.top_score is not None
+    rows = rows & ~np.isnan(answer.value)
+    score, weight = labelled.predictions.top_score[rows], labelled.weight[rows]
+    position = bin_of(score, edges)
+    filled = np.unique(position)
 
     def means(of: Floats) -> Floats:
         return np.array(
@@ -192,19 +147,9 @@ def _binned(
         )
 
     blank = np.full(len(filled), np.nan)
-    return _record(
-        method,
-        class_name,
-        False,
-        means(score),
-        Confidence(
-            means(value),
-            blank,
-            blank.copy(),
-            means(answer.support[rows]),
-            np.zeros(len(filled), dtype=np.int64),
-        ),
-    )
+    value, support = means(answer.value[rows]), means(answer.support[rows])
+    note = np.zeros(len(filled), dtype=np.int64)
+    return means(score), Confidence(value, blank, blank, support, note)
 
 
 N_BINS = 10
@@ -234,7 +179,8 @@ def reliability_of(
         confidence = entry.confidence
         lower, upper = _band(confidence, weight, bin_of(confidence, edges), chance, options.level)
         known = ~np.isnan(confidence)
-        fine = bin_of(confidence[known], np.linspace(0.0, 1.0, N_COUNTS + 1))
+        judged = Judged(confidence[known], is_correct[known], weight[known])
+        fine = equal_width(confidence[known], N_COUNTS)
         found.append(
             Reliability(
                 method=method,
@@ -243,11 +189,7 @@ def reliability_of(
                 bins=bins_record(confidence, edges, is_correct, weight, part),
                 band_lower=tuple(lower.tolist()),
                 band_upper=tuple(upper.tolist()),
-                curve=tuple(
-                    share_curve(
-                        Judged(confidence[known], is_correct[known], weight[known])
-                    ).tolist()
-                ),
+                curve=tuple(share_curve(judged).tolist()),
                 counts=tuple(np.bincount(fine, minlength=N_COUNTS).tolist()),
             )
         )
@@ -275,20 +217,20 @@ def share_curve(judged: Judged) -> Floats:
 
 def _band(
     confidence: Floats, weight: Floats, position: Integers, chance: Floats | None, level: float
-) -> tuple[Floats, Floats]:
-    """Return quantiles of each bin's share were the confidences true."""
+) -> Floats:
+    """Return quantiles of each bin's share were the confidences true, lower and upper."""
+    band = np.full((2, N_BINS), np.nan)
     if chance is None:
-        return np.full(N_BINS, np.nan), np.full(N_BINS, np.nan)
+        return band
     rows = np.flatnonzero(position >= 0)
     outcome = (chance[rows] < confidence[rows, None]).astype(np.float64)
     shape = (N_BINS, len(rows))
     entries = (weight[rows], (position[rows], np.arange(len(rows))))
     sums = sparse.coo_array(entries, shape=shape).tocsr() @ outcome
     total = sum_by(position[rows], weight[rows], N_BINS)
-    share = divide(sums, total[:, None])
     tail = (1.0 - level) / 2.0
     filled = total > 0
-    lower, upper = np.full(N_BINS, np.nan), np.full(N_BINS, np.nan)
     if filled.any():
-        lower[filled], upper[filled] = np.quantile(share[filled], (tail, 1.0 - tail), axis=1)
-    return lower, upper
+        share = sums[filled] / total[filled, None]
+        band[:, filled] = np.quantile(share, (tail, 1.0 - tail), axis=1)
+    return band

@@ -10,15 +10,15 @@ import numpy as np
 
 from credence.calibrators.protocol import Calibration
 from credence.draws import encode_clusters, uniform
-from credence.evaluation.curves import bin_of, bin_ratios, bins_record
+from credence.evaluation.curves import bin_ratios, bins_record
 from credence.evaluation.judging import EvaluationOptions
 from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import ClassCount, Counting, FittedParameter, Halves, ScoreHistogram
+from credence.metrics.binned import N_SCORE_BINS, bin_of
 from credence.metrics.metric import divide, sum_by
 from credence.predictions import Floats, Labelled
 from credence.records import to_record
 
-N_SCORE_BINS = 20
 FINER = 2  # the histogram of right and wrong has this many bins per bin of shares
 N_COUNTING = 101
 COUNTING_BANDWIDTH = 0.03  # of the scale
@@ -26,28 +26,54 @@ LEAST_NEAR = 3.0  # proteins within a bandwidth or so; with fewer the curve says
 REACH = 4.0  # bandwidths to which a Gaussian is followed
 
 
-def score_edges(labelled: Labelled) -> Floats:
-    """Return the edges of the bins of scores, from 0 to the scale or the best score."""
-    predictions = labelled.predictions
-    assert predictions.top_score is not None
-    end = max(predictions.scale, float(predictions.top_score.max()))
-    return np.linspace(0.0, end, N_SCORE_BINS + 1)
-
-
 def describe_classes(
     labelled: Labelled, options: EvaluationOptions
 ) -> tuple[tuple[ClassCount, ...], tuple[ScoreHistogram, ...], tuple[Halves, ...]]:
     """Return counts, histograms of scores, and histograms of independent halves."""
-    predictions = labelled.predictions
+    predictions, nan = labelled.predictions, float("nan")
     counts, histograms, halves = [], [], []
     for class_, class_name in enumerate(predictions.class_names):
         positives = labelled.take(predictions.predicted_class == class_)
         n_true = int((labelled.true_class == class_).sum())
-        count, histogram = _describe_class(labelled, positives, class_name, n_true, options)
-        counts.append(count)
-        if histogram is not None:
-            histograms.append(histogram)
-            halves.append(halves_of(positives, class_name, score_edges(labelled)))
+        if positives.n_samples == 0:
+            counts.append(ClassCount(class_name, n_true, 0, 0, 0, nan, nan, nan, nan, nan, nan))
+            continue
+        is_correct, weight = positives.is_correct, positives.weight
+        everyone = np.ones(positives.n_samples, dtype=np.bool_)
+        ratios = [mean_of(is_correct.astype(np.float64), weight, everyone, is_share=True)]
+        score = positives.predictions.top_score
+        if score is not None:
+            edges = predictions.score_grid(N_SCORE_BINS + 1)
+            ratios += bin_ratios(score, edges, is_correct, weight)
+        found = estimate(positives.cluster, ratios, options.level, options.n_draws)
+        seen = (nan,) * 3 if score is None else (score.min(), np.median(score), score.max())
+        counts.append(
+            ClassCount(
+                class_name,
+                n_true,
+                positives.n_samples,
+                int(is_correct.sum()),
+                int(found.n_clusters[0]),
+                *(float(values[0]) for values in (found.value, found.lower, found.upper)),
+                *(float(value) for value in seen),
+            )
+        )
+        if score is None:
+            continue
+        part = found.part(1, N_SCORE_BINS)
+        finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
+        histograms.append(
+            ScoreHistogram(
+                class_name,
+                bins_record(score, edges, is_correct, weight, part),
+                tuple(finer.tolist()),
+                *(
+                    tuple(np.bincount(bin_of(own, finer), minlength=len(finer) - 1).tolist())
+                    for own in (score[is_correct], score[~is_correct])
+                ),
+            )
+        )
+        halves.append(halves_of(positives, class_name, edges))
     return tuple(counts), tuple(histograms), tuple(halves)
 
 
@@ -157,58 +183,6 @@ def _smooth_share(
         if near @ number[first:last] >= LEAST_NEAR:
             answer[at] = (near @ member[first:last]) / (near @ total[first:last])
     return tuple(answer.tolist())
-
-
-def _describe_class(
-    labelled: Labelled,
-    positives: Labelled,
-    class_name: str,
-    n_true: int,
-    options: EvaluationOptions,
-) -> tuple[ClassCount, ScoreHistogram | None]:
-    """Return counts, and the histogram where there are scores to bin."""
-    nan = float("nan")
-    if positives.n_samples == 0:
-        return ClassCount(class_name, n_true, 0, 0, 0, nan, nan, nan, nan, nan, nan), None
-    is_correct, weight = positives.is_correct, positives.weight
-    everyone = np.ones(positives.n_samples, dtype=np.bool_)
-    ratios = [mean_of(is_correct.astype(np.float64), weight, everyone, is_share=True)]
-    score = positives.predictions.top_score
-    edges = np.empty(0)
-    if score is not None:
-        edges = score_edges(labelled)
-        ratios += bin_ratios(score, edges, is_correct, weight)
-    estimates = estimate(positives.cluster, ratios, options.level, options.n_draws)
-    seen = (nan, nan, nan)
-    if score is not None:
-        seen = (float(score.min()), float(np.median(score)), float(score.max()))
-    count = ClassCount(
-        class_name,
-        n_true,
-        positives.n_samples,
-        int(is_correct.sum()),
-        int(estimates.n_clusters[0]),
-        float(estimates.value[0]),
-        float(estimates.lower[0]),
-        float(estimates.upper[0]),
-        *seen,
-    )
-    if score is None:
-        return count, None
-    part = estimates.part(1, len(edges) - 1)
-    shares = bins_record(score, edges, is_correct, weight, part)
-    finer = np.linspace(0.0, edges[-1], FINER * N_SCORE_BINS + 1)
-    return count, ScoreHistogram(
-        class_name,
-        shares,
-        tuple(finer.tolist()),
-        _counts(score[is_correct], finer),
-        _counts(score[~is_correct], finer),
-    )
-
-
-def _counts(score: Floats, edges: Floats) -> tuple[int, ...]:
-    return tuple(np.bincount(bin_of(score, edges), minlength=len(edges) - 1).tolist())
 
 
 # Names in the records of calibrations, by what a reader may want to know of a class.

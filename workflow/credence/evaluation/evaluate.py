@@ -18,12 +18,11 @@ from credence.evaluation.describing import (
     counting_of,
     describe_classes,
     parameters_of,
-    score_edges,
 )
 from credence.evaluation.held_out import cross_fit, vector_of
 from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
-from credence.findings import CalibrationTest, CurveFinding, Reliability, Results
+from credence.findings import Reliability, Results
 from credence.predictions import Floats, Integers, Labelled
 
 FLOOR = "_floor"  # ending of a noise floor's name in the table of metrics
@@ -70,45 +69,13 @@ def evaluate(
         vector = vector_of(calibrations[name], predictions)
         stated[name, IN_SAMPLE] = Stated(in_sample[name].value, vector)
         stated[name, HELD_OUT] = before.get(name) or Stated(fresh[name], vectors.get(name))
-    results = _results(labelled, calibrations, in_sample, stated, reference, options)
-    left_out = {name: stated[name, HELD_OUT].confidence for name in calibrators}
-    return Evaluation(results, fold, in_sample, left_out)
-
-
-def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
-    """Return the columns of the table `metrics`, in their order (DESIGN section 4)."""
-    n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in results.metrics}
-    names = ("method", "class_name", "sample", "metric", "value", "lower", "upper", "n")
-    rows = [attrgetter(*names)(row) for row in results.metrics]
-    for row in results.floors:
-        key = (row.method, row.class_name, row.sample, row.metric)
-        name = row.metric + (FLOOR_ALIKE if row.relatives_alike else FLOOR)
-        rows.append((*key[:3], name, row.value, row.lower, row.upper, n_of[key]))
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    class_names = columns.pop("class_name")
-    every = {"class": ["all" if name is None else name for name in class_names]}
-    return {"method": columns.pop("method"), **every, **columns}
-
-
-def _results(
-    labelled: Labelled,
-    calibrations: Mapping[str, Calibration],
-    in_sample: Mapping[str, Confidence],
-    stated: Mapping[Key, Stated],
-    reference: str,
-    options: EvaluationOptions,
-) -> Results:
-    """Return what is found in what the methods say of the set, and in the set itself."""
-    predictions = labelled.predictions
     left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
     classes, histograms, halves = describe_classes(labelled, options)
-    curves: tuple[CurveFinding, ...] = ()
-    if predictions.top_score is not None:
-        curves = curves_of(labelled, calibrations, in_sample, score_edges(labelled))
+    curves = curves_of(labelled, calibrations, in_sample)
     confusion, given_true, given_predicted = confusion_of(labelled)
     reliability = _reliability(labelled, stated, options)
-    return Results(
+    results = Results(
         class_names=predictions.class_names,
         scale=float(predictions.scale),
         n_samples=labelled.n_samples,
@@ -128,7 +95,11 @@ def _results(
         differences=judgement.differences,
         pairs=judgement.pairs,
         floors=judgement.floors,
-        tests=_tests(labelled, left_out, options),
+        tests=tuple(
+            test
+            for name, confidence in left_out.items()
+            for test in calibration_tests(name, labelled, confidence, options.n_signs)
+        ),
         given_true=given_true,
         given_predicted=given_predicted,
         halves=halves,
@@ -140,6 +111,22 @@ def _results(
         ),
         parameters=parameters_of(calibrations, predictions.class_names),
     )
+    return Evaluation(results, fold, in_sample, left_out)
+
+
+def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:
+    """Return the columns of the table `metrics`, in their order (DESIGN section 4)."""
+    n_of = {(row.method, row.class_name, row.sample, row.metric): row.n for row in results.metrics}
+    names = ("method", "class_name", "sample", "metric", "value", "lower", "upper", "n")
+    rows = [attrgetter(*names)(row) for row in results.metrics]
+    for row in results.floors:
+        key = (row.method, row.class_name, row.sample, row.metric)
+        name = row.metric + (FLOOR_ALIKE if row.relatives_alike else FLOOR)
+        rows.append((*key[:3], name, row.value, row.lower, row.upper, n_of[key]))
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    class_names = columns.pop("class_name")
+    every = {"class": ["all" if name is None else name for name in class_names]}
+    return {"method": columns.pop("method"), **every, **columns}
 
 
 def _reliability(
@@ -153,24 +140,3 @@ def _reliability(
             own = {key: Stated(entry.confidence[rows]) for key, entry in stated.items()}
             found += reliability_of(labelled.take(rows), class_name, own, options)
     return tuple(found)
-
-
-def _tests(
-    labelled: Labelled, held_out: Mapping[str, Floats], options: EvaluationOptions
-) -> tuple[CalibrationTest, ...]:
-    classes, block = np.unique(labelled.predictions.predicted_class, return_inverse=True)
-    names = tuple(labelled.predictions.class_names[class_] for class_ in classes)
-    return tuple(
-        entry
-        for name, confidence in held_out.items()
-        for entry in calibration_tests(
-            name,
-            names,
-            block.astype(np.int64),
-            confidence,
-            labelled.is_correct,
-            labelled.weight,
-            labelled.cluster,
-            options.n_signs,
-        )
-    )

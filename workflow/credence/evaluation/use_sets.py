@@ -19,6 +19,7 @@ from credence.findings import (
     UseRow,
     UseSet,
 )
+from credence.metrics.binned import bin_of
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Floats, Integers, Predictions, Strings
 
@@ -39,7 +40,6 @@ def use_set_of(
     """Return what a page shows of a use-set: distributions and extremes."""
     known = ~np.isnan(value)
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
-    position = np.clip(np.searchsorted(edges, value[known], side="left") - 1, 0, N_BINS - 1)
     highest, lowest = extremes
     return UseSet(
         name=name,
@@ -49,7 +49,7 @@ def use_set_of(
         levels=LEVELS,
         classes=_classes(class_names, class_, value),
         edges=tuple(edges.tolist()),
-        counts=tuple(np.bincount(position, minlength=N_BINS).tolist()),
+        counts=tuple(np.bincount(bin_of(value[known], edges), minlength=N_BINS).tolist()),
         highest=highest,
         lowest=lowest,
         notes=tuple(Setting(text, str(number)) for text, number in notes.items() if number),

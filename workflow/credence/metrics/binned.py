@@ -22,17 +22,21 @@ N_BINS = 15  # Guo et al. 2017, arXiv 1706.04599
 N_SCORE_BINS = 20  # those of the page's histograms of scores
 
 
-def equal_width(values: Floats, n_bins: int) -> Integers:
-    """Return the bin of each value in [0, 1]: left-open, the first closed at 0.
+def bin_of(values: Floats, edges: Floats) -> Integers:
+    """Return the bin of each value: left-open, the first closed; NaN gives −1.
 
-    Values above 1 count in the last bin (METHODS section 2).
+    A value beyond the last edge counts in the last bin (METHODS section 2).
 
-    >>> equal_width(np.array([0.0, 0.5, 0.51, 1.0]), 2).tolist()
-    [0, 0, 1, 1]
+    >>> bin_of(np.array([0.0, 0.5, 0.51, 2.0, np.nan]), np.array([0.0, 0.5, 1.0])).tolist()
+    [0, 0, 1, 1, -1]
     """
-    edges = np.linspace(0.0, 1.0, n_bins + 1)
-    found = np.searchsorted(edges, values, side="left") - 1
-    return np.clip(found, 0, n_bins - 1).astype(np.int64)
+    position = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
+    return np.where(np.isnan(values), -1, position).astype(np.int64)
+
+
+def equal_width(values: Floats, n_bins: int) -> Integers:
+    """Return the bin of each value in [0, 1], all of one width."""
+    return bin_of(values, np.linspace(0.0, 1.0, n_bins + 1))
 
 
 def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:

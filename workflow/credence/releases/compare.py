@@ -12,7 +12,7 @@ import numpy as np
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
 from credence.confidence import Confidence
-from credence.evaluation.curves import N_GRID, at_scores, depends_on_score_alone
+from credence.evaluation.curves import N_GRID, depends_on_score_alone
 from credence.evaluation.describing import parameters_of
 from credence.evaluation.held_out import cross_fit
 from credence.findings import (
@@ -253,6 +253,7 @@ def _described(
     if all(depends_on_score_alone(to_record(one.calibration), name) for one in both):
         grid = np.linspace(0.0, how.scale, N_GRID)
     asked = _asked(how, class_, grid)
+    asked = _blank(how).at_scores(class_, grid)
     first, second = (release.calibration.confidence(asked) for release in both)
     curves = {
         f"{time}{end}": tuple(values.tolist())
@@ -329,6 +330,11 @@ def _explained(
         score = float(np.median(samples[0].score))
         asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
         draws = draws_at(how.calibrator, samples, score, how.options)
+        score = float(np.median(first.score))
+        asked = _blank(how).at_scores(class_, np.array([score]))
+        points = [float(one.confidence(asked).value[0]) for one in three]
+        change = change_of(points, draws_at(how.calibrator, samples, score, how.options),
+                           how.options)  # fmt: skip
     else:
         assert labelled is not None
         positives = labelled.take(labelled.predictions.predicted_class == class_)

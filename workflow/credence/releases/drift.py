@@ -171,13 +171,6 @@ def _corrected(old: OldSet, fresh: Labelled) -> Floats | None:
 def _tests(
     fresh: Labelled, confidence: Floats, is_corrected: bool, n_signs: int
 ) -> list[tuple[str | None, DriftTest]]:
-    predicted = fresh.predictions.predicted_class
-    codes, block = np.unique(predicted, return_inverse=True)
-    names = tuple(fresh.predictions.class_names[code] for code in codes)
-    found = calibration_tests(
-        "", names, block.astype(np.int64), confidence, fresh.is_correct,
-        fresh.weight, fresh.cluster, n_signs,
-    )  # fmt: skip
     return [
         (
             entry.class_name,
@@ -191,7 +184,7 @@ def _tests(
                 power=entry.power,
             ),
         )
-        for entry in found
+        for entry in calibration_tests("", fresh, confidence, n_signs)
         if entry.test in (DISTANCE, SPIEGELHALTER) and not math.isnan(entry.statistic)
     ]
 
