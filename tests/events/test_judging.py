@@ -11,9 +11,8 @@ import pytest
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.events.event import events_of, memberships
-from credence.events.event_judging import pooled_error, study_events
+from credence.events.event_judging import EventOptions, pooled_error, study_events
 from credence.events.features import EventEvidence
-from credence.events.learning import EventOptions
 from credence.events.model import FORECASTS, EventModel
 from credence.findings import EventsFinding
 from credence.metrics.binned import CALIBRATION, SHARPNESS

@@ -44,10 +44,7 @@ def slow(name: str, of: Examples) -> tuple[float, np.ndarray, list[float]]:
 def test_it_is_what_refitting_everything_gives(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     of = examples()
     if name == "knn":  # fewer neighbours to try, so that the slow way ends
-        from credence.events import forecasters
-
         few = (5.0, 20.0, 100.0)
-        monkeypatch.setattr(forecasters, "KNN_CANDIDATES", few)
         monkeypatch.setitem(BY_NAME, name, replaced(name, few))
     found = learn(BY_NAME[name], of, FOLD, 1.0)
     value, held_out, chosen = slow(name, of)

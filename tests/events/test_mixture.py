@@ -14,9 +14,8 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import shifted
 from credence.events.event import events_of, memberships, outcomes
-from credence.events.event_judging import study_events
+from credence.events.event_judging import EventOptions, study_events
 from credence.events.features import EventEvidence
-from credence.events.learning import EventOptions
 from credence.events.model import EventModel, Mix, Mixture, for_another_mix, mixture_of
 from credence.predictions import Floats, Labelled
 from credence.records import from_record, to_record

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from credence.events.event import events_of
-from credence.events.event_judging import study_events
+from credence.events.event_judging import EventOptions, study_events
 from credence.events.features import EventEvidence
-from credence.events.learning import EventOptions
 from credence.predictions import label
 from credence.tables.samples import read_samples
 from credence.tables.table_spec import TableSpec

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
-from credence.calibrators.isotonic import Polyline
+from credence.calibrators.crossfit import fold_of
 from credence.calibrators.protocol import Calibrator
-from credence.draws import uniform
+from credence.draws import encode_clusters, keys_of, uniform
 from credence.evaluation.curves import reliability_of
-from credence.evaluation.judging import HELD_OUT, Judgement, Stated, judge
-from credence.events.event import Event, as_question, memberships
+from credence.evaluation.held_out import cross_fit
+from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
+from credence.events.event import Event, as_question, memberships, outcomes
 from credence.events.features import BY_NAME as FEATURES
-from credence.events.features import GROUPS, EventEvidence, FeatureTable
+from credence.events.features import GROUPS, EventEvidence, FeatureTable, Seen, table_of
 from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.forecasters import never_falling
-from credence.events.learning import (
-    Asked,
-    EventData,
-    EventOptions,
-    Learnt,
-    ask,
-    constant_of,
-    event_data,
-    examples_of,
-    features_used,
-    frequency_of,
-    learn,
-    with_settings_of,
-)
+from credence.events.forecasters import ConstantForecast, Examples, never_falling
+from credence.events.learning import Learnt, learn, with_settings_of
 from credence.events.model import CONSTANT, EventModel, FittedEvent, agreeing, mixture_of
 from credence.events.rules import row_shares
 from credence.findings import (
@@ -44,58 +33,140 @@ from credence.findings import (
     Pooled,
     TunedFinding,
 )
-from credence.metrics.binned import CALIBRATION
+from credence.metrics.binned import CALIBRATION, WIDTH
 from credence.metrics.metric import Judged
 from credence.metrics.pointwise import negative_log_likelihood
-from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.predictions import Booleans, Floats, Integers, Labelled
+
+
+@dataclass(frozen=True)
+class EventOptions:
+    """How events are learnt and judged."""
+
+    forecaster: str = "logistic"  # Whose probabilities are published
+    compare: tuple[str, ...] = ("knn", "isotonic")  # Others that are judged beside it
+    without: tuple[str, ...] = ()  # Features not to be used
+    agrees: bool = True  # Whether the predicted class keeps the published confidence
+    n_folds: int = 10  # Folds of whole clusters
+    # Least effective number of proteins for which an event came true, or not.
+    min_positives: float = 10.0
+    level: float = 0.95  # Coverage of the intervals
+    n_draws: int = 200  # Of the bootstrap over clusters
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All forecasters, the published one first."""
+        return tuple(dict.fromkeys((self.forecaster, *self.compare)))
+
+    @property
+    def judging(self) -> EvaluationOptions:
+        """How metrics are drawn."""
+        return EvaluationOptions(
+            self.n_folds, self.level, self.n_draws, n_floor=0, n_signs=0, families=(WIDTH.name,)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One event on the calibration set."""
+
+    event: Event  # What is asked
+    table: FeatureTable  # Features
+    came_true: Booleans  # Outcomes
+    examples: Examples  # The same, as forecasters see it
+    note: str  # Why nothing is to be learnt; empty where it is
+
+
+@dataclass(frozen=True, eq=False)
+class EventData:
+    """The calibration set, in an order that no table's order reaches."""
+
+    labelled: Labelled  # The proteins
+    evidence: EventEvidence  # What is known of them
+    fold: Integers  # Of whole clusters
+    cluster: Integers  # Their codes, by keys
+    key: np.ndarray[tuple[int], np.dtype[np.uint64]] = field(repr=False)  # A key for each code
+    options: EventOptions  # How events are learnt and judged
+    confidence: Floats | None  # Held-out confidences of the predicted class
+
+    @property
+    def frequency(self) -> Floats:
+        """Weighted share of each class."""
+        of = self.labelled
+        mass = np.bincount(of.true_class, of.weight, minlength=of.predictions.n_classes)
+        return np.asarray(mass / mass.sum())
+
+
+def event_data(
+    labelled: Labelled,
+    evidence: EventEvidence,
+    options: EventOptions,
+    calibrators: Mapping[str, Calibrator],
+) -> EventData:
+    """Return the set ordered by the keys of ids: ties among neighbours are settled so."""
+    ids = labelled.predictions.ids.astype(str)
+    order = np.lexsort((ids, keys_of(ids.astype(object))))
+    labelled = labelled.take(order)
+    ordered = replace(
+        evidence,
+        predictions=labelled.predictions,
+        columns={name: values[order] for name, values in evidence.columns.items()},
+        neighbours=None if evidence.neighbours is None else evidence.neighbours[order],
+    )
+    names = np.array(labelled.predictions.class_names, dtype=object)
+    stratum = names[labelled.predictions.predicted_class].astype(str)
+    fold = fold_of(labelled.cluster, stratum, options.n_folds)
+    cluster, key = encode_clusters(labelled.cluster)
+    confidence = None
+    if options.agrees and calibrators:
+        held_out, _ = cross_fit(labelled, calibrators, fold)
+        confidence = next(iter(held_out.values()))
+    return EventData(labelled, ordered, fold, cluster, key, options, confidence)
+
+
+def ask(data: EventData, event: Event, names: Sequence[str]) -> Asked:
+    """Return an event with its features and outcomes."""
+    held = memberships([event], data.labelled.predictions)[0]
+    came_true = outcomes(held, data.labelled.true_class)
+    table = table_of(Seen(data.evidence, held, data.frequency), names)
+    note = ""
+    if held.all():
+        note = "holds every class: its probability is 1 whatever is predicted"
+    elif not held.any():
+        note = "holds no class: its probability is 0 whatever is predicted"
+    return Asked(event, table, came_true, examples_of(data, table, came_true), note)
+
+
+def examples_of(data: EventData, table: FeatureTable, came_true: Booleans) -> Examples:
+    """Return what forecasters see of an event."""
+    by_itself = [name for name in ("event_score", "top_score") if name in table.feature]
+    main = table.feature.index(by_itself[0]) if by_itself else 0
+    return Examples(
+        table.values, came_true.astype(float), data.labelled.weight, data.cluster, main
+    )
+
 
 NAME = "one_vs_all"
 
 
-@dataclass(frozen=True, eq=False)
-class OneVsAll:
-    """A curve for every class over its share of the scores.
+def one_vs_all(of: Labelled, fold: Integers) -> Floats:
+    """Return each protein's distribution from curves that did not see its fold.
 
-    References
-    ----------
-    Zadrozny & Elkan 2002, doi 10.1145/775047.775151.
+    A curve for every class over its share of the scores (Zadrozny & Elkan 2002,
+    doi 10.1145/775047.775151).
     """
-
-    curves: tuple[Polyline, ...]  # In the classifier's order
-
-    def shares(self, predictions: Predictions) -> Floats:
-        """Return a distribution over the classes, shape (n_samples, n_classes)."""
-        share = row_shares(predictions)
-        found = np.column_stack(
-            [curve.value(share[:, class_]) for class_, curve in enumerate(self.curves)]
-        )
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-
-def fit_one_vs_all(predictions: Predictions, true_class: Integers, weight: Floats) -> OneVsAll:
-    """Return the curves of all classes."""
-    share = row_shares(predictions)
-    return OneVsAll(
-        tuple(
-            never_falling(share[:, class_], np.equal(true_class, class_).astype(float), weight)
-            for class_ in range(predictions.n_classes)
-        )
-    )
-
-
-def held_out_shares(
-    predictions: Predictions, true_class: Integers, weight: Floats, fold: Integers
-) -> Floats:
-    """Return each protein's distribution from curves that did not see its fold."""
-    found = np.full((predictions.n_samples, predictions.n_classes), np.nan)
+    share = row_shares(of.predictions)
+    found = np.full_like(share, np.nan)
     for number in np.unique(fold):
         judged = np.equal(fold, number)
         if judged.all():
             continue
-        seen = ~judged
-        fitted = fit_one_vs_all(predictions.take(seen), true_class[seen], weight[seen])
-        found[judged] = fitted.shares(predictions.take(judged))
-    return found
+        for class_ in range(of.predictions.n_classes):
+            is_class = np.equal(of.true_class, class_).astype(float)
+            seen = share[~judged, class_]
+            curve = never_falling(seen, is_class[~judged], of.weight[~judged])
+            found[judged, class_] = curve.value(share[judged, class_])
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 PUBLISHED = "published"
@@ -129,8 +200,8 @@ def study_events(
         found.append(_finding(data, one, learnt[number], stated, published[number]))
     model = EventModel(
         predictions.class_names,
-        features_used(asked[0].table),
-        frequency_of(data),
+        asked[0].table.used,
+        data.frequency,
         evidence.types,
         evidence.admissible,
         options.agrees and bool(calibrators),
@@ -162,7 +233,7 @@ def _learn_all(data: EventData, asked: Asked) -> dict[str, Learnt]:
     options = data.options
     if asked.note:
         answer = 1.0 if asked.came_true.all() else 0.0
-        same = constant_of(asked.examples)
+        same = ConstantForecast(asked.examples.share)
         nothing = Learnt(same, 0.0, np.full(asked.examples.n_samples, answer), is_scarce=True)
         return dict.fromkeys(options.every, nothing)
     return {
@@ -176,9 +247,8 @@ def _rivals(data: EventData, events: Sequence[Event]) -> Floats | None:
     of = data.labelled
     if of.predictions.scores is None:
         return None
-    share = held_out_shares(of.predictions, of.true_class, of.weight, data.fold)
-    held = memberships(events, of.predictions)
-    return np.asarray(np.where(held, share[None], 0.0).sum(axis=2))
+    share = one_vs_all(of, data.fold)
+    return np.asarray(np.where(memberships(events, of.predictions), share, 0.0).sum(axis=2))
 
 
 def _fitted(asked: Asked, learnt: Mapping[str, Learnt], forecaster: str) -> FittedEvent:
@@ -212,8 +282,8 @@ def _finding(
         n_true=int(asked.came_true.sum()),
         share=float(np.average(asked.came_true, weights=of.weight)),
         note=_fitted(asked, learnt, options.forecaster).note,
-        metrics=_metrics(judgement, SHOWN),
-        differences=tuple(_differences(judgement, COMPARED)),
+        metrics=_over_all(judgement.metrics, SHOWN),
+        differences=_over_all(judgement.differences, COMPARED),
         reliability=reliability_of(
             question, None, {(PUBLISHED, HELD_OUT): Stated(published)}, options.judging
         ),
@@ -227,18 +297,12 @@ def _finding(
     )
 
 
-def _metrics(judgement: Judgement, names: Sequence[str]) -> tuple[MetricValue, ...]:
-    return tuple(
-        entry for entry in judgement.metrics if entry.class_name is None and entry.metric in names
-    )
+Entry = TypeVar("Entry", MetricValue, Difference)
 
 
-def _differences(judgement: Judgement, names: Sequence[str]) -> list[Difference]:
-    return [
-        entry
-        for entry in judgement.differences
-        if entry.class_name is None and entry.metric in names
-    ]
+def _over_all(entries: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
+    """Return the entries of some metrics over all proteins."""
+    return tuple(one for one in entries if one.class_name is None and one.metric in names)
 
 
 def _ablations(
@@ -246,7 +310,7 @@ def _ablations(
 ) -> tuple[Ablation, ...]:
     """Return what is lost without each group of features, settings as tuned with all."""
     options = data.options
-    used = features_used(asked.table)
+    used = asked.table.used
     groups = [group for group in GROUPS if any(FEATURES[name].group == group for name in used)]
     forecaster = FORECASTERS[options.forecaster]
     if len(groups) == 1:
@@ -260,7 +324,7 @@ def _ablations(
         )
         entries[group, HELD_OUT] = Stated(without)
     judgement = judge(question, entries, "all", options.judging)
-    found = {(one.method, one.metric): one for one in _differences(judgement, COMPARED)}
+    found = {(one.method, one.metric): one for one in _over_all(judgement.differences, COMPARED)}
     return tuple(
         Ablation(
             group,
@@ -291,7 +355,7 @@ def _learning(
         outside = [int((kept & (data.fold != number)).sum()) for number in numbers]
         learnt_from.append(round(float(np.mean(outside))))
     judgement = judge(question, entries, f"{SHARES_LEARNT[-1]:g}", options.judging)
-    rows = _metrics(judgement, SHOWN[:4])
+    rows = _over_all(judgement.metrics, SHOWN[:4])
     return tuple(
         LearningPoint(share, n, tuple(row for row in rows if row.method == f"{share:g}"))
         for share, n in zip(SHARES_LEARNT, learnt_from, strict=True)

@@ -1,4 +1,4 @@
-"""What forecasters look at: modules of features, listed in the registry."""
+"""What forecasters look at: the features, listed in the registry."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ import numpy as np
 
 from credence.calibrators.vector_features import UNKNOWN_RESOLUTION_FLOOR, name_order
 from credence.events.event import Event, class_ranks
-from credence.events.rules import parse_rule, row_shares
+from credence.events.rules import lead_of, parse_rule, row_shares
+from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Predictions
 
 NO_GENE = -1  # there is no neighbour
+PREDICTION = "a prediction"
+SCORES = "scores"
 VECTOR = "a score for every class"
-
-Computed = Floats | None
+TYPES = "groups"
+MEMBERS = "the scores of an ensemble's members"
+LENGTH = "a column 'length'"
+DISTANCE = "what credence novelty wrote, or a column 'distance'"
+GENES = "columns 'before' and 'after'"
+RULE = "a rule"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +60,23 @@ class Feature:
     name: str  # Unique
     group: str  # What it is taken away with when groups are left out
     summary: str  # What it is
-    needs: str  # What has to be given for it, in words
-    # ``compute(seen)`` gives its columns, or None where that is not given.
-    compute: Callable[[Seen], Computed]
+    needs: str  # What has to be given for it, in words: an entry of `GIVEN`
+    compute: Callable[[Seen], Floats]  # ``compute(seen)`` gives its columns where that is given
 
 
-SCORE_GROUP = "score"
+GIVEN: dict[str, Callable[[Seen], bool]] = {
+    PREDICTION: lambda seen: True,
+    SCORES: lambda seen: seen.predictions.top_score is not None or GIVEN[VECTOR](seen),
+    VECTOR: lambda seen: seen.predictions.scores is not None,
+    TYPES: lambda seen: bool(seen.evidence.types),
+    MEMBERS: lambda seen: seen.predictions.network_scores is not None,
+    LENGTH: lambda seen: "length" in seen.evidence.columns,
+    DISTANCE: lambda seen: "distance" in seen.evidence.columns,
+    GENES: lambda seen: seen.evidence.neighbours is not None,
+    RULE: lambda seen: bool(seen.evidence.admissible),
+}
 DECIMALS = 9
 MOST_FLOOR = 0.01  # of a row of logs: above it scores that are known would be hidden
-
-
-def _shares(seen: Seen) -> Computed:
-    return None if seen.predictions.scores is None else row_shares(seen.predictions)
 
 
 def _floor(seen: Seen) -> Floats:
@@ -74,85 +86,52 @@ def _floor(seen: Seen) -> Floats:
     total = scores.sum(axis=1, keepdims=True)
     if resolution == 0:
         return np.full_like(total, UNKNOWN_RESOLUTION_FLOOR)
-    half = np.full_like(total, MOST_FLOOR)
-    np.divide(resolution / 2.0, total, out=half, where=total > 0)
-    return np.asarray(np.minimum(half, MOST_FLOOR))
+    half = divide(np.full_like(total, resolution / 2.0), total, MOST_FLOOR)
+    return np.minimum(half, MOST_FLOOR)
 
 
-def _floored(seen: Seen) -> Computed:
+def _floored(seen: Seen) -> Floats:
     """Return shares with none below half the table's resolution, for logs."""
-    share = _shares(seen)
-    return None if share is None else np.maximum(share, _floor(seen))
+    return np.maximum(row_shares(seen.predictions), _floor(seen))
 
 
-def _top_score(seen: Seen) -> Computed:
+def _top_score(seen: Seen) -> Floats:
     """Return the share of the scores of the predicted class."""
     of = seen.predictions
-    share = _shares(seen)
-    if share is not None:
-        return share[np.arange(of.n_samples), of.predicted_class]
-    return None if of.top_score is None else np.round(of.top_score / of.scale, DECIMALS)
+    if of.scores is not None:
+        return row_shares(of)[np.arange(of.n_samples), of.predicted_class]
+    assert of.top_score is not None
+    return np.round(of.top_score / of.scale, DECIMALS)
 
 
-def event_score(seen: Seen) -> Computed:
+def event_score(seen: Seen) -> Floats:
     """Return the log odds of the share of the scores that the event's classes have."""
-    share = _shares(seen)
-    if share is None:
-        return None
-    least = _floor(seen)[:, 0]
+    share, least = row_shares(seen.predictions), _floor(seen)[:, 0]
     inside = np.where(seen.held, share, 0.0).sum(axis=1)
     outside = np.where(seen.held, 0.0, share).sum(axis=1)
     return np.asarray(np.log(np.maximum(inside, least)) - np.log(np.maximum(outside, least)))
 
 
-def _event_rank(seen: Seen) -> Computed:
+def _event_rank(seen: Seen) -> Floats:
     """Return the place of the best of the event's classes, 1 the predicted one."""
-    if seen.predictions.scores is None:
-        return None
-    n_classes = seen.predictions.n_classes
-    place = np.where(seen.held, class_ranks(seen.predictions), n_classes + 1).min(axis=1)
-    return np.asarray(place.astype(float))
+    last = seen.predictions.n_classes + 1
+    return np.asarray(
+        np.where(seen.held, class_ranks(seen.predictions), last).min(axis=1).astype(float)
+    )
 
 
-def _two_best(values: Floats, chosen: Integers) -> tuple[Floats, Floats]:
-    rows = np.arange(len(values))
-    others = values.copy()
-    others[rows, chosen] = -np.inf
-    return values[rows, chosen], others.max(axis=1)
-
-
-def _margin(seen: Seen) -> Computed:
+def _margin(seen: Seen) -> Floats:
     """Return by how much the best score leads the next, in shares and in their logs."""
-    share, floored = _shares(seen), _floored(seen)
-    if share is None or floored is None:
-        return None
-    chosen = seen.predictions.predicted_class
-    best, next_ = _two_best(share, chosen)
-    log_best, log_next = _two_best(np.log(floored), chosen)
-    return np.column_stack([best - next_, log_best - log_next])
+    tables = (row_shares(seen.predictions), np.log(_floored(seen)))
+    return np.column_stack([lead_of(table, seen.predictions.predicted_class) for table in tables])
 
 
-def _entropy(seen: Seen) -> Computed:
+def _entropy(seen: Seen) -> Floats:
     """Return the entropy of the row's shares."""
-    floored = _floored(seen)
-    if floored is None:
-        return None
-    order = name_order(seen.predictions.class_names)
-    ordered = floored[:, order]
+    ordered = _floored(seen)[:, name_order(seen.predictions.class_names)]
     return np.asarray(-(ordered * np.log(ordered)).sum(axis=1))
 
 
-OF_SCORES = (
-    Feature("top_score", SCORE_GROUP, "score of the predicted class", "scores", _top_score),
-    Feature("event_score", SCORE_GROUP, "log odds of the event's scores", VECTOR, event_score),
-    Feature("event_rank", SCORE_GROUP, "rank of the event's best class", VECTOR, _event_rank),
-    Feature("margin", SCORE_GROUP, "lead over the next class, plain and in logs", VECTOR, _margin),
-    Feature("entropy", SCORE_GROUP, "entropy of the scores", VECTOR, _entropy),
-)
-
-
-CLASS_GROUP = "class"
-ALWAYS = "a prediction"
 SECOND = 2
 
 
@@ -163,164 +142,118 @@ def _one_hot(seen: Seen) -> Floats:
     return np.asarray((of.predicted_class[:, None] == order[None, :]).astype(float))
 
 
-def _runner_up(seen: Seen) -> Computed:
+def _runner_up(seen: Seen) -> Floats:
     """Return a column for each class, 1 where it is the best of the others."""
     of = seen.predictions
-    if of.scores is None:
-        return None
     return np.asarray((class_ranks(of) == SECOND)[:, name_order(of.class_names)].astype(float))
 
 
-def _class_score(seen: Seen) -> Computed:
+def _class_score(seen: Seen) -> Floats:
     """Return a column for each class: the event's score where it is predicted, else 0."""
-    score = event_score(seen)
-    return None if score is None else _one_hot(seen) * score[:, None]
+    return _one_hot(seen) * event_score(seen)[:, None]
 
 
-def _class_frequency(seen: Seen) -> Computed:
+def _class_frequency(seen: Seen) -> Floats:
     """Return the share of the predicted class among the calibration proteins."""
     return seen.frequency[seen.predictions.predicted_class]
 
 
-def _class_type(seen: Seen) -> Computed:
+def _class_type(seen: Seen) -> Floats:
     """Return a column for each named group, 1 where the predicted class is in it."""
-    if not seen.evidence.types:
-        return None
     names = np.array(seen.predictions.class_names, dtype=object)
     inside = [np.isin(names, list(group.classes)) for group in seen.evidence.types]
-    return np.column_stack([part[seen.predictions.predicted_class] for part in inside]).astype(
-        float
-    )
+    return np.column_stack(inside)[seen.predictions.predicted_class].astype(float)
 
 
-OF_CLASS = (
-    Feature("predicted_class", CLASS_GROUP, "which class is predicted", ALWAYS, _one_hot),
-    Feature(
-        "class_score", CLASS_GROUP, "the event's scores, class by class", VECTOR, _class_score
-    ),
-    Feature("runner_up", CLASS_GROUP, "which class comes second", VECTOR, _runner_up),
-    Feature("class_frequency", CLASS_GROUP, "how common the class is", ALWAYS, _class_frequency),
-    Feature("class_type", CLASS_GROUP, "named groups that hold the class", "groups", _class_type),
-)
+def _members(seen: Seen) -> Floats:
+    """Return the scores of an ensemble's members."""
+    assert seen.predictions.network_scores is not None
+    return seen.predictions.network_scores
 
 
-ENSEMBLE_GROUP = "ensemble"
-NEED = "the scores of an ensemble's members"
-
-
-def _spread(seen: Seen) -> Computed:
+def _spread(seen: Seen) -> Floats:
     """Return how far the members' scores of the event lie apart (standard deviation)."""
-    networks = seen.predictions.network_scores
-    if networks is None:
-        return None
-    inside = np.where(seen.held[:, None, :], networks, 0.0).sum(axis=2)
+    inside = np.where(seen.held[:, None, :], _members(seen), 0.0).sum(axis=2)
     return np.asarray(inside.std(axis=1))
 
 
-def _vote_share(seen: Seen) -> Computed:
+def _vote_share(seen: Seen) -> Floats:
     """Return the share of the members whose best class is in the event."""
-    networks = seen.predictions.network_scores
-    if networks is None:
-        return None
-    votes = networks.argmax(axis=2)
+    votes = _members(seen).argmax(axis=2)
     return np.asarray(np.take_along_axis(seen.held, votes, axis=1).mean(axis=1))
 
 
-def _concordance(seen: Seen) -> Computed:
+def _concordance(seen: Seen) -> Floats:
     """Return 1 where the predicted class is also that of most members' votes."""
-    networks = seen.predictions.network_scores
-    if networks is None:
-        return None
-    votes = networks.argmax(axis=2)
-    n_classes = networks.shape[2]
-    counts = np.stack([(votes == class_).sum(axis=1) for class_ in range(n_classes)], axis=1)
+    votes = _members(seen).argmax(axis=2)
+    counts = (votes[:, :, None] == np.arange(seen.predictions.n_classes)).sum(axis=1)
     own = counts[np.arange(len(counts)), seen.predictions.predicted_class]
     return np.asarray((own == counts.max(axis=1)).astype(float))
 
 
-OF_ENSEMBLE = (
-    Feature(
-        "spread", ENSEMBLE_GROUP, "how far the members' scores of the event differ", NEED, _spread
-    ),
-    Feature(
-        "vote_share", ENSEMBLE_GROUP, "share of the members that vote for it", NEED, _vote_share
-    ),
-    Feature("concordance", ENSEMBLE_GROUP, "whether most vote as predicted", NEED, _concordance),
-)
-
-
-def _given_column(name: str, *, is_log: bool = False) -> Callable[[Seen], Computed]:
-    """Return what computes a feature from a column of the evidence."""
-
-    def compute(seen: Seen) -> Computed:
-        values = seen.evidence.columns.get(name)
-        if values is None:
-            return None
-        return np.log(np.maximum(values, 1.0)) if is_log else values
-
-    return compute
-
-
-def _neighbours(seen: Seen) -> Computed:
+def _neighbours(seen: Seen) -> Floats:
     """Return the share of the genes beside it that are predicted to be of the event."""
     beside = seen.evidence.neighbours
-    if beside is None:
-        return None
+    assert beside is not None
     is_there = beside != NO_GENE
     is_held = np.take_along_axis(seen.held, np.maximum(beside, 0), axis=1) & is_there
-    number = is_there.sum(axis=1)
-    return np.asarray(
-        np.divide(is_held.sum(axis=1), number, out=np.full(len(beside), np.nan), where=number > 0)
-    )
+    return divide(is_held.sum(axis=1), is_there.sum(axis=1))
 
 
-def _admissible(seen: Seen) -> Computed:
+def _admissible(seen: Seen) -> Floats:
     """Return the share of the event's classes that fulfil the user's rule."""
-    if not seen.evidence.admissible:
-        return None
     of = seen.predictions
     holds = parse_rule(seen.evidence.admissible, "admissible").holds(of, class_ranks(of))
-    number = seen.held.sum(axis=1)
-    return np.asarray(
-        np.divide(
-            (holds & seen.held).sum(axis=1), number, out=np.zeros(of.n_samples), where=number > 0
-        )
-    )
+    return divide((holds & seen.held).sum(axis=1), seen.held.sum(axis=1), 0.0)
 
 
-OF_EVIDENCE = (
+FEATURES = (
+    Feature("top_score", "score", "score of the predicted class", SCORES, _top_score),
+    Feature("event_score", "score", "log odds of the event's scores", VECTOR, event_score),
+    Feature("event_rank", "score", "rank of the event's best class", VECTOR, _event_rank),
+    Feature("margin", "score", "lead over the next class, plain and in logs", VECTOR, _margin),
+    Feature("entropy", "score", "entropy of the scores", VECTOR, _entropy),
+    Feature("predicted_class", "class", "which class is predicted", PREDICTION, _one_hot),
+    Feature("class_score", "class", "the event's scores, class by class", VECTOR, _class_score),
+    Feature("runner_up", "class", "which class comes second", VECTOR, _runner_up),
+    Feature("class_frequency", "class", "how common the class is", PREDICTION, _class_frequency),
+    Feature("class_type", "class", "named groups that hold the class", TYPES, _class_type),
+    Feature(
+        "spread", "ensemble", "how far the members' scores of the event differ", MEMBERS, _spread
+    ),
+    Feature(
+        "vote_share", "ensemble", "share of the members that vote for it", MEMBERS, _vote_share
+    ),
+    Feature("concordance", "ensemble", "whether most vote as predicted", MEMBERS, _concordance),
     Feature(
         "length",
         "sequence",
         "logarithm of the protein's length",
-        "a column 'length'",
-        _given_column("length", is_log=True),
+        LENGTH,
+        lambda seen: np.log(np.maximum(seen.evidence.columns["length"], 1.0)),
     ),
     Feature(
         "distance",
         "sequence",
         "distance to the nearest calibration protein",
-        "what credence novelty wrote, or a column 'distance'",
-        _given_column("distance"),
+        DISTANCE,
+        lambda seen: seen.evidence.columns["distance"],
     ),
     Feature(
         "neighbours",
         "neighbours",
         "share of the genes beside it that are predicted to be of the event",
-        "columns 'before' and 'after'",
+        GENES,
         _neighbours,
     ),
     Feature(
         "admissible",
         "rule",
         "share of the event's classes that fulfil the rule",
-        "a rule",
+        RULE,
         _admissible,
     ),
 )
-
-
-FEATURES: tuple[Feature, ...] = (*OF_SCORES, *OF_CLASS, *OF_ENSEMBLE, *OF_EVIDENCE)
 BY_NAME: dict[str, Feature] = {entry.name: entry for entry in FEATURES}
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(entry.group for entry in FEATURES))
 
@@ -333,6 +266,11 @@ class FeatureTable:
     feature: tuple[str, ...]  # The feature that each column is of
     missing: tuple[str, ...]  # Features that could not be had
 
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The features that there are columns of."""
+        return tuple(dict.fromkeys(self.feature))
+
     def only(self, names: Sequence[str]) -> FeatureTable:
         """Return the columns of some features."""
         kept = [place for place, name in enumerate(self.feature) if name in names]
@@ -343,24 +281,16 @@ class FeatureTable:
 
 def table_of(seen: Seen, names: Sequence[str]) -> FeatureTable:
     """Return the features asked for, as far as they can be had."""
-    columns: list[Floats] = []
-    of: list[str] = []
-    missing: list[str] = []
-    for entry in FEATURES:
-        if entry.name not in names:
-            continue
-        found = entry.compute(seen)
-        if found is None:
-            missing.append(entry.name)
-            continue
-        block = np.asarray(found, dtype=float).reshape(len(found), -1)
-        columns.append(np.round(block, DECIMALS))
-        of += [entry.name] * block.shape[1]
-    values = np.hstack(columns) if columns else np.zeros((seen.predictions.n_samples, 0))
-    return FeatureTable(values, tuple(of), tuple(missing))
-
-
-def frequencies(true_class: Integers, weight: Floats, n_classes: int) -> Floats:
-    """Return the weighted share of each class."""
-    mass = np.bincount(true_class, weights=weight, minlength=n_classes)
-    return np.asarray(mass / mass.sum(), dtype=float)
+    wanted = [entry for entry in FEATURES if entry.name in names]
+    is_given = {entry.name: GIVEN[entry.needs](seen) for entry in wanted}
+    blocks = {
+        entry.name: np.asarray(entry.compute(seen), dtype=float).reshape(len(seen.held), -1)
+        for entry in wanted
+        if is_given[entry.name]
+    }
+    columns = [np.zeros((len(seen.held), 0)), *blocks.values()]
+    return FeatureTable(
+        np.round(np.hstack(columns), DECIMALS),
+        tuple(name for name, block in blocks.items() for _ in block.T),
+        tuple(name for name in is_given if not is_given[name]),
+    )

@@ -1,8 +1,8 @@
-"""What forecasts an event from features: one module each, one line in the registry."""
+"""What forecasts an event from features: one entry of the registry each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -37,15 +37,15 @@ class Examples:
         """Number of proteins."""
         return len(self.outcome)
 
+    @property
+    def share(self) -> float:
+        """Share for which it came true, with half a protein added to each outcome."""
+        return float(share_with_prior(self.weight @ self.outcome, self.weight.sum()))
+
     def take(self, rows: Any) -> Examples:
         """Return the rows chosen."""
-        return Examples(
-            self.features[rows],
-            self.outcome[rows],
-            self.weight[rows],
-            self.cluster[rows],
-            self.main,
-        )
+        rest = (self.outcome[rows], self.weight[rows], self.cluster[rows])
+        return Examples(self.features[rows], *rest, self.main)
 
 
 class Forecast(Protocol):
@@ -63,14 +63,20 @@ class Forecaster:
     name: str  # As the user writes it
     summary: str  # What it does, and where that is from
     reference: str
-    candidates: tuple[float, ...]  # Values of the one setting that is tuned; one value: nothing is
-    default: float  # The value where there is too little to tune it by
-    tuned: str  # What the setting is, in words
     fit: Callable[[Examples, float], Forecast]  # ``fit(lesson, value)`` gives the forecast
-    # ``path(lesson, features)`` gives the probabilities for every candidate, shape (n_candidates,
-    # n_samples): what fitting each in turn would.
-    path: Callable[[Examples, Floats], Floats]
     kind: type[Forecast]  # Class of what it learns
+    candidates: tuple[float, ...] = (0.0,)  # Values of the one setting that is tuned
+    default: float = 0.0  # The value where there is too little to tune it by
+    tuned: str = ""  # What the setting is, in words; empty: nothing is
+    # ``shortcut(lesson, features, candidates)`` gives what :meth:`path` does, faster.
+    shortcut: Callable[[Examples, Floats, tuple[float, ...]], Floats] | None = None
+
+    def path(self, examples: Examples, features: Floats) -> Floats:
+        """Return probabilities for every candidate, shape (n_candidates, n_samples)."""
+        if self.shortcut is not None:
+            return self.shortcut(examples, features, self.candidates)
+        fitted = [self.fit(examples, value) for value in self.candidates]
+        return np.stack([forecast.probability(features) for forecast in fitted])
 
 
 @dataclass(frozen=True)
@@ -122,17 +128,6 @@ def share_with_prior(right: Floats, total: Floats) -> Floats:
     return np.asarray((right + JEFFREYS) / (total + 2.0 * JEFFREYS))
 
 
-def fit_each(
-    fit: Callable[[Examples, float], Forecast], candidates: Sequence[float]
-) -> Callable[[Examples, Floats], Floats]:
-    """Return the path of a forecaster that has no shortcut."""
-
-    def path(examples: Examples, features: Floats) -> Floats:
-        return np.stack([fit(examples, value).probability(features) for value in candidates])
-
-    return path
-
-
 @dataclass(frozen=True, eq=False)
 class IsotonicForecast:
     """A curve over one column."""
@@ -174,30 +169,12 @@ def fit_isotonic(examples: Examples, value: float) -> IsotonicForecast:
     """Return the curve over the event's own score."""
     column = examples.features[:, examples.main]
     known = ~np.isnan(column)
-    rest = share_with_prior(examples.weight @ examples.outcome, examples.weight.sum())
-    if not known.any():
-        flat = Polyline(np.zeros(1), np.array([float(rest)]))
-        return IsotonicForecast(examples.main, flat, float(rest))
-    curve = never_falling(column[known], examples.outcome[known], examples.weight[known])
-    return IsotonicForecast(examples.main, curve, float(rest))
+    curve = Polyline(np.zeros(1), np.array([examples.share]))
+    if known.any():
+        curve = never_falling(column[known], examples.outcome[known], examples.weight[known])
+    return IsotonicForecast(examples.main, curve, examples.share)
 
 
-ISOTONIC_CANDIDATES = (0.0,)
-ISOTONIC = Forecaster(
-    name="isotonic",
-    summary="The never-falling curve over the event's own share of the scores, nothing else.",
-    reference="Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
-    candidates=ISOTONIC_CANDIDATES,
-    default=0.0,
-    tuned="",
-    fit=fit_isotonic,
-    path=fit_each(fit_isotonic, ISOTONIC_CANDIDATES),
-    kind=IsotonicForecast,
-)
-
-
-STEP = 5
-KNN_CANDIDATES = tuple(float(k) for k in range(STEP, 501, STEP))
 MOST_ROWS = 5_000  # proteins kept; whole clusters, drawn by their keys
 AT_ONCE = 1 << 21  # distances held in memory at a time
 DECIMALS = 7  # of a distance; proteins nearer to each other are equally far
@@ -251,34 +228,16 @@ def nearest_rows(asked: Floats, points: Floats, k: int) -> Integers:
 def neighbours_of(examples: Examples, k: float) -> Neighbours:
     """Return what is kept of a lesson."""
     scaling = scaling_of(examples)
-    kept = np.ones(examples.n_samples, dtype=np.bool_)
     if examples.n_samples > MOST_ROWS:
-        sizes = np.bincount(examples.cluster)
-        kept = (np.cumsum(sizes) <= MOST_ROWS)[examples.cluster]
-        if not kept.any():
-            kept = np.arange(examples.n_samples) < MOST_ROWS
-    part = examples.take(kept)
-    points = scaling.apply(part.features)
-    return Neighbours(scaling, points, part.outcome, part.weight, int(k))
+        kept = (np.cumsum(np.bincount(examples.cluster)) <= MOST_ROWS)[examples.cluster]
+        examples = examples.take(kept if kept.any() else slice(MOST_ROWS))
+    points = scaling.apply(examples.features)
+    return Neighbours(scaling, points, examples.outcome, examples.weight, int(k))
 
 
-def knn_path(examples: Examples, features: Floats) -> Floats:
+def knn_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -> Floats:
     """Return the share under each number of neighbours; neighbours are sought once."""
-    numbers = tuple(int(value) for value in KNN_CANDIDATES)
-    return neighbours_of(examples, max(numbers)).shares(features, numbers)
-
-
-KNN = Forecaster(
-    name="knn",
-    summary="The share of the k proteins with the most similar features for which it came true.",
-    reference="Kuleshov & Liang 2015, section 4",
-    candidates=KNN_CANDIDATES,
-    default=100.0,
-    tuned="number of neighbours",
-    fit=neighbours_of,
-    path=knn_path,
-    kind=Neighbours,
-)
+    return neighbours_of(examples, max(numbers)).shares(features, tuple(map(int, numbers)))
 
 
 MOST_LINEAR = 30.0  # log odds beyond which a probability would round to 0 or 1
@@ -310,33 +269,18 @@ def fit_logistic(examples: Examples, strength: float) -> LogisticForecast:
     return LogisticForecast(scaling, found.coefficient)
 
 
-def logistic_path(examples: Examples, features: Floats) -> Floats:
+def logistic_path(examples: Examples, features: Floats, strengths: tuple[float, ...]) -> Floats:
     """Return the probabilities under each strength, each fit begun at the one before."""
     scaling = scaling_of(examples)
     design = design_of(scaling, examples.features)
     found, start = [], None
-    for strength in STRENGTHS:
+    for strength in strengths:
         fitted = ridge(design, examples.outcome, examples.weight, strength, start, ROUGH)
         start = fitted.coefficient
         found.append(LogisticForecast(scaling, start).probability(features))
     return np.stack(found)
 
 
-LOGISTIC = Forecaster(
-    name="logistic",
-    summary="Logistic regression on all features, with a ridge.",
-    reference="Platt 1999; Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
-    candidates=STRENGTHS,
-    default=10.0,
-    tuned="strength of the ridge",
-    fit=fit_logistic,
-    path=logistic_path,
-    kind=LogisticForecast,
-)
-
-
-# Least leaves of 5 … 500; in between by ratio, since trees of neighbouring sizes differ little.
-TREE_CANDIDATES = (5.0, 10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0, 500.0)
 ONE_TREE = Growth(n_trees=1, learning_rate=1.0, n_leaves=256, depth=16, ridge=0.0)
 
 
@@ -361,9 +305,7 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     curvature. Its leaves' shares are counted anew, with half a protein on each side.
     """
     growth = replace(ONE_TREE, least_leaf_share=min(least / examples.n_samples, 1.0))
-    still = np.zeros(examples.features.shape[1], dtype=np.int64)
-    came_true = examples.outcome > 0
-    forest = grow(examples.features, came_true, examples.weight, still, growth)
+    forest = grown(examples, growth)
     if len(forest.root) == 0:
         return TreeForecast(forest)
     n_nodes = len(forest.value)
@@ -377,50 +319,79 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     return TreeForecast(replace(forest, base=0.0, value=value))
 
 
-TREE = Forecaster(
-    name="tree",
-    summary="One decision tree; each leaf answers with its own share.",
-    reference="Kuleshov & Liang 2015, section 4; Breiman et al. 1984",
-    candidates=TREE_CANDIDATES,
-    default=100.0,
-    tuned="least number of proteins in a leaf",
-    fit=fit_tree,
-    path=fit_each(fit_tree, TREE_CANDIDATES),
-    kind=TreeForecast,
-)
-
-
-BOOSTING_CANDIDATES = (5.0, 10.0, 20.0, 30.0, 45.0, 60.0)
-GROWTH = Growth(n_trees=int(max(BOOSTING_CANDIDATES)), learning_rate=0.15)
+LEARNING_RATE = 0.15
 
 
 def fit_boosting(examples: Examples, n_trees: float) -> TreeForecast:
     """Return so many trees."""
+    return TreeForecast(grown(examples, Growth(n_trees=int(n_trees), learning_rate=LEARNING_RATE)))
+
+
+def grown(examples: Examples, growth: Growth) -> Forest:
+    """Return a forest of log odds, with no column that has to rise or fall."""
     still = np.zeros(examples.features.shape[1], dtype=np.int64)
-    growth = replace(GROWTH, n_trees=int(n_trees))
-    came_true = examples.outcome > 0
-    return TreeForecast(grow(examples.features, came_true, examples.weight, still, growth))
+    return grow(examples.features, examples.outcome > 0, examples.weight, still, growth)
 
 
-def boosting_path(examples: Examples, features: Floats) -> Floats:
+def boosting_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -> Floats:
     """Return the probabilities after each number of trees; they are grown once."""
-    staged = fit_boosting(examples, max(BOOSTING_CANDIDATES)).forest.staged(features)
-    at = np.minimum(np.array(BOOSTING_CANDIDATES).astype(np.int64), staged.shape[1] - 1)
+    staged = fit_boosting(examples, max(numbers)).forest.staged(features)
+    at = np.minimum(np.array(numbers).astype(np.int64), staged.shape[1] - 1)
     return np.asarray(special.expit(staged[:, at].T))
 
 
-BOOSTING = Forecaster(
-    name="boosting",
-    summary="Gradient-boosted trees on all features.",
-    reference="Friedman 2001, doi 10.1214/aos/1013203451",
-    candidates=BOOSTING_CANDIDATES,
-    default=20.0,
-    tuned="number of trees",
-    fit=fit_boosting,
-    path=boosting_path,
-    kind=TreeForecast,
+FORECASTERS = (
+    Forecaster(
+        name="knn",
+        summary="The share of the k proteins with the most similar features for which it came "
+        "true.",
+        reference="Kuleshov & Liang 2015, section 4",
+        fit=neighbours_of,
+        kind=Neighbours,
+        candidates=tuple(float(k) for k in range(5, 501, 5)),
+        default=100.0,
+        tuned="number of neighbours",
+        shortcut=knn_path,
+    ),
+    Forecaster(
+        name="tree",
+        summary="One decision tree; each leaf answers with its own share.",
+        reference="Kuleshov & Liang 2015, section 4; Breiman et al. 1984",
+        fit=fit_tree,
+        kind=TreeForecast,
+        # In between by ratio, since trees of neighbouring sizes differ little.
+        candidates=(5.0, 10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0, 500.0),
+        default=100.0,
+        tuned="least number of proteins in a leaf",
+    ),
+    Forecaster(
+        name="isotonic",
+        summary="The never-falling curve over the event's own share of the scores, nothing else.",
+        reference="Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
+        fit=fit_isotonic,
+        kind=IsotonicForecast,
+    ),
+    Forecaster(
+        name="logistic",
+        summary="Logistic regression on all features, with a ridge.",
+        reference="Platt 1999; Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
+        fit=fit_logistic,
+        kind=LogisticForecast,
+        candidates=STRENGTHS,
+        default=10.0,
+        tuned="strength of the ridge",
+        shortcut=logistic_path,
+    ),
+    Forecaster(
+        name="boosting",
+        summary="Gradient-boosted trees on all features.",
+        reference="Friedman 2001, doi 10.1214/aos/1013203451",
+        fit=fit_boosting,
+        kind=TreeForecast,
+        candidates=(5.0, 10.0, 20.0, 30.0, 45.0, 60.0),
+        default=20.0,
+        tuned="number of trees",
+        shortcut=boosting_path,
+    ),
 )
-
-
-FORECASTERS: tuple[Forecaster, ...] = (KNN, TREE, ISOTONIC, LOGISTIC, BOOSTING)
 BY_NAME: dict[str, Forecaster] = {entry.name: entry for entry in FORECASTERS}

@@ -17,9 +17,11 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
 
 import numpy as np
 
+from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Predictions
 from credence.problems import InputError, Problem, nearest
 
@@ -147,17 +149,8 @@ class _Reader:
         return Rule(self.text, root, tuple(dict(reversed(self.columns)).items()))
 
     def refuse(self, start: int, what: str, remedy: str | None = None) -> None:
-        raise InputError(
-            [
-                Problem(
-                    self.where,
-                    f"character {start} of the rule: {what}",
-                    remedy or WAY,
-                    None,
-                    self.name,
-                )
-            ]
-        )
+        what = f"character {start} of the rule: {what}"
+        raise InputError([Problem(self.where, what, remedy or WAY, None, self.name)])
 
     def take(self, kind: str) -> bool:
         if self.tokens[self.place][0] != kind:
@@ -165,17 +158,14 @@ class _Reader:
         self.place += 1
         return True
 
-    def either(self, depth: int) -> Node:
-        parts = [self.every(depth)]
-        while self.take("or"):
-            parts.append(self.every(depth))
-        return parts[0] if len(parts) == 1 else Node("or", parts=tuple(parts))
+    def joined(self, word: str, part: Callable[[int], Node], depth: int) -> Node:
+        parts = [part(depth)]
+        while self.take(word):
+            parts.append(part(depth))
+        return parts[0] if len(parts) == 1 else Node(word, parts=tuple(parts))
 
-    def every(self, depth: int) -> Node:
-        parts = [self.negation(depth)]
-        while self.take("and"):
-            parts.append(self.negation(depth))
-        return parts[0] if len(parts) == 1 else Node("and", parts=tuple(parts))
+    def either(self, depth: int) -> Node:
+        return self.joined("or", partial(self.joined, "and", self.negation), depth)
 
     def negation(self, depth: int) -> Node:
         if depth > MOST_DEPTH:
@@ -222,11 +212,7 @@ def _evaluate(node: Node, values: dict[str, Floats]) -> Booleans:
     parts = [_evaluate(part, values) for part in node.parts]
     if node.kind == "not":
         return np.asarray(~parts[0])
-    join = np.logical_and if node.kind == "and" else np.logical_or
-    answer = parts[0]
-    for part in parts[1:]:
-        answer = join(answer, part)
-    return np.asarray(answer)
+    return np.asarray(reduce(np.logical_and if node.kind == "and" else np.logical_or, parts))
 
 
 def _column(name: str, predictions: Predictions, rank: Integers) -> Floats:
@@ -238,21 +224,23 @@ def _column(name: str, predictions: Predictions, rank: Integers) -> Floats:
     share = row_shares(predictions)
     if name == "score":
         return share
-    if name in ("top_score", "margin"):
-        rows = np.arange(len(share))
-        top = share[rows, predictions.predicted_class]
-        others = share.copy()
-        others[rows, predictions.predicted_class] = -np.inf
-        lead = np.round(top - others.max(axis=1), SHARE_DECIMALS)
-        return np.asarray((top if name == "top_score" else lead)[:, None])
+    if name == "top_score":
+        return share[np.arange(len(share)), predictions.predicted_class][:, None]
+    if name == "margin":
+        return np.round(lead_of(share, predictions.predicted_class), SHARE_DECIMALS)[:, None]
     return share[:, [predictions.class_names.index(name)]]
+
+
+def lead_of(values: Floats, chosen: Integers) -> Floats:
+    """Return by how much the chosen value of each row leads the best of the others."""
+    rows = np.arange(len(values))
+    others = values.copy()
+    others[rows, chosen] = -np.inf
+    return np.asarray(values[rows, chosen] - others.max(axis=1))
 
 
 def row_shares(predictions: Predictions) -> Floats:
     """Return each row of scores divided by its sum, to nine decimals."""
     assert predictions.scores is not None
-    total = predictions.scores.sum(axis=1, keepdims=True)
-    share = np.divide(
-        predictions.scores, total, out=np.zeros_like(predictions.scores), where=total > 0
-    )
-    return np.asarray(np.round(share, SHARE_DECIMALS))
+    share = divide(predictions.scores, predictions.scores.sum(axis=1, keepdims=True), 0.0)
+    return np.round(share, SHARE_DECIMALS)

@@ -12,11 +12,10 @@ import numpy as np
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibrator, FitOptions
 from credence.events.event import Event, events_of
-from credence.events.event_judging import study_events
+from credence.events.event_judging import EventOptions, study_events
 from credence.events.features import BY_NAME as FEATURES
 from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
-from credence.events.learning import EventOptions
 from credence.events.rules import parse_rule
 from credence.predictions import Predictions
 from credence.problems import InputError, Problem, nearest, refuse
