@@ -37,94 +37,66 @@ from credence.predictions import Booleans, Floats, Predictions
 
 def evidence_of(sample: CalibrationSample, use: UseSample) -> EstimatorInput:
     """Return what both sets say, each row once."""
-    one = np.ones((len(sample.unit_key), 1))
-    found = next(drawn_evidence(sample, use, one, None))
+    found = next(drawn_evidence(sample, use, np.ones((len(sample.unit_key), 1)), is_drawn=False))
     return replace(found, class_number=clusters_by_class(sample))
 
 
 def drawn_evidence(
-    sample: CalibrationSample, use: UseSample, weights: Floats, n_draws: int | None
+    sample: CalibrationSample, use: UseSample, weights: Floats, *, is_drawn: bool
 ) -> Iterator[EstimatorInput]:
-    """Yield the evidence of each draw; without `n_draws`, that of the sets."""
-    labelled = sample.labelled
+    """Yield the evidence under weights of clusters; of the use-set a draw each, if asked for."""
+    labelled, model, cells = sample.labelled, sample.model, use.cells
     n_classes = labelled.predictions.n_classes
     confusion = sample.masses(sample.outcome, n_classes**2, weights)
     n_calibration = effective_rows(sample)
-    predicted = use.counts.sum(axis=1)
-    if sample.model is None or use.cells is None:
-        for draw in range(weights.shape[1]):
-            share = predicted / use.n_rows
-            if n_draws is not None:
-                drawn = predicted_draw(use, draw)
-                share = drawn / drawn.sum()
-            yield EstimatorInput(
-                confusion[:, draw].reshape(n_classes, n_classes), share, n_calibration, use.n_units
+    if model is not None and cells is not None:
+        if is_drawn:
+            assert sample.logs is not None
+            slope, bias = parameter_draws(
+                model, sample.logs, labelled.true_class, labelled.weight, sample.unit, weights
             )
-        return
-    assert sample.logs is not None
-    slope, bias = np.array([sample.model.slope]), sample.model.bias[:, None]
-    if n_draws is not None:
-        slope, bias = parameter_draws(
-            sample.model, sample.logs, labelled.true_class, labelled.weight, sample.unit, weights
-        )
-    kept = sample.model.uneven(use.cells.row)
-    mass = use.cells.shared(use.cells.n_rows / use.n_rows)
-    # What keeping a part of the rows has changed in the mean is known, and taken back.
-    gathered = use.total_probability / use.n_rows - mass @ kept
+        kept = model.uneven(cells.row)
+        mass = cells.shared(cells.n_rows / use.n_rows)
+        # What keeping a part of the rows has changed in the mean is known, and taken back.
+        gathered = use.total_probability / use.n_rows - mass @ kept
     for draw in range(weights.shape[1]):
-        row_mass = labelled.weight * weights[sample.unit, draw]
+        predicted = predicted_draw(use, draw) if is_drawn else use.counts.sum(axis=1)
         plain = EstimatorInput(
             confusion[:, draw].reshape(n_classes, n_classes),
-            predicted / use.n_rows,
+            predicted / predicted.sum(),
             n_calibration,
             use.n_units,
-            probability=kept,
-            mass=mass,
-            calibration_probability=sample.probability,
-            calibration_true=labelled.true_class,
-            calibration_mass=row_mass / row_mass.sum(),
         )
-        if n_draws is not None:
-            plain = _moved(sample, use, plain, (float(slope[draw]), bias[:, draw]), draw)
-        yield _with_means(plain, gathered)
-
-
-def _moved(
-    sample: CalibrationSample,
-    use: UseSample,
-    plain: EstimatorInput,
-    parameters: tuple[float, Floats],
-    draw: int,
-) -> EstimatorInput:
-    """Return the evidence with refitted probabilities and a drawn use-set."""
-    assert sample.model is not None and sample.probability is not None
-    assert plain.probability is not None
-    probability = sample.model.moved(plain.probability, *parameters)
-    # Half a row that is surely of each class: a share of 0 has a width.
-    own = np.where(np.isfinite(sample.model.bias), 1.0, 0.0)
-    mass = np.concatenate([cell_weights(use, draw), own * half_weights(use, draw)])
-    drawn = predicted_draw(use, draw)
-    return replace(
-        plain,
-        predicted_share=drawn / drawn.sum(),
-        probability=np.concatenate([probability, np.eye(len(own))]),
-        mass=mass / mass.sum(),
-        calibration_probability=sample.model.moved(sample.probability, *parameters),
-    )
-
-
-def _with_means(found: EstimatorInput, gathered: Floats) -> EstimatorInput:
-    """Return the evidence with mean probabilities of both sets."""
-    assert found.calibration_probability is not None and found.calibration_true is not None
-    assert found.calibration_mass is not None
-    assert found.mass is not None and found.probability is not None
-    soft = np.empty_like(found.confusion)
-    for class_ in range(len(soft)):
-        rows = found.calibration_true == class_
-        soft[:, class_] = found.calibration_mass[rows] @ found.calibration_probability[rows]
-    return replace(
-        found, soft_confusion=soft, mean_probability=found.mass @ found.probability + gathered
-    )
+        if model is None or cells is None:
+            yield plain
+            continue
+        assert sample.probability is not None
+        own, probability = sample.probability, kept
+        if is_drawn:
+            own, probability = (
+                model.moved(values, float(slope[draw]), bias[:, draw]) for values in (own, kept)
+            )
+            # Half a row that is surely of each class: a share of 0 has a width.
+            probability = np.concatenate([probability, np.eye(n_classes)])
+            half = np.isfinite(model.bias) * half_weights(use, draw)
+            mass = np.concatenate([cell_weights(use, draw), half])
+            mass = mass / mass.sum()
+        row_mass = labelled.weight * weights[sample.unit, draw]
+        row_mass = row_mass / row_mass.sum()
+        soft = np.empty((n_classes, n_classes))
+        for class_ in range(n_classes):
+            rows = labelled.true_class == class_
+            soft[:, class_] = row_mass[rows] @ own[rows]
+        yield replace(
+            plain,
+            soft_confusion=soft,
+            mean_probability=mass @ probability + gathered,
+            probability=probability,
+            mass=mass,
+            calibration_probability=own,
+            calibration_true=labelled.true_class,
+            calibration_mass=row_mass,
+        )
 
 
 def clusters_by_class(sample: CalibrationSample) -> Floats:
@@ -339,7 +311,7 @@ def estimate_composition(
     weights = np.stack([cluster_weights(sample.unit_key, draw) for draw in range(n_draws)], axis=1)
     # To second order it does not matter whose composition weighs the rows of a draw.
     near = np.where(is_known, np.maximum(found.share, HALF_ROW / use.n_rows), 0.0)
-    for draw, drawn in enumerate(drawn_evidence(sample, use, weights, n_draws)):
+    for draw, drawn in enumerate(drawn_evidence(sample, use, weights, is_drawn=True)):
         drawn = replace(drawn, start=near / near.sum(), class_number=evidence.class_number)
         one = _within(estimator, drawn, is_known)
         draws[:, draw], unbounded[:, draw] = one.share, one.unbounded

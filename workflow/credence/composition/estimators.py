@@ -86,14 +86,6 @@ class Estimator:
 
 SUM_TOLERANCE = 0.005  # of stated shares: they may have been rounded to two decimals
 
-NONE = Estimator("none", "No correction: the calibration set's own composition.", "", Need.CLASS)
-STATED = Estimator(
-    "stated",
-    "A composition that you state; it is taken as known, and has no interval.",
-    "",
-    Need.CLASS,
-)
-
 
 def stated_share(stated: Mapping[str, float], class_names: Sequence[str], where: str) -> Floats:
     """Return a stated composition in the order of the classes, summing to 1."""
@@ -183,15 +175,6 @@ def conditioned(curvature: Floats) -> Floats:
     return np.asarray((vectors * np.where(is_flat, AS_IF * greatest, values)) @ vectors.T)
 
 
-def undetermined(curvature: Floats) -> Booleans:
-    """Return which shares the curvature does not determine.
-
-    >>> undetermined(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])).tolist()
-    [True, True, False]
-    """
-    return np.asarray((flat_directions(curvature) ** 2).sum(axis=1) > TAKEN_PART)
-
-
 def flat_directions(curvature: Floats) -> Floats:
     """Return unit vectors, as columns, along which H is as good as flat."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
@@ -261,16 +244,14 @@ def solved(curvature: Floats, linear: Floats) -> Estimate:
     """
     flat = flat_directions(curvature)
     message = linear - flat @ (flat.T @ linear)
-    steady = conditioned(curvature)
+    return near_parabola(curvature, message, quadratic_minimum(conditioned(curvature), message))
+
+
+def near_parabola(curvature: Floats, linear: Floats, share: Floats) -> Estimate:
+    """Return shares, with the minimum for shares of any sign and what H leaves open."""
     everywhere = np.ones(len(linear), dtype=np.bool_)
-    return Estimate(
-        quadratic_minimum(steady, message),
-        on_free(steady, message, everywhere),
-        undetermined(curvature),
-    )
-
-
-REFERENCE = "Lipton, Wang & Smola 2018, arXiv 1802.03916"
+    is_open = (flat_directions(curvature) ** 2).sum(axis=1) > TAKEN_PART
+    return Estimate(share, on_free(conditioned(curvature), linear, everywhere), is_open)
 
 
 def least_squares(given_true: Floats, observed: Floats) -> Estimate:
@@ -289,40 +270,14 @@ def soft(evidence: EstimatorInput) -> Estimate:
     return least_squares(evidence.soft_confusion / evidence.prevalence, evidence.mean_probability)
 
 
-HARD = Estimator(
-    "bbse_hard", "Match how often each class is predicted.", REFERENCE, Need.CLASS, hard
-)
-SOFT = Estimator(
-    "bbse_soft",
-    "Match the mean calibrated probability of each class.",
-    REFERENCE,
-    Need.VECTOR,
-    soft,
-)
-
-
 def most_likely(evidence: EstimatorInput) -> Estimate:
     """Return the composition of most likelihood."""
-    assert evidence.probability is not None and evidence.mass is not None
     prevalence = evidence.prevalence
-    ratio = np.maximum(evidence.probability, TINIEST) / prevalence
-    share = mixture_maximum(ratio, evidence.mass, prevalence / prevalence.sum())
+    ratio, mass, _ = _scores(evidence, prevalence)
+    share = mixture_maximum(ratio, mass, prevalence / prevalence.sum())
     # The likelihood's parabola at the maximum, for shares of any sign.
-    gradient, curvature = mixture_slope(ratio, evidence.mass, ratio @ share)
-    steady = conditioned(curvature)
-    everywhere = np.ones(len(share), dtype=np.bool_)
-    unbounded = on_free(steady, steady @ share + gradient, everywhere)
-    return Estimate(share, unbounded, undetermined(curvature))
-
-
-EM = Estimator(
-    "em",
-    "The most likely composition, given every row's calibrated probabilities.",
-    "Saerens, Latinne & Decaestecker 2002, doi 10.1162/089976602753284446; "
-    "Alexandari, Kundaje & Shrikumar 2020, arXiv 1901.06852",
-    Need.VECTOR,
-    most_likely,
-)
+    gradient, curvature = mixture_slope(ratio, mass, ratio @ share)
+    return near_parabola(curvature, conditioned(curvature) @ share + gradient, share)
 
 
 EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
@@ -375,16 +330,6 @@ def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Fl
     return ratio, evidence.mass, ratio @ share
 
 
-EM_MATCHED = Estimator(
-    "em_matched",
-    "EM, checked against the calibration set; right where probabilities are not.",
-    "Saerens et al. 2002, doi 10.1162/089976602753284446, with the moments of "
-    "Lipton et al. 2018, arXiv 1802.03916; decision 0702",
-    Need.VECTOR,
-    matched,
-)
-
-
 def regularised(evidence: EstimatorInput) -> Estimate:
     """Return the composition between BBSE's and no shift, by the evidence."""
     prevalence = evidence.prevalence
@@ -396,16 +341,47 @@ def regularised(evidence: EstimatorInput) -> Estimate:
     return solved(curvature, linear)
 
 
-RLLS = Estimator(
-    "rlls",
-    "As bbse_hard, drawn towards no shift where data are few.",
-    "Azizzadenesheli et al. 2019, arXiv 1903.09734",
-    Need.CLASS,
-    regularised,
+LIPTON = "Lipton, Wang & Smola 2018, arXiv 1802.03916"
+ESTIMATORS: tuple[Estimator, ...] = (
+    Estimator("none", "No correction: the calibration set's own composition.", "", Need.CLASS),
+    Estimator(
+        "stated",
+        "A composition that you state; it is taken as known, and has no interval.",
+        "",
+        Need.CLASS,
+    ),
+    Estimator("bbse_hard", "Match how often each class is predicted.", LIPTON, Need.CLASS, hard),
+    Estimator(
+        "bbse_soft",
+        "Match the mean calibrated probability of each class.",
+        LIPTON,
+        Need.VECTOR,
+        soft,
+    ),
+    Estimator(
+        "rlls",
+        "As bbse_hard, drawn towards no shift where data are few.",
+        "Azizzadenesheli et al. 2019, arXiv 1903.09734",
+        Need.CLASS,
+        regularised,
+    ),
+    Estimator(
+        "em",
+        "The most likely composition, given every row's calibrated probabilities.",
+        "Saerens, Latinne & Decaestecker 2002, doi 10.1162/089976602753284446; "
+        "Alexandari, Kundaje & Shrikumar 2020, arXiv 1901.06852",
+        Need.VECTOR,
+        most_likely,
+    ),
+    Estimator(
+        "em_matched",
+        "EM, checked against the calibration set; right where probabilities are not.",
+        "Saerens et al. 2002, doi 10.1162/089976602753284446, with the moments of "
+        "Lipton et al. 2018, arXiv 1802.03916; decision 0702",
+        Need.VECTOR,
+        matched,
+    ),
 )
-
-
-ESTIMATORS: tuple[Estimator, ...] = (NONE, STATED, HARD, SOFT, RLLS, EM, EM_MATCHED)
 BY_NAME: dict[str, Estimator] = {entry.name: entry for entry in ESTIMATORS}
 AUTO = "auto"  # em_matched where score vectors are given, else bbse_hard
 NAMES = (AUTO, *BY_NAME)
@@ -419,12 +395,12 @@ def has_vectors(predictions: Predictions) -> bool:
 def estimator_for(name: str, with_vectors: bool) -> Estimator:
     """Return the estimator of a name; refuse one that needs more than there is."""
     if name == AUTO:
-        return EM_MATCHED if with_vectors else HARD
+        name = "em_matched" if with_vectors else "bbse_hard"
     found = BY_NAME[name]
     if found.needs is Need.VECTOR and not with_vectors:
         raise refuse(
             "shift.estimator",
             f"{name!r} needs the {Need.VECTOR.value}.",
-            f"Give {HARD.name!r} or {RLLS.name!r}.",
+            "Give 'bbse_hard' or 'rlls'.",
         )
     return found

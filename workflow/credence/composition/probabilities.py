@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.score_logs import log_scores
-from credence.predictions import Booleans, Floats, Integers, Predictions
+from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
 
 LEAST, GREATEST = 0.05, 20.0  # METHODS section 2: bounds of the temperature
@@ -159,12 +159,3 @@ def _likelihood(
     mapped = logs * slope + bias
     chosen = mapped[np.arange(len(true_class)), true_class]
     return float(part @ (chosen - special.logsumexp(mapped, axis=1)))
-
-
-def known_classes(true_class: Integers, n_classes: int) -> Booleans:
-    """Return whether calibration holds any protein of each class.
-
-    >>> known_classes(np.array([0, 2, 2]), 3).tolist()
-    [True, False, True]
-    """
-    return np.bincount(true_class, minlength=n_classes) > 0

@@ -65,16 +65,31 @@ def summarise_shift(
 ) -> ShiftFinding:
     """Return what a page shows of a use-set's composition."""
     use, seen, composition = corrected.use, corrected.diagnostics, corrected.composition
-    expected = _expected(corrected, options)
-    columns = {**_shares(corrected), **_bounds_by_class(expected)}
-    classes = tuple(
-        ShiftClass(
-            class_name=class_name,
-            n_predicted=int(use.counts[class_].sum()),
-            **{column: float(values[class_]) for column, values in columns.items()},
-        )
-        for class_, class_name in enumerate(corrected.sample.labelled.predictions.class_names)
-    )
+    predictions = corrected.sample.labelled.predictions
+    weight = np.nan_to_num(composition.fit_weight)
+    density = smoothed(corrected.sample.score_masses())
+    table = expected_truth(density, use.counts, weight)
+    draws = expected_draws(corrected, options.n_draws)
+    own, own_draws = np.diag(table), np.diagonal(draws, axis1=1, axis2=2)
+    total = own.sum(keepdims=True), np.trace(draws, axis1=1, axis2=2)[:, None]
+    right = {name: float(ends[0]) for name, ends in _with_bounds("right", *total, options).items()}
+    columns = {
+        "n_predicted": use.counts.sum(axis=1).astype(np.int64),
+        "calibration_share": composition.calibration_share,
+        "share": composition.share,
+        "lower": composition.lower,
+        "upper": composition.upper,
+        "applied": composition.applied_share,
+        "weight": composition.weight,
+        "expected_predicted": seen.expected_share * use.n_rows,
+        "effective_before": seen.effective_before,
+        "effective_after": seen.effective_after,
+        **_by_score(corrected),
+        **_with_bounds("right", own, own_draws, options),
+        **_with_bounds(
+            "elsewhere", table.sum(axis=0) - own, draws.sum(axis=1) - own_draws, options
+        ),
+    }
     return ShiftFinding(
         name=name,
         estimator=estimator,
@@ -88,99 +103,53 @@ def summarise_shift(
         p_no_shift=seen.p_no_shift,
         gap=seen.gap,
         p_label_shift=seen.p_label_shift,
-        right=float(expected.total[0, 0]),
-        right_lower=float(expected.total[1, 0]),
-        right_upper=float(expected.total[2, 0]),
-        classes=classes,
+        right=right["right"],
+        right_lower=right["right_lower"],
+        right_upper=right["right_upper"],
+        classes=tuple(
+            ShiftClass(class_name, **{name: own[class_].item() for name, own in columns.items()})
+            for class_, class_name in enumerate(predictions.class_names)
+        ),
         sentences=seen.sentences,
         remarks=seen.remarks,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Expected:
-    """How many are expected right and elsewhere: value, lower and upper end."""
-
-    right: Floats
-    elsewhere: Floats
-    total: Floats
-
-
-def _expected(corrected: Corrected, options: FitOptions) -> _Expected:
-    weight = np.nan_to_num(corrected.composition.fit_weight)
-    density = smoothed(corrected.sample.score_masses())
-    table = expected_truth(density, corrected.use.counts, weight)
-    draws = expected_draws(corrected, options.n_draws)
-    on_diagonal = np.diagonal(draws, axis1=1, axis2=2)
-    total = np.trace(draws, axis1=1, axis2=2)[:, None]
-    return _Expected(
-        _with_bounds(np.diag(table), on_diagonal, options),
-        _with_bounds(table.sum(axis=0) - np.diag(table), draws.sum(axis=1) - on_diagonal, options),
-        _with_bounds(np.diag(table).sum(keepdims=True), total, options),
-    )
+def _with_bounds(
+    name: str, value: Floats, draws: Floats, options: FitOptions
+) -> dict[str, Floats]:
+    """Return the columns of a value, lower and upper end; the ends NaN without draws."""
+    low = high = np.full_like(value, np.nan)
+    if len(draws) > 0:
+        low, high = np.quantile(draws, list(tail_levels(options)), axis=0)
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    return {name: value, f"{name}_lower": low, f"{name}_upper": high}
 
 
-def _bounds_by_class(expected: _Expected) -> dict[str, Floats]:
-    return {
-        "right": expected.right[0],
-        "right_lower": expected.right[1],
-        "right_upper": expected.right[2],
-        "elsewhere": expected.elsewhere[0],
-        "elsewhere_lower": expected.elsewhere[1],
-        "elsewhere_upper": expected.elsewhere[2],
-    }
-
-
-def _shares(corrected: Corrected) -> dict[str, Floats]:
-    composition, seen = corrected.composition, corrected.diagnostics
-    at_median, needed, median = _by_score(corrected)
-    return {
-        "calibration_share": composition.calibration_share,
-        "share": composition.share,
-        "lower": composition.lower,
-        "upper": composition.upper,
-        "applied": composition.applied_share,
-        "weight": composition.weight,
-        "expected_predicted": seen.expected_share * corrected.use.n_rows,
-        "effective_before": seen.effective_before,
-        "effective_after": seen.effective_after,
-        "score_median": median,
-        "confidence_before": at_median[0],
-        "confidence_after": at_median[1],
-        "score_before": needed[0],
-        "score_after": needed[1],
-    }
-
-
-def _with_bounds(value: Floats, draws: Floats, options: FitOptions) -> Floats:
-    """Return rows of value, lower and upper; the ends NaN without draws."""
-    if len(draws) == 0:
-        return np.stack([value, np.full_like(value, np.nan), np.full_like(value, np.nan)])
-    low, high = np.quantile(draws, list(tail_levels(options)), axis=0)
-    return np.stack([value, np.minimum(low, value), np.maximum(high, value)])
-
-
-def _by_score(corrected: Corrected) -> tuple[Floats, Floats, Floats]:
-    """Return confidences at the median score, least scores for 90 %, and the medians."""
+def _by_score(corrected: Corrected) -> dict[str, Floats]:
+    """Return the median score, confidences there and least scores for 90 %, by class."""
     predictions = corrected.sample.labelled.predictions
-    n_classes = predictions.n_classes
-    at_median, needed = (np.full((2, n_classes), np.nan) for _ in range(2))
-    median = np.full(n_classes, np.nan)
+    names = (
+        "score_median",
+        "confidence_before",
+        "confidence_after",
+        "score_before",
+        "score_after",
+    )
+    found = {name: np.full(predictions.n_classes, np.nan) for name in names}
     if predictions.top_score is None:
-        return at_median, needed, median
-    for class_ in range(n_classes):
-        own = predictions.top_score[predictions.predicted_class == class_]
-        if len(own):
-            median[class_] = np.median(own)
+        return found
+    median = found["score_median"]
+    seen = np.unique(predictions.predicted_class)
+    for class_ in seen:
+        median[class_] = np.median(predictions.top_score[predictions.predicted_class == class_])
     if not corrected.by_score:
-        return at_median, needed, median
+        return found
     grid = bin_middles(predictions.scale)
-    seen = np.flatnonzero(~np.isnan(median))
-    for row, calibration in enumerate((corrected.plain, corrected.adjusted)):
-        at_median[row, seen] = calibration.confidence(
-            predictions.at_scores(seen, median[seen])
-        ).value
-        for one in seen.tolist():
-            asked = predictions.at_scores(one, grid)
-            needed[row, one] = least_score(grid, calibration.confidence(asked).value, ENOUGH)
-    return at_median, needed, median
+    for when, calibration in (("before", corrected.plain), ("after", corrected.adjusted)):
+        asked = predictions.at_scores(seen, median[seen])
+        found[f"confidence_{when}"][seen] = calibration.confidence(asked).value
+        for class_ in seen.tolist():
+            value = calibration.confidence(predictions.at_scores(class_, grid)).value
+            found[f"score_{when}"][class_] = least_score(grid, value, ENOUGH)
+    return found

@@ -15,14 +15,13 @@ from credence.calibrators.classwise import ClasswiseCalibration, ConstantCurve
 from credence.calibrators.cumulative import CumulativeCurve
 from credence.calibrators.histogram import StepCurve
 from credence.calibrators.kernel import CURVE_NODES_PER_BANDWIDTH, Kernel, KernelCurve, reflected
-from credence.calibrators.masses import Nodes, compress
+from credence.calibrators.masses import compress
 from credence.calibrators.method_spec import Specification, Stage, parse_method
 from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.composition.adjusted import WINDOW
 from credence.composition.summary import Corrected
-from credence.confidence import Confidence
 from credence.findings import ShiftCurve, WhatIf, WhatIfPart
-from credence.predictions import Floats, Labelled
+from credence.predictions import Booleans, Floats, Labelled
 from credence.records import to_record
 
 N_GRID = 101  # a step of 1/100 of the scale
@@ -40,21 +39,14 @@ def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     found = []
     for class_ in np.unique(predictions.predicted_class):
         asked = predictions.at_scores(class_, grid)
-        before = corrected.plain.confidence(asked)
-        after = corrected.adjusted.confidence(asked)
-        found.append(
-            ShiftCurve(
-                predictions.class_names[class_],
-                tuple(grid.tolist()),
-                *_numbers(before),
-                *_numbers(after),
-            )
-        )
+        answers = (of.confidence(asked) for of in (corrected.plain, corrected.adjusted))
+        numbers = [
+            tuple(values.tolist())
+            for answer in answers
+            for values in (answer.value, answer.lower, answer.upper)
+        ]
+        found.append(ShiftCurve(predictions.class_names[class_], tuple(grid.tolist()), *numbers))
     return tuple(found)
-
-
-def _numbers(answer: Confidence) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(values.tolist()) for values in (answer.value, answer.lower, answer.upper))
 
 
 MOST_NUMBERS = 250_000  # on the page: two and a half megabytes
@@ -76,11 +68,9 @@ def what_if_of(
         specification = parse_method("kernel", "what if")
         quick = FitOptions(options.min_positives, options.level, 0)
         calibration = specification.build(quick).fit(labelled)
-    grid = predictions.score_grid(N_GRID)
     pair = predictions.predicted_class * predictions.n_classes + labelled.true_class
     n_pairs = len(np.unique(pair))
-    n_grid = int(np.clip(MOST_NUMBERS // n_pairs, LEAST_GRID, len(grid)))
-    grid = np.linspace(grid[0], grid[-1], n_grid)
+    grid = predictions.score_grid(int(np.clip(MOST_NUMBERS // n_pairs, LEAST_GRID, N_GRID)))
     settings = specification.settings if isinstance(specification, Stage) else None
     kernel = settings if isinstance(settings, Kernel) else None
     parts: list[WhatIfPart] = []
@@ -137,8 +127,9 @@ def _exact(
     """Return the method's own sums by true class; None for a method that takes none."""
     score = positives.predictions.top_score
     assert score is not None
+    every = np.ones((positives.n_samples, len(grid)), dtype=np.bool_)
     if isinstance(curve, ConstantCurve):
-        return _totals(positives, len(grid))
+        return _sums(positives, every)
     if isinstance(curve, StepCurve):
         same = curve.bin_of(score)[:, None] == curve.bin_of(grid)
         return _sums(positives, same)
@@ -150,7 +141,7 @@ def _exact(
         )
     if isinstance(curve, KernelCurve) and kernel is not None:
         if not np.isfinite(curve.bandwidth):
-            return _totals(positives, len(grid))
+            return _sums(positives, every)
         point = np.clip(grid, curve.score[0], curve.score[-1])
         scale = positives.predictions.scale if kernel.reflection else None
         logs = _log_densities(positives, point, curve.bandwidth, scale)
@@ -174,11 +165,7 @@ def _moved(positives: Labelled, class_: int, value: Floats, grid: Floats) -> Flo
     return density
 
 
-def _totals(positives: Labelled, n_grid: int) -> Floats:
-    return _sums(positives, np.ones((positives.n_samples, n_grid), dtype=np.bool_))
-
-
-def _sums(positives: Labelled, is_counted: Floats) -> Floats:
+def _sums(positives: Labelled, is_counted: Booleans) -> Floats:
     """Return the weight of each true class among the rows counted at each score."""
     n_classes = positives.predictions.n_classes
     found = np.zeros((n_classes, is_counted.shape[1]))
@@ -202,12 +189,8 @@ def _log_densities(
         nodes = compress(distinct, mass, bandwidth / CURVE_NODES_PER_BANDWIDTH)
         if reflect_at is not None:
             nodes = reflected(nodes, reflect_at)
-        found[true] = _log_sums(nodes, point, bandwidth)
+        exponent = -(((point[:, None] - nodes.score) / bandwidth) ** 2) / 2.0
+        exponent += np.log(nodes.mass)
+        top = exponent.max(axis=1)
+        found[true] = top + np.log(np.exp(exponent - top[:, None]).sum(axis=1))
     return found
-
-
-def _log_sums(nodes: Nodes, point: Floats, bandwidth: float) -> Floats:
-    exponent = -(((point[:, None] - nodes.score) / bandwidth) ** 2) / 2.0
-    exponent += np.log(nodes.mass)
-    top = exponent.max(axis=1)
-    return np.asarray(top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))

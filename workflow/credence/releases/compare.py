@@ -253,7 +253,6 @@ def _described(
     if all(depends_on_score_alone(to_record(one.calibration), name) for one in both):
         grid = np.linspace(0.0, how.scale, N_GRID)
     asked = _asked(how, class_, grid)
-    asked = _blank(how).at_scores(class_, grid)
     first, second = (release.calibration.confidence(asked) for release in both)
     curves = {
         f"{time}{end}": tuple(values.tolist())
@@ -304,7 +303,7 @@ def _asked(how: Comparison, class_: int, scores: Floats) -> Predictions:
     """Return predictions of a class at some scores."""
     nobody = np.zeros(0, dtype=np.int64)
     blank = Predictions(nobody.astype(object), how.class_names, how.scale, how.resolution, nobody)
-    return at_scores(blank, class_, scores)
+    return blank.at_scores(class_, scores)
 
 
 def _histogram(sample: ClassSample | None, is_right: bool, edges: Floats) -> tuple[int, ...]:
@@ -330,11 +329,6 @@ def _explained(
         score = float(np.median(samples[0].score))
         asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
         draws = draws_at(how.calibrator, samples, score, how.options)
-        score = float(np.median(first.score))
-        asked = _blank(how).at_scores(class_, np.array([score]))
-        points = [float(one.confidence(asked).value[0]) for one in three]
-        change = change_of(points, draws_at(how.calibrator, samples, score, how.options),
-                           how.options)  # fmt: skip
     else:
         assert labelled is not None
         positives = labelled.take(labelled.predictions.predicted_class == class_)
