@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from benchmarks.data import real_table
 
-from credence.calibrators.method_spec import parse_stage
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.predictions import Labelled
@@ -45,7 +45,7 @@ def main() -> None:
     cluster = np.array([f"f{row // given.family}" for row in range(N_ROWS)], dtype=object)
     labelled = Labelled(table.predictions, table.true_class, table.weight, cluster)
     quick = FitOptions(n_draws=0)
-    calibrators = {name: parse_stage(name, "--methods").build(quick) for name in given.methods}
+    calibrators = {name: parse_method(name, "--methods").build(quick) for name in given.methods}
     began, busy = time.perf_counter(), time.process_time()
     found = evaluate(labelled, calibrators, EvaluationOptions(10, n_draws=given.draws))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators import auto, class_only, isotonic, logistic, logit_curve
+from credence.calibrators import auto, isotonic, logistic, logit_curve, shares
 from credence.calibrators.auto import SURE, Auto, choose, interval_of, lacking, loss, paired
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
@@ -16,7 +16,7 @@ from credence.predictions import Labelled, from_scores, label
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
-CANDIDATES = (class_only.METHOD, logit_curve.PLATT, isotonic.METHOD, logistic.METHOD)
+CANDIDATES = (shares.CLASS_ONLY, logit_curve.PLATT, isotonic.ISOTONIC, logistic.METHOD)
 METHOD = auto.method_over(CANDIDATES)
 ALL = Auto(candidates="all")
 
@@ -114,12 +114,12 @@ def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) ->
     assert to_record(calibration)["skipped"] == {"logistic": reason}
     unscored = replace(bare.predictions, top_score=None)
     assert lacking(logit_curve.PLATT, unscored) == "needs the top score"
-    assert lacking(class_only.METHOD, unscored) == ""
+    assert lacking(shares.CLASS_ONLY, unscored) == ""
 
 
 def test_what_has_no_value_is_not_judged_and_certainty_is_clipped(worlds) -> None:
     world = worlds.draw(seed=3, n_samples=3)
-    stated = class_only.METHOD.build(class_only.ClassOnly(), QUICK)
+    stated = shares.CLASS_ONLY.build(shares.ClassOnly(), QUICK)
     confidence = stated.fit(world).confidence(world.predictions)
     certain = replace(confidence, value=np.array([np.nan, 1.0, 0.0]))
     right = np.array([0, 0, 0]) + world.predictions.predicted_class

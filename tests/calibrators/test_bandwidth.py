@@ -8,8 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.calibrators.bandwidth import candidates, steady_bandwidth
-from credence.calibrators.kernel import leave_one_out_bandwidth, own_parts
+from credence.calibrators.kernel import (
+    candidates,
+    leave_one_out_bandwidth,
+    own_parts,
+    steady_bandwidth,
+)
 from credence.calibrators.masses import Masses, masses_of
 from credence.calibrators.protocol import ClassSample
 from credence.predictions import Floats

@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 from credence.calibrators.all_methods import read_calibration
-from credence.calibrators.crossfit import folds_by_class, out_of_fold
+from credence.calibrators.crossfit import (
+    NOTHING_KNOWN,
+    ComposedCalibrator,
+    as_scores,
+    folds_by_class,
+    out_of_fold,
+)
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.two_steps import NOTHING_KNOWN, ComposedCalibrator, as_scores
 from credence.confidence import Confidence, Note
 from credence.predictions import Labelled, Predictions
 from credence.records import to_record

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from credence.calibrators.cumulative import (
+from credence.calibrators.protocol import ClassSample, FitOptions
+from credence.calibrators.shares import (
+    CUMULATIVE,
     MOST_STEPS,
-    PLAIN,
     THINNING,
     Cumulative,
     CumulativeCurve,
     CumulativeOptimal,
     CumulativePlus,
 )
-from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
 from credence.predictions import Floats, Labelled, from_scores
 from credence.records import from_record, to_record
@@ -146,7 +146,7 @@ def test_thinning_a_long_curve_hardly_moves_it(sample_of: Make) -> None:
 
 def test_phanns_own_precisions(phanns: Labelled, real_data: Path) -> None:
     # phanns_precision_2020.csv is TP / (TP + FP) at a score or better, from the same table.
-    calibration = PLAIN.build(Cumulative(), FitOptions(n_draws=0)).fit(phanns)
+    calibration = CUMULATIVE.build(Cumulative(), FitOptions(n_draws=0)).fit(phanns)
     names = phanns.predictions.class_names
     with (real_data / "phanns_precision_2020.csv").open() as handle:
         rows = [row for row in csv.DictReader(handle) if row["class"] in names]

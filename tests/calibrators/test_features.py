@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.calibrators.vector_features import (
+from credence.calibrators.score_logs import (
     canonical_order,
-    log_scores,
     predicted_rank,
     rows_of,
+    sorted_log_scores,
     tree_features,
 )
 from credence.predictions import Predictions, from_scores, label
@@ -24,12 +24,12 @@ def two_rows(resolution: float = 0.01) -> Predictions:
 def test_classes_come_in_the_order_of_their_names_and_zeros_are_floored() -> None:
     # Collar, HTJ, Portal; a zero becomes 0.005 of a row of 10.
     expected = np.log([[0.4, 0.0005, 0.6], [0.2, 0.7, 0.1]])
-    np.testing.assert_allclose(log_scores(two_rows()), expected, rtol=0, atol=5e-10)
+    np.testing.assert_allclose(sorted_log_scores(two_rows()), expected, rtol=0, atol=5e-10)
     np.testing.assert_array_equal(predicted_rank(two_rows()), [2, 1])
 
 
 def test_an_unknown_resolution_floors_at_single_precision() -> None:
-    assert log_scores(two_rows(0.0))[0, 1] == round(-24 * np.log(2), 9)
+    assert sorted_log_scores(two_rows(0.0))[0, 1] == round(-24 * np.log(2), 9)
 
 
 @pytest.mark.parametrize("factor", [0.37, 3.0, 1 / 7])
@@ -63,7 +63,7 @@ def test_the_canonical_order_is_that_of_any_table(worlds) -> None:
     shuffled = world.take(np.random.default_rng(0).permutation(60))
     tables = []
     for labelled in (world, shuffled):
-        order = canonical_order(log_scores(labelled.predictions), labelled)
+        order = canonical_order(sorted_log_scores(labelled.predictions), labelled)
         tables.append(labelled.take(order).predictions.ids)
     np.testing.assert_array_equal(*tables)
 

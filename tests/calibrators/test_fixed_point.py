@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.calibrators.fixed_point import LOW_BITS, UNIT_BITS, FixedPoint, fixed, fixed_columns
+from credence.calibrators.masses import LOW_BITS, UNIT_BITS, FixedPoint, fixed, fixed_columns
 
 UNIT = Fraction(1, 2**UNIT_BITS)
 weights = st.lists(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from credence.calibrators.histogram import Histogram, bin_of
 from credence.calibrators.protocol import ClassSample, FitOptions
+from credence.calibrators.shares import Histogram, bin_of
 from credence.confidence import Note
 
 Make = Callable[..., ClassSample]
@@ -41,7 +41,7 @@ def test_the_mean_confidence_in_a_bin_is_its_share_of_right_ones(
         weight=rng.uniform(0.5, 2, 150),
     )
     curve = Histogram(bins=bins, n_bins=8).fit_curve(sample)
-    bin_, value = curve.bin_of(sample.score), curve.value(sample.score)
+    bin_, value = bin_of(curve.upper_edge, sample.score), curve.value(sample.score)
     for one in np.unique(bin_):
         held = bin_ == one
         share = sample.weight_correct[held].sum() / sample.weight[held].sum()
@@ -58,12 +58,12 @@ def test_bins_of_equal_weight_hold_equal_weight(sample_of: Make) -> None:
     rng = np.random.default_rng(2)
     sample = sample_of(rng.uniform(0, 10, 60), rng.uniform(0, 10, 40))
     curve = Histogram(bins="count", n_bins=5).fit_curve(sample)
-    assert np.bincount(curve.bin_of(sample.score)).tolist() == [20] * 5
+    assert np.bincount(bin_of(curve.upper_edge, sample.score)).tolist() == [20] * 5
 
 
 def test_tied_scores_share_a_bin(sample_of: Make) -> None:
     curve = Histogram(bins="count", n_bins=4).fit_curve(sample_of([5.0] * 9, [2.0]))
-    assert len(set(curve.bin_of(np.array([5.0, 5.0])).tolist())) == 1
+    assert len(set(bin_of(curve.upper_edge, np.array([5.0, 5.0])).tolist())) == 1
     assert len(curve.share) <= 2
 
 
@@ -78,7 +78,9 @@ def test_the_interval_of_a_bin_is_the_same_all_over_it(sample_of: Make, bins: st
     for bounds in (band.lower, band.upper):
         found = np.interp(point, band.score, bounds)
         for one in range(6):
-            assert np.ptp(found[curve.bin_of(point) == one]) == pytest.approx(0, abs=1e-9)
+            assert np.ptp(found[bin_of(curve.upper_edge, point) == one]) == pytest.approx(
+                0, abs=1e-9
+            )
     lower, upper = (np.interp(point, band.score, bounds) for bounds in (band.lower, band.upper))
     assert ((lower < curve.value(point)) | (curve.value(point) == 0)).all()
     assert (upper - lower).min() > 1e-3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from credence.calibrators.bandwidth import BLOCK, local_sums
+from credence.calibrators.kernel import BLOCK, local_sums
 from credence.calibrators.masses import Nodes
 from credence.predictions import Floats
 

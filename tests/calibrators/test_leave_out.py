@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.calibrators.newton import jackknifed
-from credence.calibrators.sandwich import shifts
+from credence.calibrators.newton import jackknifed, shifts
 from credence.predictions import Floats
 
 

@@ -19,7 +19,7 @@ from credence.calibrators.logistic import (
 )
 from credence.calibrators.newton import cluster_covariance, fit_logistic, log_loss
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.vector_features import canonical_order, log_scores, rows_of
+from credence.calibrators.score_logs import canonical_order, rows_of, sorted_log_scores
 from credence.predictions import from_scores, label
 from credence.records import to_record
 
@@ -102,7 +102,7 @@ def test_twins_in_the_same_cluster_make_no_interval_narrower(worlds) -> None:
 def test_strengths_come_from_held_out_clusters(worlds) -> None:
     world = worlds.draw(seed=6)
     rows = rows_of(world, 0)
-    logs = log_scores(rows.predictions)
+    logs = sorted_log_scores(rows.predictions)
     order = canonical_order(logs, rows)
     rows, logs = rows.take(order), logs[order]
     noise = np.random.default_rng(0).normal(size=(len(logs), 40))

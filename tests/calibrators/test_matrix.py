@@ -16,14 +16,14 @@ from credence.calibrators.matrix import (
     with_ones,
 )
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.vector_features import canonical_order, log_scores, name_order
+from credence.calibrators.score_logs import canonical_order, name_order, sorted_log_scores
 
 
 def problem_of(
     worlds, settings: Matrix, n_samples: int = 150
 ) -> tuple[ScalingProblem, np.ndarray]:
     world = worlds.draw(seed=9, n_samples=n_samples)
-    logs = log_scores(world.predictions)
+    logs = sorted_log_scores(world.predictions)
     order = canonical_order(logs, world)
     _, cluster = np.unique(world.cluster[order].astype(str), return_inverse=True)
     rank = np.argsort(name_order(world.predictions.class_names))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from credence.calibrators.protocol import FitOptions
-from credence.calibrators.sandwich import (
+from credence.calibrators.newton import (
     Terms,
     covariances,
     critical_value,
@@ -18,6 +17,7 @@ from credence.calibrators.sandwich import (
     twins_of,
     variance_clusters,
 )
+from credence.calibrators.protocol import FitOptions
 from credence.draws import effective_clusters
 
 

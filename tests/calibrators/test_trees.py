@@ -13,8 +13,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from credence.calibrators.forest import Forest, Growth, bin_edges, forest_of, grow, to_codes
 from credence.calibrators.protocol import FitOptions
+from credence.calibrators.score_logs import tree_features
 from credence.calibrators.trees import LOOSE_TREES, METHOD, Trees, halves, recalibrate
-from credence.calibrators.vector_features import tree_features
 from credence.predictions import label
 from credence.problems import InputError
 from credence.records import from_record, to_record

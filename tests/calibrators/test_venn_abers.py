@@ -8,10 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from credence.calibrators.isotonic import likelihood_ratio_band
+from credence.calibrators.isotonic import (
+    Bracket,
+    VennAbers,
+    likelihood_ratio_band,
+    package_bounds,
+    weighted_bounds,
+)
 from credence.calibrators.logit_curve import merged
 from credence.calibrators.protocol import ClassSample, FitOptions
-from credence.calibrators.venn_abers import Bracket, VennAbers, package_bounds, weighted_bounds
 from credence.predictions import Floats
 from credence.records import from_record, to_record
 

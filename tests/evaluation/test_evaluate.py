@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from credence.calibrators.method_spec import parse_stage
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
 from credence.evaluation import EvaluationOptions, evaluate
@@ -41,7 +41,7 @@ def world(n: int = 240, seed: int = 4) -> Labelled:
 
 def methods(*specs: str) -> dict:
     options = FitOptions(n_draws=0)
-    return {spec: parse_stage(spec, "test").build(options) for spec in specs}
+    return {spec: parse_method(spec, "test").build(options) for spec in specs}
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ def test_one_cluster_leaves_nothing_to_learn_from() -> None:
 
 def test_the_score_needed_is_where_the_lower_end_stays_above() -> None:
     labelled = world(400)
-    stage = parse_stage("kernel", "test")
+    stage = parse_method("kernel", "test")
     calibrations = {"kernel": stage.build(FitOptions(n_draws=40)).fit(labelled)}
     found = evaluate(
         labelled, methods("kernel"), EvaluationOptions(4, n_draws=0), calibrations

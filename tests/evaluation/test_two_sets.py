@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.calibrators.method_spec import parse_stage
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.evaluation.two_sets import first_half, measure_halves, summarise_draws
 from credence.predictions import Labelled, from_scores, label
@@ -23,7 +23,7 @@ def world(n: int = 600, seed: int = 3) -> Labelled:
 
 
 def calibrators(*names: str) -> dict:
-    return {name: parse_stage(name, "t").build(FitOptions(n_draws=0)) for name in names}
+    return {name: parse_method(name, "t").build(FitOptions(n_draws=0)) for name in names}
 
 
 def test_halves_share_no_cluster_and_each_class_is_halved() -> None:

@@ -63,7 +63,7 @@ def with_bandwidth_of(calibration: Calibration, class_: int, method: str) -> str
     curve = list(calibration.classes.values())[class_].curve
     if not isinstance(curve, KernelCurve):
         return method
-    settings = parse_method(method, "test").settings  # type: ignore[union-attr]
+    settings = parse_method(method, "test").stages[0].settings
     kept = f"bandwidth={curve.bandwidth!r}, prior_weight={settings.prior_weight}"
     return f"kernel({kept}, reflection={settings.reflection})"
 

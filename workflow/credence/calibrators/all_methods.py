@@ -11,27 +11,23 @@ from typing import Any
 
 from credence.calibrators import (
     auto,
-    class_only,
-    cumulative,
-    histogram,
     isotonic,
     kernel,
     logistic,
     logit_curve,
     macest,
     matrix,
+    shares,
     temperature,
     trees,
-    two_steps,
-    uncalibrated,
-    venn_abers,
 )
+from credence.calibrators.crossfit import COMPOSITION, ComposedCalibration
 from credence.calibrators.protocol import Calibration, Method, Need
 from credence.records import from_record
 
 SINGLE: tuple[Method, ...] = (
-    uncalibrated.METHOD,
-    class_only.METHOD,
+    shares.UNCALIBRATED,
+    shares.CLASS_ONLY,
     temperature.STS,
     temperature.CSTS,
     temperature.TSWA,
@@ -39,12 +35,12 @@ SINGLE: tuple[Method, ...] = (
     logit_curve.PLATT,
     logit_curve.BETA,
     logit_curve.SPLINE,
-    isotonic.METHOD,
-    venn_abers.METHOD,
-    histogram.METHOD,
-    cumulative.PLAIN,
-    cumulative.PLUS,
-    cumulative.OPTIMAL,
+    isotonic.ISOTONIC,
+    isotonic.VENN_ABERS,
+    shares.HISTOGRAM,
+    shares.CUMULATIVE,
+    shares.CUMULATIVE_PLUS,
+    shares.CUMULATIVE_OPTIMAL,
     kernel.METHOD,
     logistic.METHOD,
     matrix.METHOD,
@@ -59,15 +55,15 @@ BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 
 def read_calibration(record: Mapping[str, Any]) -> Calibration:
     """Return the calibration of a record that some method wrote."""
-    if record["method"] == two_steps.NAME:
+    if record["method"] == COMPOSITION:
         kinds = {Calibration: read_calibration}
-        return from_record(two_steps.ComposedCalibration, record, kinds=kinds)
+        return from_record(ComposedCalibration, record, kinds=kinds)
     return BY_NAME[record["method"]].read(record)
 
 
 def needs_of(record: Mapping[str, Any], class_name: str | None = None) -> Need:
     """Return what a calibration has to be given, its members' needs included."""
-    if record["method"] == two_steps.NAME:
+    if record["method"] == COMPOSITION:
         return needs_of(record["first"], class_name)
     members = record.get("members", {})
     named = set(members)

@@ -1,19 +1,25 @@
-"""Confidences of proteins whose whole cluster the fit did not see."""
+"""Confidences of proteins whose whole cluster the fit did not see.
+
+They judge methods, and teach the later of two methods in a row, which calibrates
+what the one before it says.
+"""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from credence.calibrators.protocol import Calibrator
-from credence.calibrators.vector_features import predicted_rank
+from credence.calibrators.protocol import Calibration, Calibrator, components_asked
+from credence.calibrators.score_logs import DECIMALS, predicted_rank
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import keys_of
-from credence.predictions import Floats, Integers, Labelled, Strings
+from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
 
 
 def fill(
@@ -43,16 +49,12 @@ def fill(
         span = slice(starts[family], starts[family + 1])
         kinds, brought = kind[span], counts[span]
         crowding = filled[:, kinds] @ (brought * weight[kinds])
-        bin_ = _least(crowding, filled.sum(axis=1))
+        # The least crowded; of equals the least full, then the first.
+        bin_ = int(np.lexsort((filled.sum(axis=1), crowding))[0])
         filled[bin_, kinds] += brought
         chosen[family] = bin_
     _assign(order[~is_family], kind[starts[:-1]], filled, chosen)
     return chosen
-
-
-def _least(crowding: Floats, total: Floats) -> int:
-    """Return the least crowded bin; of equals the least full, then the first."""
-    return int(np.lexsort((total, crowding))[0])
 
 
 def _assign(singles: NDArray[np.intp], kind: Integers, filled: Floats, chosen: Integers) -> None:
@@ -104,13 +106,8 @@ def clusters_per_stratum(cluster: Strings, stratum: NDArray[Any]) -> dict[Any, i
     >>> clusters_per_stratum(cluster, np.array([0, 0, 1]))
     {0: 1, 1: 1}
     """
-    _, codes = np.unique(np.asarray(cluster, dtype=object).astype(str), return_inverse=True)
-    strata, kind = np.unique(stratum, return_inverse=True)
-    pairs = np.unique(np.stack([kind, codes]), axis=1)
-    counts = np.bincount(pairs[0], minlength=len(strata))
-    return {
-        value: int(count) for value, count in zip(strata.tolist(), counts.tolist(), strict=True)
-    }
+    counts = pd.Series(cluster).groupby(np.asarray(stratum)).nunique()
+    return dict(zip(counts.index.tolist(), counts.tolist(), strict=True))
 
 
 DEFAULT_FOLDS = 5
@@ -133,9 +130,78 @@ def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> C
             continue
         calibration = calibrator.fit(labelled.take(~is_held_out))
         part = calibration.confidence(labelled.predictions.take(is_held_out))
-        answer.value[is_held_out] = part.value
-        answer.lower[is_held_out] = part.lower
-        answer.upper[is_held_out] = part.upper
-        answer.support[is_held_out] = part.support
-        answer.note[is_held_out] = part.note
+        for name, found in vars(part).items():
+            getattr(answer, name)[is_held_out] = found
     return answer
+
+
+COMPOSITION = "composition"  # Method of a composition's record
+# First-stage value of a protein whose class the other folds never predict. Its
+# class is one cluster then, all of it gets this value, and it tells nothing.
+NOTHING_KNOWN = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedCalibration:
+    """A first calibration whose confidence is the second one's score."""
+
+    method: str = field(
+        default=COMPOSITION, init=False
+    )  # Tells the registry what reads its record
+    text: str  # The specification
+    first: Calibration  # The stages
+    second: Calibration
+
+    @property
+    def n_components(self) -> int:
+        """Number of components of a protein's place that the first stage asks for."""
+        return components_asked(self.first)
+
+    def confidence(self, predictions: Predictions) -> Confidence:
+        """Return the second stage's confidence at the first one's."""
+        before = self.first.confidence(predictions)
+        after = self.second.confidence(as_scores(predictions, before.value))
+        return replace(after, note=before.note | after.note)
+
+
+@dataclass(frozen=True)
+class ComposedCalibrator:
+    """A composition, cross-fitted by cluster.
+
+    The second stage learns from first-stage values of proteins whose clusters
+    the first stage did not see; the first stage is then fitted on all.
+
+    Notes
+    -----
+    The interval is the second stage's: it is that of the share of right
+    predictions given what the first stage says, whatever that is worth. The
+    error of the first stage is not carried; it makes the score a poorer one,
+    not the share given the score a wrong one.
+    """
+
+    text: str  # The specification
+    first: Calibrator  # Gives the second stage its score; fits no intervals
+    second: Calibrator  # Of a method that needs no score vector
+    n_folds: int = DEFAULT_FOLDS  # Folds of whole clusters
+
+    def fit(self, labelled: Labelled) -> ComposedCalibration:
+        """Return both stages."""
+        fold = folds_by_class(labelled, self.n_folds)
+        unseen = out_of_fold(labelled, self.first, fold).value
+        scored = replace(labelled, predictions=as_scores(labelled.predictions, unseen))
+        return ComposedCalibration(self.text, self.first.fit(labelled), self.second.fit(scored))
+
+
+def as_scores(predictions: Predictions, value: Floats) -> Predictions:
+    """Return the predictions with a confidence in the place of the top score."""
+    known: Floats = np.where(np.isnan(value), NOTHING_KNOWN, value)
+    return replace(
+        predictions,
+        # Rounded, so that rounding error cannot carry a value over a bin's edge.
+        top_score=np.round(known, DECIMALS),
+        scores=None,
+        network_scores=None,
+        scale=1.0,
+        resolution=0.0,
+        is_distribution=False,
+    )

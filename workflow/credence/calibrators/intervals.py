@@ -63,12 +63,11 @@ def expanded_quantiles(
 def guard_draws(n_draws: int) -> tuple[Floats, Floats]:
     """Return Gamma(½) draws for the pseudo-clusters right and wrong."""
     key = keys_of(["guard"])
-    right = [uniform(key, draw, "guard right")[0] for draw in range(n_draws)]
-    wrong = [uniform(key, draw, "guard wrong")[0] for draw in range(n_draws)]
-    return (
-        np.asarray(special.gammaincinv(JEFFREYS, np.array(right))),
-        np.asarray(special.gammaincinv(JEFFREYS, np.array(wrong))),
+    right, wrong = (
+        special.gammaincinv(JEFFREYS, [uniform(key, draw, kind)[0] for draw in range(n_draws)])
+        for kind in ("guard right", "guard wrong")
     )
+    return right, wrong
 
 
 def mean_cluster_mass(sample: ClassSample) -> float:

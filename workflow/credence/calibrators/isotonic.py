@@ -1,7 +1,8 @@
-"""Isotonic calibration per class: the never-falling curve of greatest likelihood."""
+"""Isotonic and Venn–Abers calibration per class: never-falling curves of greatest likelihood."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,8 @@ from scipy.optimize import isotonic_regression
 
 from credence.calibrators.classwise import curve_method
 from credence.calibrators.logit_curve import band_knots, merged
+from credence.calibrators.newton import critical_value, twins_of
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
-from credence.calibrators.sandwich import critical_value, twins_of
 from credence.draws import effective_clusters
 from credence.predictions import Booleans, Floats, Integers
 
@@ -51,9 +52,9 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
         residual / (1.0 - np.minimum(share_of_block(code, block, sample.weight), MOST_OWN))
         for code in (sample.cluster, twin)
     )
-    together = float(
-        np.mean([_sum_of_squares(lifted, sample.cluster, (block + odd) // 2) for odd in (0, 1)])
-    )
+    families = [within(sample.cluster, (block + odd) // 2) for odd in (0, 1)]
+    sums = [(np.bincount(family, weights=lifted) ** 2).sum() for family in families]
+    together = float(np.mean(sums))
     alone = float((np.bincount(twin, weights=alike) ** 2).sum())
     effect = max(together / alone, 1.0) if alone > 0 else 1.0
     spread = fitted * (1.0 - fitted)
@@ -71,64 +72,45 @@ def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats
     >>> share_of_block(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3)).tolist()
     [0.5, 0.5, 1.0]
     """
-    _, family = np.unique(cluster * (block.max() + 1) + block, return_inverse=True)
+    family = within(cluster, block)
     own = np.bincount(family, weights=weight)[family]
     return np.asarray(own / np.bincount(block, weights=weight)[block])
 
 
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """Runs of scores that share one fitted value."""
+def log_fit(blocks: Floats, value: Floats) -> Floats:
+    """Return the log-likelihood of blocks of scores if their values were others.
 
-    value: Floats  # Per block, values ascending
-    weight: Floats
-    weight_correct: Floats
-
-    def log_fit(self, value: Floats) -> Floats:
-        """Return the log-likelihood of other values, shape (..., n_blocks)."""
-        wrong = self.weight - self.weight_correct
-        logs = special.xlogy(self.weight_correct, value) + special.xlogy(wrong, 1.0 - value)
-        return np.asarray(logs.sum(axis=-1))
-
-    def joined(self, other: Blocks) -> Blocks:
-        """Return these blocks and then the others."""
-        return Blocks(
-            np.concatenate([self.value, other.value]),
-            np.concatenate([self.weight, other.weight]),
-            np.concatenate([self.weight_correct, other.weight_correct]),
-        )
-
-    def part(self, rows: slice) -> Blocks:
-        """Return the blocks chosen."""
-        return Blocks(self.value[rows], self.weight[rows], self.weight_correct[rows])
+    `blocks` holds a row each of fitted values, weights and weights that are right;
+    `value` has the shape (..., n_blocks).
+    """
+    _, weight, right = blocks
+    logs = special.xlogy(right, value) + special.xlogy(weight - right, 1.0 - value)
+    return np.asarray(logs.sum(axis=-1))
 
 
-def pooled(weight: Floats, weight_correct: Floats) -> tuple[Blocks, Integers]:
+def pooled(weight: Floats, weight_correct: Floats) -> tuple[Floats, Integers]:
     """Return the blocks of the isotonic fit, and where each begins and the last ends."""
     if len(weight) == 0:
-        return Blocks(weight, weight, weight), np.zeros(1, dtype=np.int64)
+        return np.empty((3, 0)), np.zeros(1, dtype=np.int64)
     fit = isotonic_regression(weight_correct / weight, weights=weight)
     starts = fit.blocks[:-1]
-    blocks = Blocks(
-        np.clip(fit.x[starts], 0.0, 1.0),
-        np.add.reduceat(weight, starts),
-        np.add.reduceat(weight_correct, starts),
-    )
-    return blocks, np.asarray(fit.blocks, dtype=np.int64)
+    sums = [np.add.reduceat(part, starts) for part in (weight, weight_correct)]
+    return np.stack([np.clip(fit.x[starts], 0.0, 1.0), *sums]), np.asarray(fit.blocks, np.int64)
 
 
-def _sum_of_squares(residual: Floats, cluster: Integers, window: Integers) -> float:
-    family = cluster * (window.max() + 1) + window
-    _, family = np.unique(family, return_inverse=True)
-    return float((np.bincount(family, weights=residual) ** 2).sum())
+def within(cluster: Integers, block: Integers) -> Integers:
+    """Return a code for each cluster's part of each block."""
+    _, family = np.unique(cluster * (block.max() + 1) + block, return_inverse=True)
+    return np.asarray(family, dtype=np.int64)
 
 
 def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
     """Return the pointwise interval of the isotonic curve on knots."""
     score, weight, weight_correct = merged(sample)
     blocks, bounds = pooled(weight, weight_correct)
-    greatest = float(blocks.log_fit(blocks.value))
-    fitted = np.repeat(blocks.value, np.diff(bounds))
+    greatest = float(log_fit(blocks, blocks[0]))
+    fitted = np.repeat(blocks[0], np.diff(bounds))
+    rows = np.stack([fitted, weight, weight_correct])
     place = np.searchsorted(score, sample.score)
     n_clusters = effective_clusters(sample.cluster, sample.weight)
     # The design effect is an estimate, as a t-test's variance is.
@@ -144,35 +126,31 @@ def likelihood_ratio_band(sample: ClassSample, options: FitOptions) -> Band:
             continue
         # On a score its own rows are held at p; in a gap there are none of those.
         upto, onward = (left, right + 1) if left == right else (left + 1, right)
-        own = Blocks(*(part[upto:onward] for part in (fitted, weight, weight_correct)))
-        before = int(np.searchsorted(bounds, upto, side="left")) - 1
-        after = int(np.searchsorted(bounds, onward, side="right")) - 1
+        before = max(int(np.searchsorted(bounds, upto, side="left")) - 1, 0)
+        after = int(np.searchsorted(bounds, onward, side="right"))
         # Blocks away from the knot stay what they are; only its own is cut in two.
-        begin = int(bounds[max(before, 0)])
-        finish = int(bounds[min(after + 1, len(bounds) - 1)])
-        cut = slice(begin, upto), slice(onward, finish)
-        head = blocks.part(slice(0, max(before, 0))).joined(
-            pooled(weight[cut[0]], weight_correct[cut[0]])[0]
-        )
-        tail = pooled(weight[cut[1]], weight_correct[cut[1]])[0].joined(
-            blocks.part(slice(after + 1, None))
-        )
+        begin, finish = bounds[before], bounds[min(after, len(bounds) - 1)]
+        head, tail = pooled(*rows[1:, begin:upto])[0], pooled(*rows[1:, onward:finish])[0]
         limits[position] = invert(
-            head, own, tail, greatest - allowed, (float(fitted[left]), float(fitted[right]))
+            np.hstack([blocks[:, :before], head]),
+            rows[:, upto:onward],
+            np.hstack([tail, blocks[:, after:]]),
+            greatest - allowed,
+            (float(fitted[left]), float(fitted[right])),
         )
     return Band(knots, limits[:, 0], limits[:, 1])
 
 
 def invert(
-    head: Blocks, own: Blocks, tail: Blocks, least: float, fitted: tuple[float, float]
+    head: Floats, own: Floats, tail: Floats, least: float, fitted: tuple[float, float]
 ) -> Floats:
     """Return the least and greatest p whose log-likelihood is not below `least`."""
 
     def is_allowed(value: Floats) -> Booleans:
         column = value[:, None]
-        fit = head.log_fit(np.minimum(head.value, column))
-        fit = fit + own.log_fit(np.broadcast_to(column, (len(value), len(own.value))))
-        fit = fit + tail.log_fit(np.maximum(tail.value, column))
+        fit = log_fit(head, np.minimum(head[0], column))
+        fit = fit + log_fit(own, np.broadcast_to(column, (len(value), own.shape[1])))
+        fit = fit + log_fit(tail, np.maximum(tail[0], column))
         return np.asarray(fit >= least)
 
     inside, outside = np.array(fitted), np.array([0.0, 1.0])
@@ -237,9 +215,9 @@ class Isotonic:
         score, weight, weight_correct = merged(sample)
         fitted = isotonic_regression(weight_correct / weight, weights=weight).x
         confidence = np.clip(fitted, 0.0, 1.0)
-        is_end = np.ones(len(score), dtype=np.bool_)
         # Inside a block nothing bends.
-        is_end[1:-1] = (confidence[1:-1] != confidence[:-2]) | (confidence[1:-1] != confidence[2:])
+        bends = np.concatenate([[True], confidence[1:] != confidence[:-1], [True]])
+        is_end = bends[1:] | bends[:-1]
         return Polyline(score[is_end], confidence[is_end])
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
@@ -247,11 +225,117 @@ class Isotonic:
         return likelihood_ratio_band(sample, options)
 
 
-METHOD = curve_method(
+ISOTONIC = curve_method(
     "isotonic",
     "The never-falling curve that fits best, per class.",
     "Zadrozny & Elkan 2002, doi 10.1145/775047.775151",
     Isotonic,
     {Curve: Polyline},
     laws=frozenset({Law.REPEAT_IS_WEIGHT, Law.TROVE}),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Bracket:
+    """Two step functions of the score: the fit if the protein were wrong, or right."""
+
+    score: Floats  # Distinct scores of calibration, ascending; n of them
+    if_wrong: Floats  # p0 left of the first score, then from each score up to the next
+    if_right: Floats  # p1 up to and with each score, then above the last
+
+    def bounds(self, score: Floats) -> tuple[Floats, Floats]:
+        """Return p0 and p1 at each score."""
+        held = np.clip(score, self.score[0], self.score[-1])
+        low = self.if_wrong[np.searchsorted(self.score, held, side="right")]
+        high = self.if_right[np.searchsorted(self.score, held, side="left")]
+        return low, high
+
+    def value(self, score: Floats) -> Floats:
+        """Return p1 / (1 - p0 + p1), the value of least regret in log loss."""
+        low, high = self.bounds(score)
+        return np.asarray(high / (1.0 - low + high))
+
+    def note(self, score: Floats) -> Integers:
+        """Return whether each score lies outside the range seen."""
+        return range_note(score, float(self.score[0]), float(self.score[-1]))
+
+
+@dataclass(frozen=True)
+class VennAbers:
+    """Settings of Venn–Abers calibration: there are none.
+
+    Notes
+    -----
+    p0 and p1 are the isotonic fits with the protein itself added as wrong and as
+    right; they come from the ``venn-abers`` package where rows weigh 1, and from
+    :func:`weighted_bounds` otherwise. Of exchangeable proteins one of the two is
+    perfectly calibrated [1]_; it is the price of not knowing which that
+    [p0, p1] shows, and it says little about how far the curve itself may be off.
+    So the interval reported is the union of [p0, p1] with that of the isotonic
+    curve; relatives count in the latter alone.
+
+    References
+    ----------
+    .. [1] Vovk, Petej & Fedorova 2015, arXiv 1511.00213
+    """
+
+    def fit_curve(self, sample: ClassSample) -> Bracket:
+        """Return the two step functions of one class."""
+        score, weight, weight_correct = merged(sample)
+        if np.all(sample.weight == 1.0):
+            bounds = package_bounds(sample.score, sample.is_correct)
+        else:
+            bounds = weighted_bounds(weight, weight_correct)
+        return Bracket(score, np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0))
+
+    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
+        """Return the union of [p0, p1] with the interval of the isotonic curve."""
+        assert isinstance(curve, Bracket)
+        band = likelihood_ratio_band(sample, options)
+        low, high = curve.bounds(band.score)
+        # p0 and p1 are steps that rise between knots: the lower end looks one knot
+        # back and the upper one ahead, so that straight lines stay outside both.
+        back, ahead = np.append(low[:1], low[:-1]), np.append(high[1:], high[-1:])
+        return Band(band.score, np.minimum(band.lower, back), np.maximum(band.upper, ahead))
+
+
+def package_bounds(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]:
+    """Return p0 and p1 as the ``venn-abers`` package computes them."""
+    # The package silences NumPy's warnings for the whole process when imported,
+    # and divides zero by zero on purpose: all of that stays inside.
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice encountered", RuntimeWarning)
+        from venn_abers.venn_abers import calc_p0p1
+
+        given = np.stack([1.0 - score, score], axis=1)
+        if_wrong, if_right, _ = calc_p0p1(given, is_correct.astype(np.float64))
+    return np.asarray(if_wrong[:, 1]), np.asarray(if_right[:, 1])
+
+
+def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Floats]:
+    """Return p0 and p1 of weighted rows; the protein itself weighs 1.
+
+    >>> low, high = weighted_bounds(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
+    >>> low.tolist(), high.tolist()
+    ([0.0, 0.0, 0.5], [0.5, 1.0, 1.0])
+    """
+    n_scores = len(weight)
+    if_wrong, if_right = np.zeros(n_scores + 1), np.ones(n_scores + 1)
+    for place in range(n_scores):
+        # p0 holds from this score up to the next: the protein stands at the score.
+        more = weight.copy()
+        more[place] += 1.0
+        if_wrong[place + 1] = isotonic_regression(weight_correct / more, weights=more).x[place]
+        right = weight_correct.copy()
+        right[place] += 1.0
+        if_right[place] = isotonic_regression(right / more, weights=more).x[place]
+    return if_wrong, if_right
+
+
+VENN_ABERS = curve_method(
+    "venn_abers",
+    "Two isotonic fits that bracket the answer, per class; the bracket is kept.",
+    "Vovk, Petej & Fedorova 2015, arXiv 1511.00213",
+    VennAbers,
+    {Curve: Bracket},
 )

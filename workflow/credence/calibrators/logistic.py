@@ -20,12 +20,12 @@ from credence.calibrators.newton import (
     standard_error,
 )
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.vector_features import (
+from credence.calibrators.score_logs import (
     canonical_order,
-    log_scores,
     name_order,
     predicted_rank,
     rows_of,
+    sorted_log_scores,
 )
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 from credence.settings import setting
@@ -83,7 +83,7 @@ class LogisticModel:
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
         answer = np.full((3, predictions.n_samples), np.nan)
-        logs = log_scores(predictions)
+        logs = sorted_log_scores(predictions)
         chosen = predicted_rank(predictions)
         for rank, class_ in enumerate(name_order(predictions.class_names)):
             fitted = self.classes.get(predictions.class_names[class_])
@@ -135,7 +135,7 @@ class Logistic:
         )
 
     def _fit_class(self, labelled: Labelled, options: FitOptions) -> ClassLogistic:
-        logs = log_scores(labelled.predictions)
+        logs = sorted_log_scores(labelled.predictions)
         order = canonical_order(logs, labelled)
         labelled, logs = labelled.take(order), logs[order]
         target, weight = labelled.is_correct.astype(float), labelled.weight

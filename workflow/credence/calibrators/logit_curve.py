@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.classwise import curve_method
+from credence.calibrators.newton import Terms, covariances, critical_value, inverse, twins_of
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
-from credence.calibrators.sandwich import Terms, covariances, critical_value, inverse, twins_of
 from credence.calibrators.score_logs import log_parts, share_bounds
 from credence.draws import effective_clusters
 from credence.predictions import Floats, Integers

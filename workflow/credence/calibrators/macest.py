@@ -8,7 +8,7 @@ import numpy as np
 
 from credence.calibrators.classwise import vector_method
 from credence.calibrators.protocol import FitOptions, Need
-from credence.calibrators.vector_features import log_scores, name_order, predicted_rank
+from credence.calibrators.score_logs import name_order, predicted_rank, sorted_log_scores
 from credence.confidence import Note
 from credence.novelty import macest
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
@@ -33,9 +33,8 @@ class MacestModel:
     def points(self, predictions: Predictions) -> Floats:
         """Return place and log scores of each protein side by side."""
         assert predictions.places is not None
-        return np.hstack(
-            [predictions.places * self.place_scale, log_scores(predictions) * self.score_scale]
-        )
+        logs = sorted_log_scores(predictions)
+        return np.hstack([predictions.places * self.place_scale, logs * self.score_scale])
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return the value, and ends that are NaN: there is no interval."""
@@ -100,7 +99,7 @@ class Macest:
         assert predictions.places is not None
         rank = np.argsort(name_order(predictions.class_names))
         place_scale = _to_unit(predictions.places)
-        score_scale = self.scores * _to_unit(log_scores(predictions))
+        score_scale = self.scores * _to_unit(sorted_log_scores(predictions))
         fitted = macest.fit(
             MacestModel(None, place_scale, score_scale).points(predictions),
             rank[known.true_class],

@@ -10,18 +10,19 @@ from scipy import special
 from credence.calibrators.classwise import vector_method
 from credence.calibrators.newton import (
     DECREMENT_TOLERANCE,
+    adder_of,
     jackknifed,
     log_odds_interval,
     newton_minimum,
+    shifts,
     standard_error,
 )
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.sandwich import adder_of, shifts
-from credence.calibrators.vector_features import (
+from credence.calibrators.score_logs import (
     canonical_order,
-    log_scores,
     name_order,
     predicted_rank,
+    sorted_log_scores,
 )
 from credence.draws import effective_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
@@ -98,7 +99,7 @@ class MatrixModel:
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
-        design = with_ones(log_scores(predictions))
+        design = with_ones(sorted_log_scores(predictions))
         chosen = predicted_rank(predictions)
         log_p = log_probabilities(design, self.matrix)
         rows = np.arange(len(design))
@@ -123,7 +124,7 @@ class MatrixModel:
 
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return the probability of every class, in the table's order."""
-        inside = np.exp(log_probabilities(with_ones(log_scores(predictions)), self.matrix))
+        inside = np.exp(log_probabilities(with_ones(sorted_log_scores(predictions)), self.matrix))
         answer = np.empty_like(inside)
         answer[:, name_order(predictions.class_names)] = inside
         return answer
@@ -160,7 +161,7 @@ class Matrix:
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> MatrixModel:
         """Return the map learnt from proteins of the active classes."""
-        logs = log_scores(labelled.predictions)
+        logs = sorted_log_scores(labelled.predictions)
         names = labelled.predictions.class_names
         order_of_names = name_order(names)
         true_class = np.argsort(order_of_names)[labelled.true_class]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.crossfit import ComposedCalibrator
 from credence.calibrators.protocol import Calibrator, FitOptions, Method, Need
-from credence.calibrators.two_steps import ComposedCalibrator
-from credence.problems import InputError, Problem, nearest
+from credence.problems import InputError, Problem, nearest, refuse
 from credence.settings import SettingRule, setting_rules
 
 ARROW = "->"
@@ -30,18 +30,8 @@ class Stage:
     settings: Any  # An instance of the method's settings
 
     @property
-    def needs(self) -> Need:
-        """What the method asks of the predictions."""
-        return self.method.needs
-
-    @property
-    def gives_vector(self) -> bool:
-        """Whether it gives a probability for every class."""
-        return self.method.gives_vector
-
-    @property
     def text(self) -> str:
-        """The specification in its one canonical form."""
+        """The stage in its one canonical form."""
         changed = [
             f"{name}={getattr(self.settings, name)}"
             for name, (default, _) in setting_rules(self.method.settings).items()
@@ -49,26 +39,22 @@ class Stage:
         ]
         return self.method.name + (f"({', '.join(changed)})" if changed else "")
 
-    def build(self, options: FitOptions) -> Calibrator:
-        """Return the calibrator of this stage."""
-        return self.method.build(self.settings, options)
-
 
 @dataclass(frozen=True)
-class TwoSteps:
-    """Methods in a row, each calibrating what the one before it says."""
+class Specification:
+    """A method, or methods in a row, each calibrating what the one before it says."""
 
-    stages: tuple[Stage, ...]  # Two or more; only the first may need the whole score vector
+    stages: tuple[Stage, ...]  # One or more; only the first may need the whole score vector
 
     @property
     def needs(self) -> Need:
-        """What the composition asks of the predictions: its first stage's needs."""
-        return self.stages[0].needs
+        """What is asked of the predictions: the first stage's needs."""
+        return self.stages[0].method.needs
 
     @property
     def gives_vector(self) -> bool:
-        """Whether it gives a probability for every class: never."""
-        return False
+        """Whether there is a probability for every class: never after a second stage."""
+        return len(self.stages) == 1 and self.stages[0].method.gives_vector
 
     @property
     def text(self) -> str:
@@ -77,13 +63,12 @@ class TwoSteps:
 
     def build(self, options: FitOptions) -> Calibrator:
         """Return the calibrator; only the last stage fits intervals."""
-        before = self.stages[:-1]
-        first = before[0] if len(before) == 1 else TwoSteps(before)
-        quick = replace(options, n_draws=0)
-        return ComposedCalibrator(self.text, first.build(quick), self.stages[-1].build(options))
-
-
-Specification = Stage | TwoSteps
+        *before, last = self.stages
+        calibrator = last.method.build(last.settings, options)
+        if not before:
+            return calibrator
+        first = Specification(tuple(before)).build(replace(options, n_draws=0))
+        return ComposedCalibrator(self.text, first, calibrator)
 
 
 def parse_method(text: str, where: str, line: int | None = None) -> Specification:
@@ -96,51 +81,31 @@ def parse_method(text: str, where: str, line: int | None = None) -> Specificatio
     problems: list[Problem] = []
     for position, part in enumerate(text.split(ARROW)):
         try:
-            stage = parse_stage(part, where, line)
+            stages.append(_parse_stage(part, position > 0, where, line))
         except InputError as error:
             problems.extend(error.problems)
-            continue
-        stages.append(stage)
-        if position > 0 and stage.needs.is_vector:
-            problems.append(_not_second(stage, where, line))
     if problems:
         raise InputError(problems)
-    return stages[0] if len(stages) == 1 else TwoSteps(tuple(stages))
+    return Specification(tuple(stages))
 
 
-def _not_second(stage: Stage, where: str, line: int | None) -> Problem:
-    able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]
-    return Problem(
-        where,
-        f"{stage.method.name!r} sees the whole score vector; a stage before it leaves one number.",
-        f"Put it first, or write one of {', '.join(able)} there.",
-        line,
-    )
-
-
-def parse_stage(text: str, where: str, line: int | None = None) -> Stage:
+def _parse_stage(text: str, is_later: bool, where: str, line: int | None) -> Stage:
     """Return the method and settings that one stage of a specification names."""
     match = STAGE.fullmatch(text)
     if match is None:
-        raise InputError(
-            [
-                Problem(
-                    where,
-                    f"{text!r} is not a method.",
-                    "Write a name, with settings in brackets: kernel(bandwidth=mon4).",
-                    line,
-                )
-            ]
-        )
+        remedy = "Write a name, with settings in brackets: kernel(bandwidth=mon4)."
+        raise refuse(where, f"{text!r} is not a method.", remedy, line)
     name = match["name"]
     if name not in BY_NAME:
-        raise InputError(
-            [Problem(where, f"{name!r} is not a method.", nearest(name, list(BY_NAME)), line)]
-        )
+        raise refuse(where, f"{name!r} is not a method.", nearest(name, list(BY_NAME)), line)
     method = BY_NAME[name]
     values, problems = _parse_settings(method, match["settings"] or "", where, line)
     if problems:
         raise InputError(problems)
+    if is_later and method.needs.is_vector:
+        what = f"{name!r} sees the whole score vector; a stage before it leaves one number."
+        able = [name for name, method in BY_NAME.items() if not method.needs.is_vector]
+        raise refuse(where, what, f"Put it first, or write one of {', '.join(able)} there.", line)
     return Stage(method, method.settings(**values))
 
 
@@ -186,23 +151,20 @@ def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:
         number = float(word)
     except ValueError:
         number = float("nan")  # in no range
-    takes_numbers = rule.low is not None or rule.high is not None
+    low, high, wanted = -math.inf, math.inf, list(rule.choices)
+    if rule.low is not None and rule.high is not None:
+        low, high = rule.low, rule.high
+        wanted.append(f"a number from {low:g} to {high:g}")
+    elif rule.low is not None:
+        low = rule.low
+        wanted.append(f"a number of at least {low:g}")
+    elif rule.high is not None:
+        high = rule.high
+        wanted.append(f"a number of at most {high:g}")
+    takes_numbers = len(wanted) > len(rule.choices)
     whole = isinstance(default, int)
     if takes_numbers and whole and not math.isnan(number) and number % 1 != 0:
         return None, "Give a whole number."
-    low = float("-inf") if rule.low is None else rule.low
-    high = float("inf") if rule.high is None else rule.high
     if not takes_numbers or not low <= number <= high:
-        return None, f"Give {_wanted(rule)}."
+        return None, f"Give {' or '.join(wanted)}."
     return (int(number) if whole else number), ""
-
-
-def _wanted(rule: SettingRule) -> str:
-    words = list(rule.choices)
-    if rule.low is not None and rule.high is not None:
-        words.append(f"a number from {rule.low:g} to {rule.high:g}")
-    elif rule.low is not None:
-        words.append(f"a number of at least {rule.low:g}")
-    elif rule.high is not None:
-        words.append(f"a number of at most {rule.high:g}")
-    return " or ".join(words)

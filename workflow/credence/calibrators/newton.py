@@ -1,4 +1,15 @@
-"""Ridge logistic regression by Newton's method, with cluster-robust covariance."""
+"""Newton's method, and the cluster-robust uncertainty of what it finds, to the log-odds.
+
+A method with parameters θ and log-odds u(θ) gets Var θ = H⁻¹ M H⁻¹, with H the
+curvature of its loss and M the sum over clusters of the outer products of their
+scores: right whatever the relatives share and whether or not the method's form
+is true (Liang & Zeger 1986, doi 10.1093/biomet/73.1.13). The scores are those
+that a cluster has in a fit without it: see :func:`shifts`.
+
+Residuals that a separable or overfitted class leaves at zero would make that
+variance vanish. So the variance that the fitted probabilities themselves imply
+is kept beside it, and the larger of the two holds, direction by direction.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
+from credence.calibrators.protocol import FitOptions
 from credence.predictions import Floats, Integers
 
 MOST_STEPS = 100
@@ -153,3 +165,165 @@ def log_odds_interval(
     freedom = np.maximum(np.asarray(n_clusters, dtype=float) - 1.0, 1.0)
     reach = special.stdtrit(freedom, 0.5 + level / 2.0) * error
     return special.expit(linear - reach), special.expit(linear + reach)
+
+
+# A cluster that bears more of the parameters than this is left out by a solve of its
+# own; what the others take with them is a series, whose terms fall at least so fast.
+# Leverages sum to at most the number of parameters, so few clusters are heavy.
+LEAST_LEVERAGE = 0.5
+SERIES_ERROR = 1e-4  # of a shift, at most, where a series is cut
+
+
+def shifts(
+    score: Floats,
+    inverse: Floats,
+    leverage: Floats,
+    curved: Callable[[Floats], Floats],
+    curvature_of: Callable[[int], Floats],
+) -> Floats:
+    """Return (H − H_g)⁻¹ s_g for every cluster g, one per row."""
+    first = np.asarray(score @ inverse)
+    is_light = leverage <= LEAST_LEVERAGE
+    light = is_light[:, None]
+    greatest = float(leverage[is_light].max(initial=0.0))
+    n_terms = int(np.ceil(np.log(SERIES_ERROR) / np.log(greatest))) if greatest > 0 else 0
+    shift = first * light
+    for _ in range(n_terms):
+        shift = (first + MOST_LEFT_OUT * curved(shift) @ inverse) * light
+    for group in np.flatnonzero(~is_light):
+        left = np.eye(len(inverse)) - MOST_LEFT_OUT * inverse @ curvature_of(int(group))
+        shift[group] = np.linalg.solve(left, first[group])
+    return shift
+
+
+LEAST_EIGENVALUE = 1e-10  # of the curvature scaled to a unit diagonal; below, it is singular
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each row contributes, at the fitted parameters."""
+
+    gradient: sparse.csr_array  # Derivatives of each row's log-odds
+    first: Floats  # Weighted derivative of each row's loss in its log-odds
+    implied: Floats  # Standard deviation of `first` under the fitted probabilities
+    expected: Floats  # Second derivative of each row's loss under them
+    cluster: Integers  # Code of each row's cluster
+    # Code of the rows of one cluster that share class and score: they are one observation to the
+    # implied variance.
+    twin: Integers
+
+
+def twins_of(cluster: Integers, run: Integers, score: Floats) -> Integers:
+    """Return a code for rows of one cluster that share class and score.
+
+    >>> twins_of(np.array([0, 0, 1]), np.zeros(3, int), np.array([0.5, 0.5, 0.5])).tolist()
+    [0, 0, 1]
+    """
+    if len(cluster) == cluster.max() + 1:
+        return cluster  # every row is a cluster of its own
+    place = cluster * (run.max() + 1) + run
+    _, level = np.unique(score, return_inverse=True)
+    _, place = np.unique(place, return_inverse=True)
+    _, twin = np.unique(place * (level.max() + 1) + level, return_inverse=True)
+    return np.asarray(twin, dtype=np.int64)
+
+
+def adder_of(code: Integers, factor: Floats) -> sparse.csr_array:
+    """Return the matrix that sums rows by code, each times its factor."""
+    shape = (int(code.max()) + 1, len(code))
+    return sparse.csr_array((factor, (code, np.arange(len(code)))), shape=shape)
+
+
+def summed(gradient: sparse.csr_array, factor: Floats, code: Integers) -> Floats:
+    """Return Gram matrix of the rows, each times its factor, summed by code."""
+    sums = adder_of(code, factor) @ gradient
+    return np.asarray((sums.T @ sums).toarray())
+
+
+def inverse(curvature: Floats) -> Floats | None:
+    """Return the inverse of a curvature, None where it is not positive definite.
+
+    >>> inverse(np.array([[4.0]])).tolist()
+    [[0.25]]
+    >>> inverse(np.array([[1.0, 1.0], [1.0, 1.0]])) is None
+    True
+    """
+    diagonal = np.diag(curvature)
+    if not np.all(np.isfinite(curvature)) or not np.all(diagonal > 0):
+        return None
+    unit = 1.0 / np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(curvature * np.outer(unit, unit))
+    if values[0] < LEAST_EIGENVALUE:
+        return None
+    return np.asarray((vectors / values) @ vectors.T * np.outer(unit, unit))
+
+
+def covariances(terms: Terms, curvature: Floats, expected: Floats) -> Floats | None:
+    """Return the robust and the implied covariance of the parameters."""
+    among_expected = inverse(expected)
+    inverted = inverse(curvature)
+    inverted = among_expected if inverted is None else inverted
+    if inverted is None:
+        return None
+    n_clusters = len(np.unique(terms.cluster))
+    if among_expected is None:
+        robust = summed(terms.gradient, terms.first, terms.cluster)
+        robust = robust * (n_clusters / max(n_clusters - 1, 1))
+    else:
+        robust = expected @ jackknifed(moves(terms, among_expected), n_clusters) @ expected
+    implied = summed(terms.gradient, terms.implied, terms.twin)
+    return np.stack([inverted @ robust @ inverted, inverted @ implied @ inverted])
+
+
+def moves(terms: Terms, inverse_expected: Floats) -> Floats:
+    """Return by how much each cluster moves the parameters, under the fitted curvature."""
+    gradient, cluster = terms.gradient, terms.cluster
+    adder = adder_of(cluster, np.ones(len(cluster)))
+    sums = adder @ gradient.multiply(terms.first[:, None])
+    along = gradient.multiply(gradient @ inverse_expected).sum(axis=1)
+    leverage = adder @ (terms.expected * np.asarray(along).ravel())
+
+    row = np.repeat(np.arange(len(cluster)), np.diff(gradient.indptr))
+
+    def curved(shift: Floats) -> Floats:
+        steps = gradient.data * shift[cluster[row], gradient.indices]
+        change = np.bincount(row, weights=steps, minlength=len(cluster))
+        return np.asarray(
+            (adder @ gradient.multiply((terms.expected * change)[:, None])).toarray()
+        )
+
+    def curvature_of(group: int) -> Floats:
+        rows = gradient[np.flatnonzero(cluster == group)].toarray()
+        return np.asarray(rows.T @ (rows * terms.expected[cluster == group, None]))
+
+    return shifts(np.asarray(sums.toarray()), inverse_expected, leverage, curved, curvature_of)
+
+
+def variance_clusters(cluster: Integers, weight: Floats, effect: float) -> float:
+    """Return the number of alike clusters that would show a variance as well.
+
+    A cluster of mass m adds about m + ρ m (m − 1) to the variance of a sum, ρ the
+    correlation of relatives that the design effect implies. A few great families
+    can make most of it: Satterthwaite's degrees of freedom are those of
+    (Σ v)²/Σ v² alike ones (Bell & McCaffrey 2002).
+
+    >>> variance_clusters(np.array([0, 0, 1]), np.ones(3), 1.0)  # ρ = 0: masses 2, 1
+    1.8
+    >>> round(variance_clusters(np.array([0, 0, 1]), np.ones(3), 5 / 3), 2)  # ρ = 1: 4, 1
+    1.47
+    """
+    mass = np.bincount(cluster, weights=weight) * (len(weight) / weight.sum())
+    most = float((mass**2).sum() / mass.sum()) - 1.0  # design effect - 1 at ρ = 1
+    alike = min(max((effect - 1.0) / most, 0.0), 1.0) if most > 0 else 0.0
+    variance = mass + alike * mass * np.maximum(mass - 1.0, 0.0)
+    return float(variance.sum() ** 2 / (variance**2).sum())
+
+
+def critical_value(n_clusters: float, n_parameters: int, options: FitOptions) -> float:
+    """Return the quantile of Student's t that an interval reaches out to.
+
+    >>> round(critical_value(41.0, 1, FitOptions()), 3)
+    2.021
+    """
+    freedom = max(n_clusters - n_parameters, 1.0)
+    return float(special.stdtrit(freedom, (1.0 + options.level) / 2.0))

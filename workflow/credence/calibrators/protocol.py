@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,15 +129,6 @@ class CurveMethod(Protocol):
         ...
 
 
-@runtime_checkable
-class DrawingMethod(Protocol):
-    """Settings of a curve method that refits all draws of the bootstrap at once."""
-
-    def draw_values(self, sample: ClassSample, score: float, n_draws: int) -> Floats:
-        """Return the confidence at a score in every draw over clusters."""
-        ...
-
-
 class Calibration(Protocol):
     """A fitted method: frozen, portable."""
 
@@ -146,19 +137,9 @@ class Calibration(Protocol):
         ...
 
 
-@runtime_checkable
-class Placed(Protocol):
-    """What asks where proteins lie."""
-
-    @property
-    def n_components(self) -> int:
-        """Number of components of a place."""
-        ...
-
-
 def components_asked(fitted: object) -> int:
     """Return how many components of a protein's place are asked for; mostly 0."""
-    return fitted.n_components if isinstance(fitted, Placed) else 0
+    return int(getattr(fitted, "n_components", 0))
 
 
 class Calibrator(Protocol):

@@ -16,14 +16,14 @@ import numpy as np
 from scipy import sparse, special
 
 from credence.calibrators.classwise import vector_method
-from credence.calibrators.protocol import FitOptions, Law, Method
-from credence.calibrators.sandwich import (
+from credence.calibrators.newton import (
     Terms,
     covariances,
     critical_value,
     twins_of,
     variance_clusters,
 )
+from credence.calibrators.protocol import FitOptions, Law, Method
 from credence.calibrators.score_logs import (
     ScoreRows,
     blocks_of,
@@ -245,16 +245,17 @@ def refine(objective: Objective, start: Profile, low: float, high: float) -> Pro
     """Return the bottom of the valley of the profile that lies between two ends."""
     seen = [objective.profile(start.log_temperature, start.award)]
 
-    def slope(point: Floats) -> tuple[Floats, Floats]:
-        if float(point[0]) != seen[-1].log_temperature:
-            seen.append(objective.profile(float(point[0]), seen[-1].award))
-        return np.array([seen[-1].slope]), np.array([seen[-1].curvature])
+    def at(place: float) -> Profile:
+        if place != seen[-1].log_temperature:
+            seen.append(objective.profile(place, seen[-1].award))
+        return seen[-1]
 
-    bottom = find_minima(
-        slope, np.array([start.log_temperature]), np.array([low]), np.array([high])
-    )
-    if float(bottom[0]) != seen[-1].log_temperature:
-        seen.append(objective.profile(float(bottom[0]), seen[-1].award))
+    def slope(point: Floats) -> tuple[Floats, Floats]:
+        found = at(float(point[0]))
+        return np.array([found.slope]), np.array([found.curvature])
+
+    limits = (np.array([one]) for one in (start.log_temperature, low, high))
+    at(float(find_minima(slope, *limits)[0]))
     floor = min(profile.loss for profile in seen)
     # The last point has the flattest slope; the loss itself is blunt near its minimum.
     if seen[-1].loss <= floor + FLAT * (1.0 + abs(floor)):

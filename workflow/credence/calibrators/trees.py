@@ -20,7 +20,7 @@ from credence.calibrators.newton import (
     standard_error,
 )
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.vector_features import (
+from credence.calibrators.score_logs import (
     canonical_order,
     name_order,
     predicted_rank,

@@ -12,12 +12,11 @@ import numpy as np
 
 from credence.calibrators.all_methods import needs_of
 from credence.calibrators.classwise import ClasswiseCalibration, ConstantCurve
-from credence.calibrators.cumulative import CumulativeCurve
-from credence.calibrators.histogram import StepCurve
 from credence.calibrators.kernel import CURVE_NODES_PER_BANDWIDTH, Kernel, KernelCurve, reflected
 from credence.calibrators.masses import compress
-from credence.calibrators.method_spec import Specification, Stage, parse_method
+from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import Calibration, Curve, FitOptions
+from credence.calibrators.shares import CumulativeCurve, StepCurve, bin_of
 from credence.composition.adjusted import WINDOW
 from credence.composition.summary import Corrected
 from credence.findings import ShiftCurve, WhatIf, WhatIfPart
@@ -71,7 +70,7 @@ def what_if_of(
     pair = predictions.predicted_class * predictions.n_classes + labelled.true_class
     n_pairs = len(np.unique(pair))
     grid = predictions.score_grid(int(np.clip(MOST_NUMBERS // n_pairs, LEAST_GRID, N_GRID)))
-    settings = specification.settings if isinstance(specification, Stage) else None
+    settings = specification.stages[0].settings if len(specification.stages) == 1 else None
     kernel = settings if isinstance(settings, Kernel) else None
     parts: list[WhatIfPart] = []
     is_exact = isinstance(calibration, ClasswiseCalibration)
@@ -131,7 +130,7 @@ def _exact(
     if isinstance(curve, ConstantCurve):
         return _sums(positives, every)
     if isinstance(curve, StepCurve):
-        same = curve.bin_of(score)[:, None] == curve.bin_of(grid)
+        same = bin_of(curve.upper_edge, score)[:, None] == bin_of(curve.upper_edge, grid)
         return _sums(positives, same)
     if isinstance(curve, CumulativeCurve):
         point = np.minimum(grid, curve.score[-1])

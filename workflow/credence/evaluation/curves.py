@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from credence.calibrators import two_steps
 from credence.calibrators.all_methods import BY_NAME, needs_of
+from credence.calibrators.crossfit import COMPOSITION
 from credence.calibrators.protocol import Calibration
 from credence.confidence import Confidence, least_score
 from credence.draws import encode_clusters
@@ -60,7 +60,7 @@ CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 def depends_on_score_alone(record: Mapping[str, Any], class_name: str) -> bool:
     """Return whether a calibration answers from predicted class and top score."""
-    known = record.get("method") in BY_NAME or record.get("method") == two_steps.NAME
+    known = record.get("method") in BY_NAME or record.get("method") == COMPOSITION
     return known and not needs_of(record, class_name).is_vector
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from credence.calibrators.vector_features import name_order
+from credence.calibrators.score_logs import name_order
 from credence.events.rules import Rule, parse_rule
 from credence.predictions import Booleans, Integers, Labelled, Predictions
 from credence.problems import InputError, Problem, nearest

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from credence.calibrators.vector_features import UNKNOWN_RESOLUTION_FLOOR, name_order
+from credence.calibrators.score_logs import UNKNOWN_RESOLUTION_FLOOR, name_order
 from credence.events.event import Event, class_ranks
 from credence.events.rules import lead_of, parse_rule, row_shares
 from credence.metrics.metric import divide

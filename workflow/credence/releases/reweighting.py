@@ -21,7 +21,7 @@ from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses
-from credence.calibrators.protocol import Calibrator, ClassSample, DrawingMethod, FitOptions
+from credence.calibrators.protocol import Calibrator, ClassSample, FitOptions
 from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights
 from credence.findings import Change
@@ -76,8 +76,9 @@ def value_draws(
     n_near = float(np.interp(score, masses.support.score, masses.support.n))
     if scarce_fallback(masses, options) is not None:
         return share_draws(sample, options.n_draws), masses.effective_number
-    if isinstance(settings, DrawingMethod):
-        values = settings.draw_values(sample, score, options.n_draws)
+    draw_values = getattr(settings, "draw_values", None)
+    if draw_values is not None:  # refits all draws at once
+        values = draw_values(sample, score, options.n_draws)
     elif BY_NAME[calibrator.method].additive:
         values = np.empty(options.n_draws)
         at = np.array([score])

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from credence.calibrators.fixed_point import fixed
+from credence.calibrators.masses import fixed
 from credence.calibrators.score_logs import share_bounds
 from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Labelled, Predictions
@@ -109,10 +109,14 @@ class PredictionSets:
             pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in self.ladders]
         else:
             unit = self._units(use_share)
-            pooled = _pooled(self.ladders, unit)
-            whole = sum(
-                u * ladder.n_clusters for u, ladder in zip(unit, self.ladders, strict=True)
+            own = list(zip(self.ladders, unit, strict=True))
+            # All classes together, families of each counting their unit.
+            pooled = _ladder(
+                np.concatenate([ladder.strangeness for ladder in self.ladders]),
+                np.concatenate([-np.diff(ladder.families, append=0.0) * u for ladder, u in own]),
+                0,
             )
+            whole = sum(u * ladder.n_clusters for ladder, u in own)
             pairs = [(pooled, float(u), whole) for u in unit]
         return np.array([_limit(*pair, 1.0 - self.options.level) for pair in pairs])
 
@@ -130,20 +134,18 @@ class PredictionSets:
 
     def to_record(self) -> dict[str, Any]:
         """Return the sets as JSON data; :func:`read_sets` reads it back."""
-        ladders = self.ladders if self.options.kind == "overall" else self._steps()
-        return {**to_record(self.options), "classes": ladders}
-
-    def _steps(self) -> tuple[Ladder, ...]:
-        """Return of each ladder the step at the limit: all that sets class by class need."""
-        found = []
-        for ladder, limit in zip(self.ladders, self.limits(), strict=True):
-            step = ladder.strangeness == limit
-            found.append(
-                replace(
-                    ladder, strangeness=ladder.strangeness[step], families=ladder.families[step]
-                )
+        ladders = self.ladders
+        if self.options.kind == "class_wise":
+            # Of each ladder the step at the limit: all that sets class by class need.
+            steps = [
+                ladder.strangeness == limit
+                for ladder, limit in zip(ladders, self.limits(), strict=True)
+            ]
+            ladders = tuple(
+                replace(one, strangeness=one.strangeness[step], families=one.families[step])
+                for one, step in zip(ladders, steps, strict=True)
             )
-        return tuple(found)
+        return {**to_record(self.options), "classes": ladders}
 
 
 def families_needed(level: float) -> int:
@@ -171,38 +173,31 @@ def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> Predictio
     """
     strange = strangeness(labelled.predictions)
     codes, _ = encode_clusters(labelled.cluster)
+    weight = family_weights(labelled)
     ladders = []
-    for class_ in range(labelled.predictions.n_classes):
+    for class_, _ in enumerate(labelled.predictions.class_names):
         rows = np.flatnonzero(labelled.true_class == class_)
-        _, family, size = np.unique(codes[rows], return_inverse=True, return_counts=True)
-        ladders.append(_ladder(strange[rows, class_], 1.0 / size[family], len(size)))
+        n_clusters = len(np.unique(codes[rows]))
+        ladders.append(_ladder(strange[rows, class_], weight[rows], n_clusters))
     return PredictionSets(
         labelled.predictions.class_names, options or SetOptions(), tuple(ladders)
     )
 
 
+def family_weights(labelled: Labelled) -> Floats:
+    """Return weights with which every family counts 1 in each class it is in."""
+    codes, _ = encode_clusters(labelled.cluster)
+    pair = codes * labelled.predictions.n_classes + labelled.true_class
+    _, place, size = np.unique(pair, return_inverse=True, return_counts=True)
+    return np.asarray(1.0 / size[place])
+
+
 def _ladder(strange: Floats, mass: Floats, n_clusters: int) -> Ladder:
+    """Return the ladder of proteins that stand for parts of families."""
     values, place = np.unique(strange, return_inverse=True)
     masses = fixed(mass).placed(place, len(values)).floats()
-    return Ladder(len(strange), n_clusters, values, _from_the_top(masses))
-
-
-def _from_the_top(masses: Floats) -> Floats:
-    """Return at each place the sum from there to the end."""
-    return np.ascontiguousarray(masses[::-1].cumsum()[::-1])
-
-
-def _pooled(ladders: tuple[Ladder, ...], unit: Floats) -> Ladder:
-    """Return the ladder of all classes together, families of each counting their unit."""
-    own = [
-        -np.diff(ladder.families, append=0.0) * weight
-        for ladder, weight in zip(ladders, unit, strict=True)
-    ]
-    values, place = np.unique(
-        np.concatenate([ladder.strangeness for ladder in ladders]), return_inverse=True
-    )
-    masses = fixed(np.concatenate(own)).placed(place, len(values)).floats()
-    return Ladder(0, 0, values, _from_the_top(masses))
+    from_the_top = np.ascontiguousarray(masses[::-1].cumsum()[::-1])
+    return Ladder(len(strange), n_clusters, values, from_the_top)
 
 
 def _limit(ladder: Ladder, unit: float, whole: float, miss: float) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from credence.calibrators.crossfit import fold_of
-from credence.draws import encode_clusters
-from credence.evaluation.ratios import Ratio, estimate, mean_of
+from credence.evaluation.ratios import estimate, mean_of
 from credence.findings import SetClass, SetsFinding
-from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.sets.conformal import SetOptions, families_needed, fit_sets
+from credence.predictions import Booleans, Integers, Labelled
+from credence.sets.conformal import SetOptions, families_needed, family_weights, fit_sets
 
 
 def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Booleans:
@@ -21,14 +20,6 @@ def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Bo
             sets = fit_sets(labelled.take(~judged), options)
             found[judged] = sets.contains(labelled.predictions.take(judged))
     return found
-
-
-def family_weights(labelled: Labelled) -> Floats:
-    """Return weights with which every family counts 1 in each class it is in."""
-    codes, _ = encode_clusters(labelled.cluster)
-    pair = codes * labelled.predictions.n_classes + labelled.true_class
-    _, place, size = np.unique(pair, return_inverse=True, return_counts=True)
-    return np.asarray(1.0 / size[place])
 
 
 def judge_sets(
@@ -44,10 +35,11 @@ def judge_sets(
     weight = family_weights(labelled)
     chosen = [labelled.true_class == class_ for class_ in range(len(names))]
     chosen.append(np.ones(labelled.n_samples, dtype=np.bool_))
-    ratios: list[Ratio] = []
-    for rows in chosen:
-        ratios.append(mean_of(covered.astype(np.float64), weight, rows, is_share=True))
-        ratios.append(mean_of(size.astype(np.float64), weight, rows))
+    ratios = [
+        mean_of(values.astype(np.float64), weight, rows, is_share=values is covered)
+        for rows in chosen
+        for values in (covered, size)
+    ]
     estimates = estimate(labelled.cluster, ratios, level, n_draws)
     entries = tuple(
         SetClass(

@@ -14,7 +14,7 @@ import click
 from credence import __version__
 from credence.calibrators.auto import AutoCalibration
 from credence.calibrators.crossfit import fold_of
-from credence.calibrators.method_spec import TwoSteps, parse_method
+from credence.calibrators.method_spec import parse_method
 from credence.composition.what_if import what_if_of
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.evaluation.evaluate import metric_columns
@@ -257,7 +257,7 @@ def _read_held_out(
 
 def _method_finding(name: str) -> MethodFinding:
     specification = parse_method(name, "--calibration")
-    stages = specification.stages if isinstance(specification, TwoSteps) else (specification,)
+    stages = specification.stages
     settings = tuple(
         Setting(
             key if len(stages) == 1 else f"{stage.method.name}.{key}",

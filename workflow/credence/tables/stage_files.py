@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence import __version__
-from credence.calibrators import two_steps
 from credence.calibrators.all_methods import BY_NAME, needs_of
 from credence.calibrators.all_methods import read_calibration as calibration_of
-from credence.calibrators.method_spec import Specification, TwoSteps
+from credence.calibrators.crossfit import COMPOSITION
+from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
 from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.estimate import ratio_of
@@ -149,11 +149,10 @@ def settings_record(specification: Specification, options: FitOptions) -> dict[s
     >>> settings_record(parse_method("class_only", "example"), FitOptions(n_draws=50))["stages"]
     [{'method': 'class_only'}]
     """
-    stages = specification.stages if isinstance(specification, TwoSteps) else (specification,)
-    return {
-        "stages": [{"method": stage.method.name, **asdict(stage.settings)} for stage in stages],
-        "options": asdict(options),
-    }
+    stages = [
+        {"method": stage.method.name, **asdict(stage.settings)} for stage in specification.stages
+    ]
+    return {"stages": stages, "options": asdict(options)}
 
 
 def checksum_of(body: Mapping[str, Any]) -> str:
@@ -270,7 +269,7 @@ def _check_keys(where: str, body: Mapping[str, Any]) -> None:
 def _check_method(where: str, body: Mapping[str, Any]) -> None:
     record = body["calibration"]
     name = record.get("method") if isinstance(record, dict) else None
-    if not isinstance(name, str) or (name not in BY_NAME and name != two_steps.NAME):
+    if not isinstance(name, str) or (name not in BY_NAME and name != COMPOSITION):
         raise refuse(
             where,
             f"{name!r} is not a method of this version of credence ({__version__}).",
