@@ -223,7 +223,13 @@ def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) ->
     parts = {}
     for entry in _entries(kind):
         if entry.constant is not MISSING:
-            _require_constant(entry, record, path)
+            if record.get(entry.key) != entry.constant:
+                only = (
+                    f"is not {entry.constant!r}, the only one that credence {__version__} reads."
+                )
+                is_there = entry.key in record
+                what = f"{record[entry.key]!r} {only}" if is_there else "it is missing."
+                raise _DamageError((_below(path, entry.key), what))
         elif entry.stored.is_inline or entry.key in record or entry.default is MISSING:
             parts[entry.name] = (entry.key, entry.kind, entry.stored)
     value = kind(**_read_parts(parts, record, path, kinds))
@@ -239,7 +245,7 @@ def _read_parts(
     values: dict[str, Any] = {}
     damage: list[tuple[str, str]] = []
     for name, (key, kind, stored) in parts.items():
-        own = f"{path}.{key}" if path else key
+        own = _below(path, key)
         try:
             if stored.is_inline:
                 values[name] = _read_object(kind, record, path, kinds)
@@ -247,27 +253,17 @@ def _read_parts(
             if key not in record:
                 raise _DamageError((own, "it is missing."))
             if stored.tag:
-                kind = _tagged(kinds[kind], record.get(stored.tag), own)
+                known, tag = kinds[kind], record.get(stored.tag)
+                if not isinstance(tag, str) or tag not in known:
+                    what = f"{tag!r} is nothing that this version of credence knows."
+                    raise _DamageError((own, what))
+                kind = known[tag]
             values[name] = _read(kind, record[key], own, kinds, stored)
         except _DamageError as error:
             damage += error.found
     if damage:
         raise _DamageError(*damage)
     return values
-
-
-def _tagged(known: Mapping[str, Any], tag: Any, path: str) -> Any:
-    """Return the class that a tag names."""
-    if not isinstance(tag, str) or tag not in known:
-        raise _DamageError((path, f"{tag!r} is nothing that this version of credence knows."))
-    return known[tag]
-
-
-def _require_constant(entry: _Entry, record: Mapping[str, Any], path: str) -> None:
-    if record.get(entry.key) != entry.constant:
-        only = f"is not {entry.constant!r}, the only one that credence {__version__} reads."
-        what = f"{record[entry.key]!r} {only}" if entry.key in record else "it is missing."
-        raise _DamageError((f"{path}.{entry.key}" if path else entry.key, what))
 
 
 def _read_tuple(inner: Any, record: Any, path: str, kinds: Mapping[Any, Any]) -> Any:
@@ -366,19 +362,17 @@ def _json_lines(value: Any, indent: str) -> str:
 
 def read_text(path: Path, remedy: str) -> str:
     """Return the text of a file that credence wrote."""
-    where = str(path)
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise refuse(where, "there is no such file.", remedy) from None
+        what = "there is no such file."
     except IsADirectoryError:
-        raise refuse(where, "this is a folder.", remedy) from None
+        what = "this is a folder."
     except OSError as error:
-        raise refuse(where, f"it cannot be read ({error.strerror}).", remedy) from None
+        what = f"it cannot be read ({error.strerror})."
     except UnicodeDecodeError as error:
-        raise refuse(
-            where, f"this is no text: byte {error.start + 1} is not UTF-8.", remedy
-        ) from None
+        what = f"this is no text: byte {error.start + 1} is not UTF-8."
+    raise refuse(str(path), what, remedy)
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:

@@ -44,9 +44,9 @@ COMMANDS: dict[str, str] = {
     "completion": "Print the script of shell completion.",
 }
 
-# Modules of commands that do more than call a stage; the rest are in commands.py.
-MODULES = {"unlock": "lock"} | {
-    name: name for name in ("run", "demo", "init", "check", "trove", "doctor", "stage")
+# Where commands are that do more than call a stage; the rest are in commands.py.
+PLACES = {"unlock": "lock.command", "demo": "run.demo"} | {
+    name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor", "stage")
 }
 
 
@@ -61,9 +61,8 @@ class LazyGroup(click.Group):
         """Return a command, or None where there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        name = MODULES.get(cmd_name, "commands")
-        inside = cmd_name if name == "commands" else "command"
-        command = getattr(importlib.import_module(f"credence.app.{name}"), inside)
+        module, name = PLACES.get(cmd_name, f"commands.{cmd_name}").split(".")
+        command = getattr(importlib.import_module(f"credence.app.{module}"), name)
         assert isinstance(command, click.Command)
         return command
 
