@@ -123,9 +123,8 @@ def _settings_of(
         section, name = entries[keyword]
         plain = value.item() if hasattr(value, "item") else value
         sections.setdefault(section, {})[name] = plain
-        found = schema_problems(
-            Document(function, {name: plain}, {}), schema_of(SECTIONS[section])
-        )
+        document = Document(function, {name: plain}, {})
+        found = schema_problems(document, schema_of(SECTIONS[section]))
         problems += [replace(problem, column=keyword) for problem in found]
     raise_any(problems)
     return Settings().with_values(sections)
@@ -612,8 +611,8 @@ def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
     ids = table.ids
     sequences = np.full(len(ids), "", dtype=object)
     if isinstance(proteins, str | Path):
-        fasta = read_proteins(str(proteins), match)
         path, how = str(proteins), cast(Match, match)
+        fasta = read_proteins(path, match)
         sequences = fasta.sequences[match_ids(ids, fasta, how, table=table.where, proteins=path)]
     elif proteins is not None:
         raise_any(_length_problems(proteins, len(ids), "proteins"))

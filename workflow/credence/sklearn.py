@@ -129,16 +129,21 @@ class CredenceCalibrator(_ConfidentClassifier):
         X, y = validate_data(self, X, y, dtype=np.float64)  # noqa: N806
         check_classification_targets(y)
         self.classes_ = np.unique(y) if self.classes is None else np.asarray(self.classes)
-        check_columns(X, y, self.classes_)
+        if X.shape[1] != len(self.classes_):
+            raise ValueError(
+                f"X has {X.shape[1]} columns for {len(self.classes_)} classes: give one column of "
+                "scores for each, and `classes` where y does not hold them all."
+            )
+        if len(unknown := np.setdiff1d(y, self.classes_)) > 0:
+            raise ValueError(f"y holds labels that are not among the classes: {unknown.tolist()}.")
         check_consistent_length(X, y, groups, sample_weight)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         options = FitOptions(self.min_positives, self.level, self.n_draws)
         method = parse_method(self.method, "method")
         if method.needs is Need.PLACE or (method.needs.is_vector and not self.is_distribution):
             raise ValueError(f"{method.text!r} needs the {method.needs.value}.")
-        labelled = label(
-            self._predictions(X), codes_of(y, self.classes_), weight, names_of(groups, len(X))
-        )
+        truth, clusters = codes_of(y, self.classes_), names_of(groups, len(X))
+        labelled = label(self._predictions(X), truth, weight, clusters)
         self.calibration_ = method.build(options).fit(labelled)
         return self
 
@@ -302,18 +307,6 @@ def held_out_scores(
         columns = codes_of(fitted.classes_, classes)
         scores[np.ix_(is_out, columns)] = fitted.predict_proba(samples[is_out])
     return scores
-
-
-def check_columns(scores: Floats, y: Any, classes: Any) -> None:
-    """Raise where the columns of a score matrix are not those of the classes."""
-    if scores.shape[1] != len(classes):
-        raise ValueError(
-            f"X has {scores.shape[1]} columns for {len(classes)} classes: give one column of "
-            "scores for each, and `classes` where y does not hold them all."
-        )
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown) > 0:
-        raise ValueError(f"y holds labels that are not among the classes: {unknown.tolist()}.")
 
 
 def codes_of(labels: Any, classes: Any) -> Integers:

@@ -214,6 +214,9 @@ group_options = file_options(
     clusters="Table of clusters; else those of --groups.",
 )
 threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+config_option = click.option(
+    "--config", default="config.yaml", show_default=True, help="The configuration."
+)
 spreadsheet_option = click.option(
     "--spreadsheet-safe",
     is_flag=True,

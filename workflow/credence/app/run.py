@@ -21,6 +21,7 @@ import click
 from credence.app import BUG, FIXABLE, FIXABLE_LINE
 from credence.app.ending import PARENT, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
+from credence.app.options import config_option
 from credence.problems import nearest, refuse
 
 LOCAL = "local"
@@ -98,9 +99,7 @@ LOG_LINES_SHOWN = 60  # a traceback and what led to it; the whole is in the file
     context_settings={"ignore_unknown_options": True},
     epilog="Example: credence run --config mylab.yaml --cores 2 -- --dry-run",
 )
-@click.option(
-    "--config", "config", default="config.yaml", show_default=True, help="The configuration."
-)
+@config_option
 @click.option(
     "--cores",
     type=click.IntRange(1),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from credence.app.options import config_option
+
 if TYPE_CHECKING:
     from credence.problems import Problem
 
@@ -19,9 +21,6 @@ OPTIONS = {"name": "NAME"} | {
     setting: f"--{setting}"
     for setting in ("date", "scores", "fasta", "labels", "clusters", "format")
 }
-config_option = click.option(
-    "--config", "config", default="config.yaml", show_default=True, help="The configuration."
-)
 
 
 @click.group(
