@@ -8,7 +8,7 @@ import pytest
 
 from credence.app.stage import run_stage
 from credence.problems import InputError
-from credence.tables import seals
+from credence.tables import digests
 from credence.tables.digests import KnownDigests, sha256_of
 
 AGAIN = "Leave it alone and run the command again"
@@ -27,20 +27,20 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made(path: str, text: str, *reads: str) -> None:
     """Do what a stage does: examine what it reads, write, seal."""
-    inputs = seals.examine(reads, KnownDigests())
+    inputs = digests.examine(reads, KnownDigests())
     Path(path).parent.mkdir(exist_ok=True)
     Path(path).write_text(text)
-    seals.write_seals([path], inputs)
+    digests.write_seals([path], inputs)
 
 
 def refusal(*reads: str) -> str:
     with pytest.raises(InputError) as caught:
-        seals.examine(reads, KnownDigests())
+        digests.examine(reads, KnownDigests())
     return caught.value.text()
 
 
 def test_a_seal_says_what_a_file_was_made_from() -> None:
-    seal = seals.read_seal("results/two.tsv")
+    seal = digests.read_seal("results/two.tsv")
     assert seal is not None
     assert seal.sha256 == sha256_of(Path("results/two.tsv"))
     assert seal.inputs == {"results/one.tsv": sha256_of(Path("results/one.tsv"))}
@@ -48,7 +48,7 @@ def test_a_seal_says_what_a_file_was_made_from() -> None:
 
 @pytest.mark.parametrize("path", ["results/two.tsv", "./results/../results/two.tsv"])
 def test_files_as_they_were_written_are_read(path: str) -> None:
-    assert set(seals.examine([path], KnownDigests())) == {"results/two.tsv"}
+    assert set(digests.examine([path], KnownDigests())) == {"results/two.tsv"}
 
 
 def test_one_flipped_bit_is_named_and_the_file_never_used() -> None:
@@ -62,7 +62,7 @@ def test_one_flipped_bit_is_named_and_the_file_never_used() -> None:
     )
     assert refusal("results/two.tsv") == message
     with pytest.raises(InputError) as caught:
-        seals.require_sealed("results/two.tsv")
+        digests.require_sealed("results/two.tsv")
     assert caught.value.text() == message
 
 
@@ -95,17 +95,17 @@ def test_a_table_that_changed_since_an_earlier_stage_read_it_is_named() -> None:
 def test_touching_anything_changes_nothing() -> None:
     for path in ("mine/a.csv", "results/one.tsv", "results/two.tsv"):
         os.utime(path, (2**33, 2**33))  # far in the future
-    assert seals.examine(["results/two.tsv"], KnownDigests())
+    assert digests.examine(["results/two.tsv"], KnownDigests())
 
 
 def test_a_table_that_changes_while_a_stage_reads_it_is_named() -> None:
     known = KnownDigests()
-    inputs = seals.examine(["mine/a.csv"], known)
+    inputs = digests.examine(["mine/a.csv"], known)
     os.utime("mine/a.csv", (1, 1))
-    seals.require_unchanged(inputs, known)  # touched only
+    digests.require_unchanged(inputs, known)  # touched only
     Path("mine/a.csv").write_text("2\n")
     with pytest.raises(InputError) as caught:
-        seals.require_unchanged(inputs, known)
+        digests.require_unchanged(inputs, known)
     assert caught.value.text() == f"mine/a.csv: it changed while this step read it. {AGAIN}."
 
 
@@ -121,7 +121,7 @@ def test_a_damaged_seal_is_named_with_its_file(text: str) -> None:
 def test_files_outside_the_folder_have_no_seal(folder: Path) -> None:
     beside = folder.parent / "beside.tsv"
     beside.write_text("x\n")
-    assert seals.seal_path(beside) is None
+    assert digests.seal_path(beside) is None
     made("results/three.tsv", "third\n", str(beside))
     beside.write_text("y\n")
     assert refusal("results/three.tsv").startswith("../beside.tsv: it changed during the run")
@@ -129,9 +129,9 @@ def test_files_outside_the_folder_have_no_seal(folder: Path) -> None:
 
 def test_what_was_made_from_an_earlier_file_is_made_old_whatever_the_clock_said() -> None:
     os.utime("results/two.tsv", (2**33, 2**33))
-    assert seals.outdate(["results"]) == []
+    assert digests.outdate(["results"]) == []
     made("results/one.tsv", "first, but otherwise\n", "mine/a.csv")
-    assert seals.outdate(["results"]) == ["results/two.tsv"]
+    assert digests.outdate(["results"]) == ["results/two.tsv"]
     assert Path("results/two.tsv").stat().st_mtime < Path("results/one.tsv").stat().st_mtime
     assert Path("results/two.tsv").read_text() == "second\n"
 
@@ -142,7 +142,7 @@ def test_a_stage_that_fails_seals_nothing(capsys: pytest.CaptureFixture[str]) ->
     words += ["--method", "class_only", "--out", "results/c.json"]
     assert run_stage(["mine/a.csv"], ["results/c.json"], words) == 2
     assert "mine/a.csv" in capsys.readouterr().err
-    assert seals.read_seal("results/c.json") is None
+    assert digests.read_seal("results/c.json") is None
 
 
 def test_digests_are_remembered_only_of_what_did_not_change(

@@ -59,8 +59,13 @@ def run_stage(reads: Sequence[str], writes: Sequence[str], arguments: Sequence[s
     """Return the exit code of a command that is run as a stage."""
     from credence.app import run_command_line
     from credence.app.ending import CONTROLLER, end_me, end_with
-    from credence.tables.digests import KnownDigests
-    from credence.tables.seals import break_seals, examine, require_unchanged, write_seals
+    from credence.tables.digests import (
+        KnownDigests,
+        break_seals,
+        examine,
+        require_unchanged,
+        write_seals,
+    )
 
     end_with(CONTROLLER, end_me)
     known = KnownDigests.remembered()

@@ -40,8 +40,7 @@ from credence.tables.contract import (
     with_unscored,
 )
 from credence.tables.digests import sha256_of
-from credence.tables.gathering import gather_tables
-from credence.tables.joining import stream_tables
+from credence.tables.joining import gather_tables, stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange, rows_of_part
 from credence.tables.stage_files import (

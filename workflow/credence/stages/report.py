@@ -55,7 +55,7 @@ from credence.tables.contract import (
     stream_confidences,
     write_contract,
 )
-from credence.tables.seals import require_sealed
+from credence.tables.digests import require_sealed
 from credence.tables.stage_files import EVENTS, SHIFT, Signed
 from credence.tables.writing import (
     FORMULA_START,

@@ -1,14 +1,25 @@
-"""Digests that say which bytes a result came from."""
+"""Which bytes a result came from: digests of files, and seals of what a stage wrote.
+
+Beside the results of a run lies a seal for every file of it, with the digest of
+the file and of all that its stage read. A stage that reads a file looks at
+its seal first, so that a file that was damaged, edited, or made from other bytes
+than now lie there is named and never used.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import shlex
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from credence.problems import refuse
+from credence.problems import InputError, Problem, raise_any, refuse
+from credence.tables.writing import write_json
 
 PACKAGE = Path(__file__).resolve().parents[1]
 KNOWN = Path(".snakemake", "credence.digests.json")
@@ -81,9 +92,6 @@ class KnownDigests:
 
     def remember(self, path: Path = KNOWN) -> None:
         """Write all that is known, for the next process, where the folder can be written."""
-        from credence.problems import InputError
-        from credence.tables.writing import write_json
-
         if not self._has_news or not path.parent.is_dir():
             return
         record = {name: [list(stamp), sha] for name, (stamp, sha) in self._entries.items()}
@@ -101,19 +109,169 @@ def package_digest(package: Path = PACKAGE) -> str:
     digest among its parameters is redone when it was.
     """
     total = hashlib.sha256()
-    for path in sorted(_sources(package), key=lambda path: path.relative_to(package).as_posix()):
+    for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
+        is_hidden = any(
+            part.startswith((".", "__pycache__")) for part in path.relative_to(package).parts
+        )
+        if is_hidden or path.suffix in (".pyc", ".pyo") or not path.is_file():
+            continue
         total.update(path.relative_to(package).as_posix().encode() + b"\0")
         total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
 
 
-def _sources(package: Path) -> list[Path]:
-    return [
-        path
-        for path in package.rglob("*")
-        if path.is_file()
-        and path.suffix not in (".pyc", ".pyo")
-        and not any(
-            part.startswith((".", "__pycache__")) for part in path.parts[len(package.parts) :]
+FOLDER = Path("results", ".seals")
+ENDING = ".json"
+# In 1970: older than whatever it was made from, so that it is made again.
+LONG_AGO = (10**9, 10**9)
+
+
+@dataclass(frozen=True)
+class Seal:
+    """What is known of a file that a stage wrote."""
+
+    sha256: str  # Digest of its bytes
+    inputs: Mapping[str, str]  # Digests of the files that the stage read
+
+
+def name_of(path: str | Path) -> str:
+    """Return a path as seen from the folder of the run."""
+    return Path(os.path.relpath(path)).as_posix()
+
+
+def seal_path(path: str | Path) -> Path | None:
+    """Return where the seal of a file lies; None for files outside the folder.
+
+    >>> seal_path("results/lab/clusters.tsv").as_posix()
+    'results/.seals/results/lab/clusters.tsv.json'
+    """
+    name = name_of(path)
+    return None if name.startswith("../") else FOLDER / f"{name}{ENDING}"
+
+
+def read_seal(path: str | Path) -> Seal | None:
+    """Return the seal of a file, None where it has none."""
+    place = seal_path(path)
+    if place is None or not place.is_file():
+        return None
+    try:
+        record = json.loads(place.read_text(encoding="utf-8"))
+        return Seal(str(record["sha256"]), dict(record["inputs"]))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise refuse(
+            str(place),
+            "this seal is damaged.",
+            f"Delete it with its file, then run again: {_removal(str(place), str(path))}",
+        ) from error
+
+
+def _removal(*paths: str) -> str:
+    return "rm " + " ".join(shlex.quote(path) for path in paths)
+
+
+def examine(reads: Iterable[str], known: KnownDigests) -> dict[str, str]:
+    """Return the digests of what a stage reads, or refuse what is not as it was written."""
+    inputs: dict[str, str] = {}
+    problems: list[Problem] = []
+    seen: set[tuple[str, str]] = set()
+    for path in dict.fromkeys(reads):
+        name, seal = name_of(path), read_seal(path)
+        inputs[name] = known.digest(name)
+        if seal is not None and seal.sha256 != inputs[name]:
+            what = "it is not as it was written: its digest is another."
+            problems.append(Problem(path, what, _again(path)))
+        elif seal is not None:
+            problems += _of_other_bytes(name, seal, known, seen)
+    raise_any(problems)
+    return inputs
+
+
+def _again(path: str) -> str:
+    return f"Delete it and run the command again: {_removal(path)}"
+
+
+def _of_other_bytes(
+    made: str, seal: Seal, known: KnownDigests, seen: set[tuple[str, str]]
+) -> Iterator[Problem]:
+    """Yield what a file was made from, step by step down, and that is no longer the same."""
+    for name, digest in sorted(seal.inputs.items() - seen):
+        seen.add((name, digest))
+        below = read_seal(name)
+        if below is not None and below.sha256 != digest:
+            yield Problem(made, f"it was made from an earlier {name}.", _again(made))
+        elif below is not None:
+            yield from _of_other_bytes(made, below, known, seen)
+        elif Path(name).is_file() and known.digest(name) != digest:
+            yield Problem(
+                name,
+                f"it changed during the run: {made} was made from other bytes.",
+                "Leave it alone and run the command again; if this is said once more: "
+                f"{_removal(made)}",
+            )
+
+
+def require_unchanged(inputs: Mapping[str, str], known: KnownDigests) -> None:
+    """Refuse where a file changed while a stage read it."""
+    remedy = "Leave it alone and run the command again."
+    raise_any(
+        [
+            Problem(name, "it changed while this step read it.", remedy)
+            for name, digest in inputs.items()
+            if not Path(name).is_file() or known.digest(name) != digest
+        ]
+    )
+
+
+def write_seals(writes: Iterable[str], inputs: Mapping[str, str]) -> None:
+    """Write the seal of every file that a stage wrote."""
+    for path in writes:
+        place = seal_path(path)
+        if place is not None and Path(path).is_file():
+            record = {"sha256": sha256_of(Path(path)), "inputs": dict(sorted(inputs.items()))}
+            write_json(place, record)
+
+
+def break_seals(writes: Iterable[str]) -> None:
+    """Remove the seals of files that are about to be written."""
+    for path in writes:
+        place = seal_path(path)
+        if place is not None:
+            place.unlink(missing_ok=True)
+
+
+def require_sealed(path: str | Path) -> None:
+    """Refuse a file of a run that is not as its stage wrote it; one without a seal passes."""
+    seal = read_seal(path)
+    if seal is not None and Path(path).is_file() and sha256_of(Path(path)) != seal.sha256:
+        raise refuse(
+            str(path), "it is not as it was written: its digest is another.", _again(str(path))
         )
+
+
+def outdate(folders: Iterable[str]) -> list[str]:
+    """Make files old that were made from what has been made anew; return them.
+
+    A run may end between two stages, and the clock may have been set back
+    since. Dates alone would then call the later file new. Where a file's date is
+    still to come, all get today's: what is made from it could not be newer, and
+    which of them are out of date is known without dates.
+    """
+    made: dict[str, Seal] = {}
+    for folder in folders:
+        for place in sorted((FOLDER / folder).rglob(f"*{ENDING}")):
+            path = place.relative_to(FOLDER).as_posix().removesuffix(ENDING)
+            seal = read_seal(path)
+            if seal is not None and Path(path).is_file():
+                made[path] = seal
+    now = time.time_ns()
+    if any(Path(path).stat().st_mtime_ns > now for path in made):
+        for path in made:
+            os.utime(path, ns=(now, now))
+    found = [
+        path
+        for path, seal in made.items()
+        if any(name in made and made[name].sha256 != sha for name, sha in seal.inputs.items())
     ]
+    for path in found:
+        os.utime(path, ns=LONG_AGO)
+    return found
