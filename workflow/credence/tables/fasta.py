@@ -111,15 +111,13 @@ def _defects(text: str, least_nucleotides: int) -> list[Defect]:
         return [EMPTY]
     if _is_dna(text, least_nucleotides):
         return [DNA]
-    found = []
-    if re.search("[a-z]", text):
-        found.append(LOWER)
-    if text.endswith("*"):
-        found.append(STOP)
-    if "*" in text[:-1]:
-        found.append(STAR)
-    if re.search("[-.]", text):
-        found.append(GAP)
+    signs = {
+        LOWER: re.search("[a-z]", text),
+        STOP: text.endswith("*"),
+        STAR: "*" in text[:-1],
+        GAP: re.search("[-.]", text),
+    }
+    found = [defect for defect, is_there in signs.items() if is_there]
     strange = sorted(set(text) - set(RESIDUES) - set(string.ascii_lowercase) - set("*-."))
     for letter in strange:
         what = f"{letter!r}, which is no residue."
@@ -167,7 +165,13 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
     rows = text.split("\n")
     fasta = _records(text, rows, by)
-    problems = _lead_problems(where, rows)
+    problems = []
+    number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
+    if not first.startswith(">"):
+        short = first if len(first) <= MOST_CHARACTERS else first[: MOST_CHARACTERS - 1] + "…"
+        what = f"{short!r} stands before the first '>'."
+        remedy = "Begin the file with a header: '>' and an id."
+        problems.append(Problem(where, what, remedy, number))
     problems += _header_problems(where, fasta, by)
     problems += residue_problems(where, fasta.sequences, fasta.ids, fasta.lines, rows)
     if problems:
@@ -176,16 +180,12 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
 
 
 def _records(text: str, rows: list[str], by: Match) -> Fasta:
-    titles: list[str] = []
-    sequences: list[str] = []
-    for title, sequence in SimpleFastaParser(io.StringIO(text)):
-        titles.append(title.strip())
-        sequences.append(sequence)
+    records = list(SimpleFastaParser(io.StringIO(text)))
     lines = [number for number, row in enumerate(rows, start=1) if row.startswith(">")]
-    headers = _objects(titles)
+    headers = _objects([title.strip() for title, _ in records])
     return Fasta(
         ids=ids_of(headers, by),
-        sequences=_objects(sequences),
+        sequences=_objects([sequence for _, sequence in records]),
         headers=headers,
         lines=np.array(lines, dtype=np.int64),
     )
@@ -208,23 +208,6 @@ def ids_of(headers: Strings, by: Match) -> Strings:
     return _objects([(header.split(maxsplit=1) or [""])[0] for header in headers])
 
 
-def _lead_problems(where: str, rows: list[str]) -> list[Problem]:
-    """Return a problem if there is text before the first header."""
-    for number, row in enumerate(rows, start=1):
-        if row.startswith(">"):
-            return []
-        if row.strip():
-            return [
-                Problem(
-                    where,
-                    f"{_short(row)} stands before the first '>'.",
-                    "Begin the file with a header: '>' and an id.",
-                    number,
-                )
-            ]
-    return []
-
-
 def _header_problems(where: str, fasta: Fasta, by: Match) -> list[Problem]:
     problems = []
     first: dict[str, int] = {}
@@ -233,29 +216,17 @@ def _header_problems(where: str, fasta: Fasta, by: Match) -> list[Problem]:
             problems.append(
                 Problem(where, "the header is empty.", "Write an id after the '>'.", line)
             )
-        elif id_ in first:
-            problems.append(_repeated(where, fasta, first[id_], row, by))
-        else:
-            first[id_] = row
+        elif (before := first.setdefault(id_, row)) != row:
+            is_same = fasta.sequences[before] == fasta.sequences[row]
+            remedy = "Remove one of them." if is_same else "Give one of them another id."
+            if by == "first_word" and fasta.headers[before] != fasta.headers[row]:
+                remedy = f"{remedy[:-1]}, or match by full header."
+            what = (
+                f"the id {id_!r} stands in line {fasta.lines[before]} already, "
+                f"with {'the same' if is_same else 'another'} sequence."
+            )
+            problems.append(Problem(where, what, remedy, line))
     return problems
-
-
-def _repeated(where: str, fasta: Fasta, first: int, row: int, by: Match) -> Problem:
-    is_same = fasta.sequences[first] == fasta.sequences[row]
-    remedy = "Remove one of them." if is_same else "Give one of them another id."
-    if by == "first_word" and fasta.headers[first] != fasta.headers[row]:
-        remedy = f"{remedy[:-1]}, or match by full header."
-    return Problem(
-        where,
-        f"the id {fasta.ids[row]!r} stands in line {fasta.lines[first]} already, "
-        f"with {'the same' if is_same else 'another'} sequence.",
-        remedy,
-        int(fasta.lines[row]),
-    )
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…")
 
 
 def match_ids(

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
-from credence.problems import Problem, ProblemList, nearest, raise_any
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.tables.formats import BY_NAME, Columns, Format, NameLookup
 from credence.tables.samples import Samples
 from credence.tables.scan import lay_out
@@ -106,14 +106,12 @@ def labels_from_headers(
     try:
         finder = re.compile(pattern)
     except re.error as error:
-        problems.add(f"the pattern {pattern!r} is not valid ({error}).", "Correct it.")
-        raise problems.error() from error
+        raise refuse(
+            where, f"the pattern {pattern!r} is not valid ({error}).", "Correct it."
+        ) from error
     if LABEL_GROUP not in finder.groupindex:
-        problems.add(
-            f"the pattern {pattern!r} has no group named {LABEL_GROUP}.",
-            "Write it as (?P<label>…).",
-        )
-        raise problems.error()
+        what = f"the pattern {pattern!r} has no group named {LABEL_GROUP}."
+        raise refuse(where, what, "Write it as (?P<label>…).")
     texts = []
     for name, header, line in zip(ids, headers, lines, strict=True):
         match = finder.search(header)
@@ -142,7 +140,9 @@ def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str)
     for name, text, line in rows:
         if name not in row_of:
             if name not in unscored:
-                problems.append(_stranger(labels, name, line, table))
+                what = f"protein {name!r} is not in {table}."
+                remedy = "Correct its name, remove it, or add its scores."
+                problems.append(Problem(labels.where, what, remedy, line))
             continue
         row = row_of[name]
         is_labelled[row] = True
@@ -156,12 +156,3 @@ def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str)
         problems.append(Problem(table, what, remedy, int(samples.lines[place])))
     raise_any(problems)
     return replace(samples, true_class=truth)
-
-
-def _stranger(labels: Labels, name: str, line: int, table: str) -> Problem:
-    return Problem(
-        labels.where,
-        f"protein {name!r} is not in {table}.",
-        "Correct its name, remove it, or add its scores.",
-        line,
-    )
