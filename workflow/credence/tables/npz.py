@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.predictions import Floats, Strings
-from credence.problems import InputError, Problem, nearest, raise_any, refuse
+from credence.problems import Problem, nearest, raise_any, refuse
 from credence.tables.text import check_bytes, require_file
 
 BLOCK_BYTES = 1 << 18
@@ -173,7 +173,6 @@ def _read(stream: IO[bytes], n_bytes: int) -> bytearray:
     return data
 
 
-ID_NAMES = ("id", "ids")
 REMEDY = "Give an npz file with the arrays id and vectors, or Parquet with the column id."
 
 
@@ -214,11 +213,11 @@ def _arrays(path: Path) -> tuple[list[Any], Any]:
     where = str(path)
     file = NpzFile(path)
     arrays = file.members
-    name = next((name for name in ID_NAMES if name in arrays), None)
-    if name is None:
-        raise refuse(where, "the array 'id' is missing.", nearest("id", list(arrays)))
-    if "vectors" not in arrays:
-        raise refuse(where, "the array 'vectors' is missing.", nearest("vectors", list(arrays)))
+    name = "ids" if "ids" in arrays and "id" not in arrays else "id"
+    for needed in (name, "vectors"):
+        if needed not in arrays:
+            what = f"the array {needed!r} is missing."
+            raise refuse(where, what, nearest(needed, list(arrays)))
     ids, values = arrays[name], arrays["vectors"]
     if ids.ndim != 1 or values.ndim != 2 or ids.shape[0] != values.shape[0]:
         raise refuse(
@@ -239,17 +238,14 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
         raise refuse(where, "this is no Parquet file, or not the whole of one.", REMEDY) from error
     if "id" not in table.column_names:
         raise refuse(where, "the column 'id' is missing.", nearest("id", table.column_names))
-    kinds = {
-        field.name: field.type
-        for field in table.schema
-        if field.name != "id"
-        and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
-    }
-    if kinds:
-        raise InputError(
-            Problem(where, f"it holds {kind}, no numbers.", "Remove it.", column=name)
-            for name, kind in kinds.items()
-        )
+    raise_any(
+        [
+            Problem(where, f"it holds {field.type}, no numbers.", "Remove it.", column=field.name)
+            for field in table.schema
+            if field.name != "id"
+            and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+        ]
+    )
     names = [name for name in table.column_names if name != "id"]
     columns = [table[name].to_numpy().astype(np.float64) for name in names]
     values = np.column_stack(columns) if columns else np.empty((len(table), 0))

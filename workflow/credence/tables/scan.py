@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from credence.tables.source import (
     TextTable,
     open_table,
 )
-from credence.tables.table_spec import STATE_SCALE, TableSpec, format_of
+from credence.tables.table_spec import POOLINGS, STATE_SCALE, TableSpec, format_of
 
 SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
@@ -315,22 +316,19 @@ class Checker:
         self._check_numbers(rows)
         predicted = None if rows.predicted is None else self._check_predicted(rows, rows.predicted)
         truth = None if rows.truth is None else self._check_truth(rows, rows.truth)
-        ids, network = rows.ids, rows.network
+        ids, network, genome = (
+            None if texts is None else np.array(texts, dtype=object)
+            for texts in (rows.ids, rows.network, rows.genome)
+        )
+        assert ids is not None
         if network is not None:  # each text is in memory once, however often it stands there
             seen: dict[str, str] = {}
-            ids, network = ([seen.setdefault(x, x) for x in texts] for texts in (ids, network))
-        genome = rows.genome
+            for texts in (ids, network):
+                texts[:] = [seen.setdefault(text, text) for text in texts]
         if genome is not None:
-            genome = [name or id_ for name, id_ in zip(genome, ids, strict=True)]
+            genome = np.where(genome == "", ids, genome)
         return Part(
-            rows.lines,
-            np.array(ids, dtype=object),
-            rows.numbers,
-            predicted,
-            truth,
-            None if network is None else np.array(network, dtype=object),
-            None if genome is None else np.array(genome, dtype=object),
-            rows.is_unscored,
+            rows.lines, ids, rows.numbers, predicted, truth, network, genome, rows.is_unscored
         )
 
     def _name(self, column: int | None) -> str | None:
@@ -345,21 +343,14 @@ class Checker:
                 keys = zip(rows.ids, rows.network, strict=True)
             self._hashes.append(np.fromiter(map(hash, keys), np.int64, rows.n_rows))
         for row, name in enumerate(rows.ids):
-            is_missing = not name or name.isspace()
-            if not is_missing and (name.isprintable() or not CONTROL.search(name)):
-                continue
-            line = int(rows.lines[row])
-            if is_missing:
-                self.problems.add(
-                    "the id is missing.", "Name the protein or remove its row.", line, column
-                )
+            if not name or name.isspace():
+                what, remedy = "the id is missing.", "Name the protein or remove its row."
+            elif not name.isprintable() and CONTROL.search(name):
+                what = f"the id {name!r} holds a control character or a line break."
+                remedy = "Give the protein a name on one line."
             else:
-                self.problems.add(
-                    f"the id {name!r} holds a control character or a line break.",
-                    "Give the protein a name on one line.",
-                    line,
-                    column,
-                )
+                continue
+            self.problems.add(what, remedy, int(rows.lines[row]), column)
 
     def _check_numbers(self, rows: TableRows) -> None:
         numbers = rows.numbers
@@ -534,15 +525,13 @@ class Checker:
         for row, (line, name) in enumerate(ids()):
             if not suspects[row] or not name.strip():
                 continue
-            if name in first:
+            if first.setdefault(name, line) != line:
                 self.problems.add(
                     f"the id {name!r} is in line {first[name]} already.",
                     "Give each protein its own id, or remove one of the rows.",
                     line,
                     column,
                 )
-            else:
-                first[name] = line
 
 
 def _bad_cell(protein: str, text: str) -> tuple[str, str]:
@@ -629,23 +618,21 @@ class Metadata:
 def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     """Return what the key-value pairs of a Parquet schema say; nothing of a stranger's."""
     try:
-        record = json.loads(pairs.get(KEY.encode(), b"{}"))
+        found = json.loads(pairs.get(KEY.encode(), b"{}"))
     except ValueError:
-        return Metadata()
-    if not isinstance(record, dict):
-        return Metadata()
+        found = None
+    record: dict[str, Any] = found if isinstance(found, dict) else {}
 
     def number(name: str) -> float | None:
         value = record.get(name)
         return float(value) if isinstance(value, int | float) and value >= 0 else None
 
-    is_distribution = record.get("is_distribution")
-    pooling = record.get("pooling")
+    is_whole, pooling = record.get("is_distribution"), record.get("pooling")
     return Metadata(
         scale=number("scale") or None,
         resolution=number("resolution"),
-        is_distribution=is_distribution if isinstance(is_distribution, bool) else None,
-        pooling=pooling if pooling in ("sum", "log_sum") else None,
+        is_distribution=is_whole if isinstance(is_whole, bool) else None,
+        pooling=pooling if pooling in POOLINGS else None,
     )
 
 

@@ -349,22 +349,13 @@ def write_archive(path: Path, folder: str, members: Mapping[str, str | Path]) ->
     sums = []
     with open_output(path) as handle, zipfile.ZipFile(handle, "w") as archive:
         for name in sorted(members):
-            with _opened(members[name]) as source:
-                sums.append(f"{_digest(source)}  {name}\n")
+            member = members[name]
+            text = member if isinstance(member, str) else None
+            with Path(member).open("rb") if text is None else io.BytesIO(text.encode()) as source:
+                sums.append(f"{hashlib.file_digest(source, 'sha256').hexdigest()}  {name}\n")
                 source.seek(0)
                 _add(archive, f"{folder}/{name}", source)
         _add(archive, f"{folder}/{SUMS}", io.BytesIO("".join(sums).encode()))
-
-
-def _opened(member: str | Path) -> BinaryIO:
-    return io.BytesIO(member.encode()) if isinstance(member, str) else member.open("rb")
-
-
-def _digest(source: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while block := source.read(BLOCK):
-        digest.update(block)
-    return digest.hexdigest()
 
 
 def _add(archive: zipfile.ZipFile, name: str, source: BinaryIO) -> None:
