@@ -13,7 +13,7 @@ from credence.relatives import cut as cutting
 from credence.relatives.audit import audit
 from credence.relatives.cut import Cut, cut_oversized
 from credence.relatives.pairs import Pairs, Thresholds
-from credence.relatives.strict import SplitOptions, split, split_unaudited
+from credence.relatives.strict import SplitOptions, split
 from credence.simulate.sequences import codes, mutated, written
 
 RELATIVES = Thresholds()
@@ -124,7 +124,7 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     assert len(set(left.packing.group)) == 1
     assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
     # Nobody can align without sequences: what is too large is only told.
-    alone = split_unaudited(proteins, cluster, class_, options)
+    alone = split(proteins, cluster, class_, options, is_audited=False)
     assert alone.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
 
 

@@ -106,7 +106,6 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
 # Opal keeps three numbers per cell of a traceback; beyond this a slower way in
 # linear memory is taken.
 MOST_CELLS = 25_000_000
-ROWS_PER_JOB = 64
 ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 
 
@@ -245,25 +244,18 @@ class Library:
         """Return the score of the best local alignment of each pair."""
         if not len(first):
             return np.empty(0)
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(first)) + 1])
-        jobs = [starts[at : at + ROWS_PER_JOB] for at in range(0, len(starts), ROWS_PER_JOB)]
-        bounds = [*(int(job[0]) for job in jobs[1:]), len(first)]
+        starts = np.flatnonzero(np.append(True, np.diff(first) != 0))
+        parts = np.split(second, starts[1:])
 
-        def score(job: tuple[Integers, int]) -> Floats:
-            starts, end = job
-            parts = np.split(second[starts[0] : end], starts[1:] - starts[0])
-            queries = first[starts].tolist()
-            return np.concatenate(
-                [self._scores(row, others) for row, others in zip(queries, parts, strict=True)]
-            )
+        def score(job: tuple[int, Integers]) -> Floats:
+            row, others = job
+            # Of a part of the database: ``overflow="buckets"`` keeps the memory of each call.
+            part = self._database.extract(others.tolist())
+            results = self._aligner.align(self.texts[row], part, mode="score", overflow="simple")
+            return np.fromiter((one.score for one in results), np.float64, len(others))
 
-        return np.concatenate(list(self._map(score, list(zip(jobs, bounds, strict=True)))))
-
-    def _scores(self, row: int, others: Integers) -> Floats:
-        """Return scores with some; ``overflow="buckets"`` keeps the memory of each call."""
-        part = self._database.extract(others.tolist())
-        results = self._aligner.align(self.texts[row], part, mode="score", overflow="simple")
-        return np.fromiter((one.score for one in results), np.float64, len(others))
+        jobs = list(zip(first[starts].tolist(), parts, strict=True))
+        return np.concatenate(list(self._map(score, jobs)))
 
     def _align(self, group: tuple[int, list[int]]) -> list[tuple[float, float, float]]:
         first, others = group

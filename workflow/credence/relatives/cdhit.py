@@ -72,11 +72,8 @@ def parse_clstr(
         problems.append(Problem(where, "it holds no cluster.", CLSTR_REMEDY))
     if problems:
         raise InputError(problems)
-    names = np.empty(len(ids), dtype=object)
-    names[:] = ids
-    home = np.empty(len(ids), dtype=object)
-    home[:] = [stands[at] for at in cluster]
-    return names, home
+    home = [stands[at] for at in cluster]
+    return np.array(ids, dtype=object), np.array(home, dtype=object)
 
 
 REMEDY = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."

@@ -244,8 +244,7 @@ class GivenEngine:
         Likeness is not known. The cluster is called as the table calls it.
         """
         cluster_of = dict(zip(self.ids, self.names, strict=True))
-        names = np.empty(proteins.n_proteins, dtype=object)
-        names[:] = [cluster_of[id_] for id_ in proteins.ids]
+        names = np.array([cluster_of[id_] for id_ in proteins.ids], dtype=object)
         _, codes = np.unique(names.astype(str), return_inverse=True)
         chosen = representatives(codes.astype(np.int64), proteins.ids, proteins.lengths)
         unknown = np.full(proteins.n_proteins, np.nan)

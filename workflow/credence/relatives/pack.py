@@ -101,19 +101,14 @@ class _State:
                 return [(one, source, target)]
             if not np.isfinite(change[one, source, target]):
                 break
-            back = self._way_back(one, source, target)
-            if back is not None:
-                return [(one, source, target), (back, target, source)]
+            # What comes back for it.
+            moved = self.kinds - self.kinds[one]
+            pair = self.held[[source, target]]
+            after = self.cost(pair[0] + moved) + self.cost(pair[1] - moved)
+            after = np.where(self.counts[:, target] > 0, after, np.inf)
+            if after.min() < self.cost(pair).sum() - LEAST_GAIN:
+                return [(one, source, target), (int(after.argmin()), target, source)]
         return []
-
-    def _way_back(self, one: int, source: int, target: int) -> int | None:
-        moved = self.kinds - self.kinds[one]
-        pair = self.held[[source, target]]
-        now = self.cost(pair).sum()
-        after = self.cost(pair[0] + moved) + self.cost(pair[1] - moved)
-        after = np.where(self.counts[:, target] > 0, after, np.inf)
-        best = int(after.argmin())
-        return best if after[best] < now - LEAST_GAIN else None
 
     def move(self, one: int, source: int, target: int) -> None:
         """Move one cluster of a kind."""

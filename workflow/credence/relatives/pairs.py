@@ -219,12 +219,9 @@ def contained(
             if home != row and is_rare and is_asked:
                 pairs.add((home, row))
             place = joined_text.find(text, int(starts[home + 1]))
-    if not pairs:
-        return no_pairs()
-    rows = np.array(sorted(pairs), dtype=np.int64)
-    whole = np.ones(len(rows))
-    lengths = np.array([[len(texts[home]), len(texts[row])] for home, row in rows.tolist()])
-    return Pairs(rows[:, 0], rows[:, 1], whole, whole.copy(), lengths[:, 1] / lengths[:, 0])
+    home_of, row_of = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T.copy()
+    lengths = np.diff(starts) - 1
+    return replace(alike(home_of, row_of), coverage_longer=lengths[row_of] / lengths[home_of])
 
 
 STANDS_FOR = str.maketrans("BZJUO", "DELCK")
@@ -262,11 +259,9 @@ def distinct(sequences: Strings) -> Distinct:
     >>> found.texts.tolist(), found.code.tolist()
     (['MKV', 'MK'], [1, 0, 1])
     """
-    if len(sequences) == 0:
-        return Distinct(np.empty(0, dtype=object), np.empty(0, dtype=np.int64))
     plain = [canonical(sequence) for sequence in sequences]
     order = sorted(set(plain), key=lambda text: (-len(text), text))
     row_of = {text: row for row, text in enumerate(order)}
-    texts = np.empty(len(order), dtype=object)
-    texts[:] = order
-    return Distinct(texts, np.array([row_of[text] for text in plain], dtype=np.int64))
+    return Distinct(
+        np.array(order, dtype=object), np.array([row_of[text] for text in plain], dtype=np.int64)
+    )

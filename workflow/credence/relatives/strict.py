@@ -175,9 +175,17 @@ def split(
     settings: SplitOptions,
     is_training: Booleans | None = None,
     reasons: Strings | None = None,
+    is_audited: bool = True,
 ) -> Split:
-    """Return a split of whole clusters, audited."""
+    """Return a split of whole clusters, audited, or one that nobody looked into."""
+    if not is_audited:
+        settings = replace(settings, cut="never")
     state = _State(proteins, cluster, class_, settings, is_training, reasons)
+    if not is_audited:
+        state.cut_and_pack()
+        nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
+        nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
+        return Split(state.packing, cluster, nothing, 0, LEVEL, whole=state.whole)
     for number in range(1, MOST_ROUNDS + 1):
         found = state.round(number)
         pairs = state.offending(found)
@@ -189,23 +197,6 @@ def split(
     )
     counts = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
     return Split(state.packing, state.cluster, found, number, level_of_round(number), *counts)
-
-
-def split_unaudited(
-    proteins: Proteins,
-    cluster: Strings,
-    class_: NDArray[Any],
-    settings: SplitOptions,
-    is_training: Booleans | None = None,
-    reasons: Strings | None = None,
-) -> Split:
-    """Return a split of whole clusters that nobody looked into."""
-    uncut = replace(settings, cut="never")
-    state = _State(proteins, cluster, class_, uncut, is_training, reasons)
-    state.cut_and_pack()
-    nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
-    nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
-    return Split(state.packing, cluster, nothing, 0, LEVEL, whole=state.whole)
 
 
 def _examined(ids: Strings, packing: Packing, n_sampled: int | None, number: int = 0) -> Integers:

@@ -39,11 +39,6 @@ class Families:
         return len(self.is_duplicate)
 
     @property
-    def family(self) -> Integers:
-        """Index of each member's family."""
-        return np.repeat(np.arange(self.n_families), self.size)
-
-    @property
     def member_class(self) -> Integers:
         """Class of each member."""
         return np.repeat(self.class_, self.size)
@@ -168,7 +163,9 @@ def evolve(families: Families, rng: np.random.Generator) -> Strings:
         members: list[Descent] = []
         for position in range(int(size)):
             if position == 0:
-                member = Descent(_ancestor(int(class_), rng), 1.0)
+                length = MEDIAN_LENGTH[class_] * np.exp(rng.normal(0.0, SPREAD_LENGTH))
+                length = int(np.clip(length, LEAST_LENGTH, GREATEST_LENGTH))
+                member = Descent(_random_residues(length, rng), 1.0)
             elif families.is_duplicate[row]:
                 member = members[-1]
             else:
@@ -219,11 +216,6 @@ def _with_indel(residues: Residues, rng: np.random.Generator) -> Residues:
     return np.concatenate([residues[:place], residues[place + length :]])
 
 
-def _ancestor(class_: int, rng: np.random.Generator) -> Residues:
-    length = MEDIAN_LENGTH[class_] * np.exp(rng.normal(0.0, SPREAD_LENGTH))
-    return _random_residues(int(np.clip(length, LEAST_LENGTH, GREATEST_LENGTH)), rng)
-
-
 def _random_residues(length: int, rng: np.random.Generator) -> Residues:
     cumulative = np.cumsum(COMPOSITION)
     places = np.searchsorted(cumulative[:-1] / cumulative[-1], rng.random(length), "right")
@@ -237,14 +229,10 @@ def _descendant(members: list[Descent], rng: np.random.Generator) -> Descent:
     identity = max(rng.uniform(*(NEAR_COPY if near else DESCENDANT)), FARTHEST / parent.identity)
     child = mutated(parent.residues, min(identity, 1.0), rng)
     if rng.random() < SHARE_FRAGMENTS:
-        child = _fragment(child, rng)
+        length = max(LEAST_LENGTH, int(len(child) * rng.uniform(*FRAGMENT)))
+        start = int(rng.integers(max(1, len(child) - length + 1)))
+        child = child[start : start + length]
     return Descent(child, parent.identity * min(identity, 1.0))
-
-
-def _fragment(residues: Residues, rng: np.random.Generator) -> Residues:
-    length = max(LEAST_LENGTH, int(len(residues) * rng.uniform(*FRAGMENT)))
-    start = int(rng.integers(max(1, len(residues) - length + 1)))
-    return residues[start : start + length]
 
 
 _LETTERS = np.frombuffer(ALPHABET.encode("ascii"), dtype=np.uint8)

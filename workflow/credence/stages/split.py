@@ -17,7 +17,7 @@ from credence.proteins import Proteins, join
 from credence.records import to_record
 from credence.relatives.cdhit import phanns_groups
 from credence.relatives.pack import CALIBRATION, TEST
-from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe, split_unaudited
+from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
 from credence.stages.reading import (
     read_proteins,
     read_set,
@@ -125,8 +125,7 @@ def split_proteins(
     if chosen.recipe == PHANNS:
         found = split_by_recipe(proteins, phanns_groups, class_, options, is_training, reasons)
     else:
-        make = split if is_audited else split_unaudited
-        found = make(proteins, cluster, class_, options, is_training, reasons)
+        found = split(proteins, cluster, class_, options, is_training, reasons, is_audited)
     _require_test_group(found, chosen)
     finding = describe_split(proteins.ids, class_, class_names, found, options, is_audited)
     return found, finding
