@@ -7,7 +7,7 @@ import pytest
 from Bio import SeqIO
 
 from credence.simulate import CLASS_NAMES, World, WorldSettings, make_world, render_files
-from credence.simulate.world_files import precision_at
+from credence.simulate.world import precision_at
 
 SETTINGS = WorldSettings(n_calibration=600, n_use=200, n_training=100, n_trove=40, n_defects=4)
 

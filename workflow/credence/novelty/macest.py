@@ -254,18 +254,15 @@ class NeighbourGraph:
         return least_positive_distance(self.points, self.most_exact)
 
     @cached_property
-    def _by_class(self) -> dict[int, tuple[Index, Booleans]]:
-        found = {}
-        for class_ in np.flatnonzero(self.is_seen):
-            own = self.true_class == class_
-            found[int(class_)] = (Index(self.points[own], self.most_exact), self.is_wrong[own])
-        return found
+    def _by_class(self) -> list[tuple[Index, Booleans]]:
+        members = [self.true_class == class_ for class_ in np.flatnonzero(self.is_seen)]
+        return [(Index(self.points[own], self.most_exact), self.is_wrong[own]) for own in members]
 
     def evidence(self, queries: Floats, n_neighbours: int) -> NeighbourEvidence:
         """Return the neighbours of some points in every class that is looked at."""
         shape = (len(queries), int(self.is_seen.sum()), n_neighbours)
         distance, is_wrong = np.empty(shape), np.empty(shape, dtype=np.bool_)
-        for position, (index, wrong) in enumerate(self._by_class.values()):
+        for position, (index, wrong) in enumerate(self._by_class):
             found = index.nearest(queries, n_neighbours)
             distance[:, position] = found.distance
             is_wrong[:, position] = wrong[found.place]

@@ -110,21 +110,18 @@ def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> Inpu
         return _full_disk(folder, name)
     # A script whose program was ended by a signal ends with 128 and its number.
     if code in (-signal.SIGILL, SHELL + signal.SIGILL) or ILLEGAL in text:
-        return refuse(
-            name,
-            "the program needs instructions that this processor lacks (AVX2, as a rule).",
-            f"Install a build for it: conda install -c bioconda {PACKAGES.get(name, name)}, or "
-            "choose --engine exact.",
-        )
-    if code < 0:
+        what = "the program needs instructions that this processor lacks (AVX2, as a rule)."
+        package = PACKAGES.get(name, name)
+        remedy = f"Install a build for it: conda install -c bioconda {package}, or "
+        remedy += "choose --engine exact."
+    elif code < 0:
         what = f"the program was ended by signal {signal.Signals(-code).name}."
-        return refuse(
-            name, what, "Run the command again; if memory ran out, run it with --threads 1."
-        )
-    last = " | ".join(line.strip() for line in text.splitlines()[-LAST_LINES:] if line.strip())
-    return refuse(
-        name, f"the program failed with code {code}: {last or 'it stated nothing'}.", remedy
-    )
+        remedy = "Run the command again; if memory ran out, run it with --threads 1."
+    else:
+        lines = (line.strip() for line in text.splitlines()[-LAST_LINES:])
+        last = " | ".join(filter(None, lines)) or "it stated nothing"
+        what = f"the program failed with code {code}: {last}."
+    return refuse(name, what, remedy)
 
 
 MOST_EVALUE = 0.001  # at least: what search engines take by themselves

@@ -8,8 +8,7 @@ hundreds of worlds; `truth` is the law's P(right | predicted class, top score).
 from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings, world_settings
 from credence.simulate.scores import draw_labelled
 from credence.simulate.truth import Truth, truth
-from credence.simulate.world import NOTICE, World, make_world
-from credence.simulate.world_files import render_files
+from credence.simulate.world import NOTICE, World, make_world, render_files
 
 __all__ = [
     "CLASS_NAMES",
