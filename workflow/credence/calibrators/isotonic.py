@@ -203,11 +203,6 @@ class Isotonic:
     -----
     Pool adjacent violators, weighted; equal scores are one point. Straight lines
     between the ends of the blocks, the first and last value held outside.
-
-    References
-    ----------
-    .. [1] Zadrozny & Elkan 2002, doi 10.1145/775047.775151
-    .. [2] Banerjee & Wellner 2001, doi 10.1214/aos/1015345959 (the interval)
     """
 
     def fit_curve(self, sample: ClassSample) -> Polyline:
@@ -269,14 +264,10 @@ class VennAbers:
     p0 and p1 are the isotonic fits with the protein itself added as wrong and as
     right; they come from the ``venn-abers`` package where rows weigh 1, and from
     :func:`weighted_bounds` otherwise. Of exchangeable proteins one of the two is
-    perfectly calibrated [1]_; it is the price of not knowing which that
+    perfectly calibrated (Vovk et al.); it is the price of not knowing which that
     [p0, p1] shows, and it says little about how far the curve itself may be off.
     So the interval reported is the union of [p0, p1] with that of the isotonic
     curve; relatives count in the latter alone.
-
-    References
-    ----------
-    .. [1] Vovk, Petej & Fedorova 2015, arXiv 1511.00213
     """
 
     def fit_curve(self, sample: ClassSample) -> Bracket:

@@ -485,7 +485,7 @@ class Kernel:
     Notes
     -----
     Conf(S) = (Σ_TP w κ((S − S_i)/b) + a·Conf1) / (Σ w κ((S − S_i)/b) + a), Eq.
-    (7)–(9) of [1]_ for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The
+    (7)–(9) of Salamon et al. for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The
     bandwidth is chosen with a = 0 and without reflection. Outside the range of
     the positives' scores the value at its end is held, with a note. Where no
     bandwidth passes the rule, the class's share is given, with a note.
@@ -493,10 +493,6 @@ class Kernel:
     *Departs from the paper:* the default a = 1 adds one pseudo-protein of the
     class's share at the centre of every window, so that two wrong predictions
     far from anything else cannot claim certainty.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
     bandwidth: str | float = setting(

@@ -99,7 +99,7 @@ class Logistic:
 
     Notes
     -----
-    The combination of several scores that the conclusion of [1]_ asks for,
+    The combination of several scores that the conclusion of Salamon et al. asks for,
     Conf3 of its Eq. (10): among the proteins predicted to be in a class, the
     log odds of being right are linear in the logs of all scores. The logs are
     standardised and the coefficients shrunk by a ridge, the intercept not. The
@@ -107,10 +107,6 @@ class Logistic:
     clusters. Intervals are of the log odds, with Student's t, by the jackknife
     over clusters or the model's own curvature, whichever is wider, of a fit
     with a weak ridge, stretched to the value.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
     strength: str | float = setting(

@@ -235,11 +235,6 @@ class Platt(LogitMethod):
     log p/(1 - p) = c + d x, x = S/M or its logit, floored at half the table's
     step. *Departs from the paper:* Jeffreys' prior on (c, d) in place of Platt's
     smoothed targets; see docs/decisions/0210-parametric-curves.md.
-
-    References
-    ----------
-    .. [1] Platt 1999, Probabilistic outputs for support vector machines
-    .. [2] Firth 1993, doi 10.1093/biomet/80.1.27
     """
 
     on: str = setting(
@@ -284,14 +279,10 @@ class Beta(LogitMethod):
 
     Notes
     -----
-    log p/(1 - p) = c + a log s - b log(1 - s), a, b ≥ 0 [1]_, so the curve never
+    log p/(1 - p) = c + a log s - b log(1 - s), a, b ≥ 0 (Kull et al.), so the curve never
     falls. Where the free fit has a negative one of them, the likeliest fit with
     one or both at 0 is taken. With Jeffreys' prior, as for Platt's curve; see
     docs/decisions/0210-parametric-curves.md.
-
-    References
-    ----------
-    .. [1] Kull, Silva Filho & Flach 2017, doi 10.1214/17-EJS1338SI
     """
 
     def basis_of(self, sample: ClassSample) -> BetaColumns:

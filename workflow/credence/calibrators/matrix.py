@@ -140,17 +140,12 @@ class Matrix:
     temperature, free; a diagonal and the off-diagonal entries, each with a
     ridge towards 0, the latter the stronger; the intercepts with a ridge of
     their own. So the map falls back to temperature scaling where data are few
-    and is Dirichlet calibration [1]_ with its off-diagonal regularisation where
-    they are many; the structure is that of [2]_. The loss is the K-class
+    and is Dirichlet calibration (Kull et al.) with its off-diagonal regularisation where
+    they are many; the structure is that of Berta et al. The loss is the K-class
     likelihood, which is convex, so its one minimum is found by Newton's method.
     Intervals are of the log odds of the stored predicted class, by the jackknife
     over clusters or the model's own curvature, whichever is wider, with Student's
     t for the effective number of clusters that are predicted in that class.
-
-    References
-    ----------
-    .. [1] Kull et al. 2019, Dirichlet calibration, arXiv 1910.12656
-    .. [2] Berta et al. 2025, Structured matrix scaling, arXiv 2511.03685
     """
 
     diagonal: float = setting(1.0, "Ridge on the diagonal's deviations.", low=0.001)

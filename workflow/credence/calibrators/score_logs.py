@@ -41,7 +41,6 @@ def log_parts(score: Floats, scale: float, low: float, high: float) -> tuple[Flo
 
 
 BLOCK = 16_384  # rows handled at a time, so that a block stays in the cache
-SMALLEST = float(np.finfo(np.float64).tiny)  # floor of a table whose resolution is not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +97,7 @@ def log_scores(scores: Floats, resolution: float) -> Floats:
     [[0.9, 0.1, 0.0005]]
     """
     sums = scores.sum(axis=1, keepdims=True)
-    floor = np.maximum(resolution / 2.0 / sums, SMALLEST)
+    floor = np.maximum(resolution / 2.0 / sums, SMALLEST_SHARE)
     return np.asarray(np.log(np.maximum(scores / sums, floor)))
 
 
@@ -156,16 +155,12 @@ def rest_moments(
     [0.4055, -0.231, 0.1068]
     """
     n_samples = rest.shape[1]
+    beta = np.broadcast_to(inverse_temperature, n_samples)
     log_sum, mean, variance = (np.empty(n_samples) for _ in range(3))
     for start in range(0, n_samples, BLOCK):
         block = slice(start, start + BLOCK)
         part = rest[:, block]
-        beta = (
-            inverse_temperature[block]
-            if isinstance(inverse_temperature, np.ndarray)
-            else inverse_temperature
-        )
-        power = np.exp(part * beta)
+        power = np.exp(part * beta[block])
         total = power.sum(axis=0)  # at least 1: the best of the others
         log_sum[block] = np.log(total)
         power *= part

@@ -80,12 +80,8 @@ class ClassOnly:
 
     Notes
     -----
-    Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of [1]_: the diagonal of the
+    Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of Salamon et al.: the diagonal of the
     reverse confusion matrix.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
     def fit_curve(self, sample: ClassSample) -> ConstantCurve:
@@ -150,13 +146,9 @@ class Histogram:
 
     Notes
     -----
-    TP(a, b] / (TP + FP)(a, b], section 4 of [1]_. Bins of equal width are open
+    TP(a, b] / (TP + FP)(a, b], section 4 of Salamon et al. Bins of equal width are open
     on the left, the first is closed at 0, and a score above the scale counts
     in the last. An empty bin takes the class's share, with a note.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
     bins: str = setting("width", "equal width, or equal weight", ("width", "count"))
@@ -260,13 +252,9 @@ class Cumulative:
 
     Notes
     -----
-    Cum(S) = TP[S, ∞) / (TP + FP)[S, ∞), section 7 of [1]_: the confidence at a
+    Cum(S) = TP[S, ∞) / (TP + FP)[S, ∞), section 7 of Salamon et al.: the confidence at a
     score *or better*, which is higher than that at the score where the curve
     rises. Above the greatest score the last value is kept.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
     """
 
     def cutoff(self, masses: Masses) -> float:

@@ -531,13 +531,8 @@ class SharedTemperature(TemperatureMethod):
 
     Notes
     -----
-    One T; A = 0. The loss is that of the predicted class, Eq. 15-16 of [1]_, or
-    the K-class likelihood of [2]_.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
-    .. [2] Guo et al. 2017, arXiv 1706.04599
+    One T; A = 0. The loss is that of the predicted class, Eq. 15-16 of Salamon et al., or
+    the K-class likelihood of Guo et al.
     """
 
     loss: str = setting(
