@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from credence.metrics import binned, pointwise, smooth, vector
+from credence.metrics import binned, pointwise, smooth
 from credence.metrics.metric import Metric
 
 METRICS: tuple[Metric, ...] = (
@@ -20,9 +20,9 @@ METRICS: tuple[Metric, ...] = (
     smooth.SMOOTH,
     smooth.KERNEL,
     smooth.AREA,
-    vector.SCE,
-    vector.ACE,
-    vector.TACE,
+    binned.SCE,
+    binned.ACE,
+    binned.TACE,
     binned.UNCERTAINTY,
     binned.SHARPNESS,
     binned.CALIBRATION,

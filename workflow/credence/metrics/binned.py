@@ -58,14 +58,15 @@ def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:
     return np.asarray(bins[position])
 
 
-def _width_cells(judged: Judged, n_bins: int) -> BinSums:
-    cell = equal_width(judged.confidence, n_bins)
-    return in_cells(judged, cell, n_bins, has_squares=True)  # the Brier score is taken apart here
+def width_cells(judged: Judged, n_bins: int, *, has_squares: bool = False) -> BinSums:
+    """Return cells of equal width over the confidence."""
+    return in_cells(
+        judged, equal_width(judged.confidence, n_bins), n_bins, has_squares=has_squares
+    )
 
 
-def _count_cells(judged: Judged, n_bins: int) -> BinSums:
-    bins = equal_count(judged.confidence, judged.weight, n_bins)
-    return in_cells(judged, bins, n_bins)
+def _count_cells(judged: Judged) -> BinSums:
+    return in_cells(judged, equal_count(judged.confidence, judged.weight, N_BINS), N_BINS)
 
 
 def _score_cells(judged: Judged) -> BinSums | None:
@@ -76,16 +77,12 @@ def _score_cells(judged: Judged) -> BinSums | None:
 
 def width_family(n_bins: int) -> Family:
     """Return the rule of equal-width bins over the confidence."""
-    return Family(f"width {n_bins}", partial(_width_cells, n_bins=n_bins))
-
-
-def count_family(n_bins: int) -> Family:
-    """Return the rule of bins over the confidence that weigh alike."""
-    return Family(f"count {n_bins}", partial(_count_cells, n_bins=n_bins), is_fixed=False)
+    # The Brier score is taken apart in these.
+    return Family(f"width {n_bins}", partial(width_cells, n_bins=n_bins, has_squares=True))
 
 
 WIDTH = width_family(N_BINS)
-COUNT = count_family(N_BINS)
+COUNT = Family(f"count {N_BINS}", _count_cells, is_fixed=False)
 SCORE = Family("score", _score_cells)
 
 
@@ -108,8 +105,7 @@ def mean_gap(sums: Floats, n_effective: Floats) -> Floats:
 
 def root_mean_square_gap(sums: Floats, n_effective: Floats) -> Floats:
     """Return √(Σ_b W_b (mean p − mean t)² / Σ_b W_b): ECE in the L2 form, ECE2."""
-    squares = divide((sums[1] - sums[2]) ** 2, sums[0], 0.0).sum(axis=-1)
-    return np.asarray(np.sqrt(divide(squares, sums[0].sum(axis=-1))))
+    return np.asarray(np.sqrt(calibration(sums, n_effective)))
 
 
 def _mean_of_classes(sums: Floats, n_effective: Floats) -> Floats:
@@ -206,23 +202,11 @@ MCE = Metric(
 )
 
 
-def debiased_square(sums: Floats, n_effective: Floats) -> Floats:
-    """Return Σ_b (n_b/n) [(p̄ − t̄)² − t̄(1 − t̄)/(n_b − 1)], which may be negative.
+def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
+    """Return √(Σ_b (n_b/n) [(p̄ − t̄)² − t̄(1 − t̄)/(n_b − 1)]), 0 where that is negative.
 
     n_b is the bin's share of the weight times Kish's number of proteins. A bin
     of one protein or less cannot be debiased and counts as 0.
-    """
-    weight, confidence, outcome = sums[0], sums[1], sums[2]
-    share = divide(weight, weight.sum(axis=-1, keepdims=True))
-    n_bin = share * np.asarray(n_effective)[..., None]
-    rate = divide(outcome, weight, 0.0)
-    gap = divide(confidence - outcome, weight, 0.0)
-    chance = divide(rate * (1.0 - rate), n_bin - 1.0, 0.0)
-    return np.asarray(np.where(n_bin > 1.0, share * (gap**2 - chance), 0.0).sum(axis=-1))
-
-
-def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
-    """Return the root of the debiased square, 0 where that is negative.
 
     One bin of 11: confidence 0.7, 5 right. 0.245² − 0.248/10 = 0.035; its root is 0.188.
 
@@ -230,8 +214,15 @@ def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
     >>> round(float(debiased_error(sums, np.array(11.0))), 3)
     0.188
     """
-    root = np.sqrt(np.maximum(debiased_square(sums, n_effective), 0.0))
-    return np.where(sums[0].sum(axis=-1) > 0, root, np.nan)
+    weight, confidence, outcome = sums[0], sums[1], sums[2]
+    total = weight.sum(axis=-1)
+    share = divide(weight, total[..., None])
+    n_bin = share * np.asarray(n_effective)[..., None]
+    rate = divide(outcome, weight, 0.0)
+    gap = divide(confidence - outcome, weight, 0.0)
+    chance = divide(rate * (1.0 - rate), n_bin - 1.0, 0.0)
+    square = np.where(n_bin > 1.0, share * (gap**2 - chance), 0.0).sum(axis=-1)
+    return np.where(total > 0, np.sqrt(np.maximum(square, 0.0)), np.nan)
 
 
 DEBIASED = Metric(
@@ -329,4 +320,81 @@ REMAINDER = Metric(
     family=WIDTH,
     finish=remainder,
     is_signed=True,
+)
+
+
+THRESHOLD = 1e-3  # METHODS section 3
+
+
+def _vector_cells(judged: Judged, *, by_count: bool, least: float) -> BinSums | None:
+    """Return the entries that count, each in the cell of its class and bin."""
+    probabilities = judged.probabilities
+    if probabilities is None:
+        return None
+    assert judged.true_class is not None
+    counted = probabilities > least
+    cell = np.zeros(probabilities.shape, dtype=np.int64)
+    for class_ in range(probabilities.shape[1]):
+        rows = counted[:, class_]
+        values, weight = probabilities[rows, class_], judged.weight[rows]
+        if len(values) > 0:
+            bins = equal_count(values, weight, N_BINS) if by_count else equal_width(values, N_BINS)
+            cell[rows, class_] = class_ * N_BINS + bins
+    row, class_of = np.nonzero(counted)
+    is_true = (judged.true_class[row] == class_of).astype(np.float64)
+    values = np.stack([np.ones(len(row)), probabilities[row, class_of], is_true])
+    return BinSums(row, cell[row, class_of], probabilities.shape[1] * N_BINS, values)
+
+
+def mean_gap_of_classes(sums: Floats, n_effective: Floats) -> Floats:
+    """Return the mean over classes of Σ_b |Σ w(p − t)| / Σ w, as ECE is for one."""
+    gaps = mean_gap(sums.reshape(*sums.shape[:-1], -1, N_BINS), n_effective)
+    return mean_over_classes(gaps, axis=-1)
+
+
+def vector_metric(
+    name: str, title: str, summary: str, *, by_count: bool, least: float = -1.0
+) -> Metric:
+    """Return a calibration error of whole vectors, over the probabilities above `least`.
+
+    It is defined where a method gives a probability for every class, over all
+    proteins. It is a mean over *classes* of how a class's probability errs on all
+    proteins, most of which are predicted another. Among the proteins predicted one
+    class only that class's own probability says something of the prediction, and its
+    calibration error there is ECE: so it is not given per predicted class.
+    """
+    cells = partial(_vector_cells, by_count=by_count, least=least)
+    return Metric(
+        name=name,
+        title=title,
+        summary=summary,
+        reference="Nixon et al. 2019, arXiv 1904.01685",
+        family=Family(name, cells, is_fixed=False),
+        finish=mean_gap_of_classes,
+        is_error=True,
+        needs_vector=True,
+    )
+
+
+SCE = vector_metric(
+    "sce",
+    "static calibration error",
+    "The mean over classes of the calibration error of each class's probability, over "
+    f"all proteins, in {N_BINS} bins of equal width. Only for methods that give a probability "
+    "for every class, and only over all: of the proteins predicted one class, the error of that "
+    "class's probability is the ECE.",
+    by_count=False,
+)
+ACE = vector_metric(
+    "ace",
+    "adaptive calibration error",
+    "As the static calibration error, in bins of equal counts within each class.",
+    by_count=True,
+)
+TACE = vector_metric(
+    "tace",
+    "thresholded adaptive calibration error",
+    f"As the adaptive calibration error, over probabilities above {THRESHOLD:g} alone.",
+    by_count=True,
+    least=THRESHOLD,
 )

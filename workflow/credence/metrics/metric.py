@@ -178,10 +178,10 @@ def loss_cells(metrics: tuple[Metric, ...], judged: Judged) -> BinSums:
     return BinSums(everyone, np.zeros(judged.n_samples, dtype=np.int64), 1, np.stack(channels))
 
 
-def mean_over_classes(values: Floats) -> Floats:
-    """Return the mean over the first axis of what is not NaN."""
+def mean_over_classes(values: Floats, axis: int = 0) -> Floats:
+    """Return the mean over an axis, the first one as a rule, of what is not NaN."""
     known = ~np.isnan(values)
-    return divide(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    return divide(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis).astype(float))
 
 
 def weighted_over_classes(values: Floats, mass: Floats) -> Floats:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy import fft
 
-from credence.metrics.binned import N_SCORE_BINS, SCORE, equal_width
-from credence.metrics.metric import (
-    BinSums,
-    Family,
-    Judged,
-    Metric,
-    divide,
-    in_cells,
-    weighted_over_classes,
-)
-from credence.predictions import Booleans, Floats
+from credence.metrics.binned import N_SCORE_BINS, SCORE, width_cells
+from credence.metrics.metric import Family, Metric, divide, weighted_over_classes
+from credence.predictions import Floats
 
 N_CELLS = 256  # a step of 0.004: finer than any calibration set can tell apart
-
-
-def _grid_cells(judged: Judged) -> BinSums:
-    return in_cells(judged, equal_width(judged.confidence, N_CELLS), N_CELLS)
 
 
 def centres() -> Floats:
@@ -41,7 +31,7 @@ def smoothed(transformed: Floats, bandwidth: Floats) -> Floats:
     return np.asarray(fft.idct(transformed * damping, type=2, axis=-1))
 
 
-GRID = Family("grid", _grid_cells)
+GRID = Family("grid", partial(width_cells, n_bins=N_CELLS))
 
 
 N_STEPS = 12  # at most; half as many are enough as a rule
@@ -70,15 +60,16 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     above = high.copy()  # smECE_σ − σ at `low`, positive
     below = _excess(transformed, high)  # at `high`, not positive
     middle = high
-    moved_low = np.zeros(total.shape, dtype=np.bool_)
-    moved_high = moved_low.copy()
+    moved_low = moved_high = np.zeros(total.shape, dtype=np.bool_)
     for _ in range(N_STEPS):
-        share = divide(above, above - below, 0.0)
-        middle = low + (high - low) * share
+        middle = low + (high - low) * divide(above, above - below, 0.0)
         excess = _excess(transformed, middle)
-        middle, low, high, above, below, moved_low, moved_high = _narrowed(
-            excess, middle, low, high, above, below, moved_low, moved_high
-        )
+        up = excess > 0
+        # Regula falsi; the end that stays is halved (Illinois).
+        below = np.where(up, np.where(moved_low, below / 2, below), excess)
+        above = np.where(up, excess, np.where(moved_high, above / 2, above))
+        low, high = np.where(up, middle, low), np.where(up, high, middle)
+        moved_low, moved_high = up, ~up
         if np.all((high - low <= EXACT) | (np.abs(excess) <= EXACT)):
             break
     return np.where(total > 0, middle, np.nan)
@@ -86,31 +77,6 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
 
 def _excess(transformed: Floats, bandwidth: Floats) -> Floats:
     return np.asarray(np.abs(smoothed(transformed, bandwidth)).sum(axis=-1) - bandwidth)
-
-
-def _narrowed(
-    excess: Floats,
-    middle: Floats,
-    low: Floats,
-    high: Floats,
-    above: Floats,
-    below: Floats,
-    moved_low: Booleans,
-    moved_high: Booleans,
-) -> tuple[Floats, Floats, Floats, Floats, Floats, Booleans, Booleans]:
-    """Return the next bracket: regula falsi, the end that stays halved (Illinois)."""
-    up = excess > 0
-    next_below = np.where(up, np.where(moved_low, below / 2, below), excess)
-    next_above = np.where(up, excess, np.where(moved_high, above / 2, above))
-    return (
-        middle,
-        np.where(up, middle, low),
-        np.where(up, high, middle),
-        np.asarray(next_above),
-        np.asarray(next_below),
-        np.asarray(up),
-        np.asarray(~up),
-    )
 
 
 SMOOTH = Metric(
