@@ -12,8 +12,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.confidence import Confidence
 from credence.evaluation import EvaluationOptions, evaluate
 from credence.evaluation.curves import bin_ratios, bins_record
-from credence.evaluation.evaluate import metric_columns
-from credence.evaluation.held_out import cross_fit
+from credence.evaluation.evaluate import cross_fit, metric_columns
 from credence.evaluation.ratios import estimate
 from credence.metrics.all_metrics import METRICS
 from credence.metrics.binned import SCORE, bin_of

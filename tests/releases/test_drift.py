@@ -9,7 +9,7 @@ from scipy import stats
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.evaluation.held_out import cross_fit
+from credence.evaluation.evaluate import cross_fit
 from credence.findings import Drift
 from credence.predictions import Labelled
 from credence.releases.drift import OldSet, drift_of, exchange_test, signed_scores

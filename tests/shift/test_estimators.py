@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.composition import estimators
-from credence.composition.cells import cells_of, merged
+from credence.composition.both_samples import cells_of, merged
 from credence.composition.estimators import (
     ESTIMATORS,
     EstimatorInput,

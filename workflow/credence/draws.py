@@ -41,14 +41,19 @@ def encode_clusters(cluster: Strings) -> tuple[Integers, NDArray[np.uint64]]:
     return codes.astype(np.int64), keys
 
 
+def mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers in which every bit depends on every bit: SplitMix64's last step."""
+    with np.errstate(over="ignore"):
+        state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
+        state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
+    return np.asarray(state ^ (state >> np.uint64(31)))
+
+
 def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:
     """Return a number in (0, 1) for each key, fixed by key, draw and stream."""
     offset: np.uint64 = blake2b_keys([stream.encode()])[0]
     with np.errstate(over="ignore"):
-        state = keys + offset + np.uint64(draw + 1) * GOLDEN_GAMMA
-        state = (state ^ (state >> np.uint64(30))) * MIX_FIRST
-        state = (state ^ (state >> np.uint64(27))) * MIX_SECOND
-        state = state ^ (state >> np.uint64(31))
+        state = mixed(keys + offset + np.uint64(draw + 1) * GOLDEN_GAMMA)
     high_bits = (state >> np.uint64(64 - MANTISSA_BITS)).astype(np.float64)
     return (high_bits + 0.5) / float(1 << MANTISSA_BITS)
 

@@ -21,6 +21,7 @@ from credence.composition.both_samples import (
     HALF_ROW,
     CalibrationSample,
     UseSample,
+    at_level,
     cell_weights,
     effective_rows,
     gamma_weights,
@@ -28,7 +29,6 @@ from credence.composition.both_samples import (
     predicted_draw,
     use_sample,
 )
-from credence.composition.cells import at_level
 from credence.composition.estimators import Estimate, Estimator, EstimatorInput
 from credence.composition.probabilities import parameter_draws
 from credence.draws import cluster_weights, keys_of, uniform

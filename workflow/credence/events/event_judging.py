@@ -12,7 +12,7 @@ from credence.calibrators.crossfit import fold_of
 from credence.calibrators.protocol import Calibrator
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.evaluation.curves import reliability_of
-from credence.evaluation.held_out import cross_fit
+from credence.evaluation.evaluate import cross_fit
 from credence.evaluation.judging import HELD_OUT, EvaluationOptions, Stated, judge
 from credence.events.event import Event, as_question, memberships, outcomes
 from credence.events.features import BY_NAME as FEATURES

@@ -14,7 +14,7 @@ from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, 
 from credence.confidence import Confidence
 from credence.evaluation.curves import N_GRID, depends_on_score_alone
 from credence.evaluation.describing import parameters_of
-from credence.evaluation.held_out import cross_fit
+from credence.evaluation.evaluate import cross_fit
 from credence.findings import (
     Change,
     ClassChange,

@@ -17,8 +17,7 @@ from credence.calibrators.crossfit import fold_of
 from credence.calibrators.method_spec import parse_method
 from credence.composition.what_if import what_if_of
 from credence.evaluation import EvaluationOptions, evaluate
-from credence.evaluation.evaluate import metric_columns
-from credence.evaluation.held_out import cross_fit
+from credence.evaluation.evaluate import cross_fit, metric_columns
 from credence.evaluation.judging import Stated
 from credence.evaluation.notices import plural
 from credence.findings import (
