@@ -8,7 +8,7 @@ many cores work. That is what lets intervals be bit-for-bit repeatable.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -65,6 +65,15 @@ def cluster_weights(keys: NDArray[np.uint64], draw: int) -> Floats:
     no cluster ever drops out, so a draw cannot lose a class.
     """
     return -np.log(uniform(keys, draw, "cluster bootstrap"))
+
+
+def weight_blocks(
+    keys: NDArray[np.uint64], n_draws: int, at_once: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield some draws at a time, and their weights, shape (n_keys, so many draws)."""
+    for start in range(0, n_draws, at_once):
+        draws = slice(start, min(start + at_once, n_draws))
+        yield draws, np.stack([cluster_weights(keys, draw) for draw in range(n_draws)[draws]], 1)
 
 
 def effective_clusters(cluster: Integers, weight: Floats) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from credence.calibrators.intervals import JEFFREYS, LEAST_FREEDOM, guard_draws
-from credence.draws import cluster_weights, uniform
+from credence.draws import uniform, weight_blocks
 from credence.metrics.all_metrics import METRICS
 from credence.metrics.metric import Family, Judged, Metric, divide, loss_cells, sum_by
 from credence.predictions import Floats, Integers
@@ -253,16 +253,8 @@ class Drawing:
 
     def parts(self) -> list[Floats]:
         """Return weights of the units, shape (n_units, part of the draws) each."""
-        return [
-            np.stack(
-                [
-                    cluster_weights(self.key, draw)
-                    for draw in range(start, min(start + DRAWS_AT_ONCE, self.n_draws))
-                ],
-                axis=1,
-            )
-            for start in range(0, self.n_draws, DRAWS_AT_ONCE)
-        ]
+        blocks = weight_blocks(self.key, self.n_draws, DRAWS_AT_ONCE)
+        return [weight for _, weight in blocks]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from credence.calibrators.intervals import expanded_quantiles, guard_draws
 from credence.calibrators.protocol import FitOptions
-from credence.draws import cluster_weights, encode_clusters
+from credence.draws import encode_clusters, weight_blocks
 from credence.metrics.metric import divide
 from credence.predictions import Booleans, Floats, Integers, Strings
 
@@ -104,9 +104,7 @@ def _draw(
 ) -> Floats:
     guard_right, guard_wrong = guard_draws(n_draws)
     drawn = np.empty((len(unit), n_draws))
-    for start in range(0, n_draws, DRAWS_AT_ONCE):
-        draws = np.arange(start, min(start + DRAWS_AT_ONCE, n_draws))
-        weight = np.stack([cluster_weights(keys, int(draw)) for draw in draws], axis=1)
+    for draws, weight in weight_blocks(keys, n_draws, DRAWS_AT_ONCE):
         right = numerator @ weight + np.outer(unit, guard_right[draws])
         both = denominator @ weight + np.outer(unit, guard_right[draws] + guard_wrong[draws])
         drawn[:, draws] = right / both
