@@ -10,8 +10,8 @@ from credence.events.event import events_of
 from credence.events.event_judging import EventOptions, study_events
 from credence.events.features import EventEvidence
 from credence.predictions import label
+from credence.tables.formats import TableSpec
 from credence.tables.samples import read_samples
-from credence.tables.table_spec import TableSpec
 
 
 @pytest.mark.long

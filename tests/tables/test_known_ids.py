@@ -11,9 +11,9 @@ import pytest
 
 from credence.problems import InputError
 from credence.tables import scan
+from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables, take_census
 from credence.tables.scan import KnownIds
-from credence.tables.table_spec import TableSpec
 
 FIRST_LINE = 2
 N_SEEDS = 200

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from credence.predictions import Integers, Strings
 from credence.problems import InputError
 from credence.tables import samples
+from credence.tables.formats import TableSpec
 from credence.tables.joining import APART, census_of, concatenate, take_census
 from credence.tables.samples import Samples, in_order, read_samples, stream_samples
 from credence.tables.scan import RowRange
-from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

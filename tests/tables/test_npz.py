@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from credence.problems import InputError
+from credence.tables.formats import TableSpec
 from credence.tables.joining import concatenate
 from credence.tables.npz import NpzFile
 from credence.tables.samples import Samples, read_samples, stream_samples
-from credence.tables.table_spec import TableSpec
 
 SETTINGS = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

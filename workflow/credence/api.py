@@ -46,7 +46,7 @@ from credence.stages.reading import (
 from credence.stages.settings import SECTIONS, USES, Settings
 from credence.tables.contract import Groups, read_clusters, read_groups
 from credence.tables.document import Document, schema_problems
-from credence.tables.formats import BY_NAME, ROLES
+from credence.tables.formats import BY_NAME, ROLES, TableSpec
 from credence.tables.labels import attach_labels, read_labels
 from credence.tables.samples import read_samples
 from credence.tables.source import MemoryTable
@@ -56,7 +56,6 @@ from credence.tables.stage_files import (
     require_match,
     write_calibration,
 )
-from credence.tables.table_spec import TableSpec
 
 # How a row of a table in memory is written in Python, where rows count from 0.
 PLACES = {

@@ -25,10 +25,10 @@ from credence.stages.reading import (
 )
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import Fasta, match_ids
+from credence.tables.formats import TableSpec
 from credence.tables.joining import Census, census_of, take_census
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
-from credence.tables.table_spec import TableSpec
 from credence.tables.writing import write_json
 
 

@@ -50,6 +50,7 @@ from credence.stages.reading import (
     with_places,
 )
 from credence.stages.settings import Settings
+from credence.tables.formats import TableSpec
 from credence.tables.stage_files import (
     CalibrationFile,
     check_held_out_ending,
@@ -58,7 +59,6 @@ from credence.tables.stage_files import (
     require_match,
     write_held_out_file,
 )
-from credence.tables.table_spec import TableSpec
 from credence.tables.writing import check_table_ending, write_json, write_table
 
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")

@@ -18,13 +18,12 @@ from credence.relatives.pack import kind_of
 from credence.stages.settings import TABLE_KEYS
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, read_fasta
-from credence.tables.formats import BY_NAME
+from credence.tables.formats import BY_NAME, TableSpec
 from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, read_samples
 from credence.tables.stage_files import NOVELTY, read_calibration
-from credence.tables.table_spec import TableSpec
 
 # What a calibration file says of its counts, and so whoever uses it.
 RELATIVES_KNOWN = "relatives are counted by cluster"

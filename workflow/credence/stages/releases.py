@@ -48,9 +48,9 @@ from credence.stages.reading import (
 )
 from credence.tables.contract import read_groups, write_contract
 from credence.tables.digests import sha256_of
+from credence.tables.formats import TableSpec
 from credence.tables.samples import Samples, read_samples
 from credence.tables.stage_files import CalibrationFile, read_calibration, require_match
-from credence.tables.table_spec import TableSpec
 from credence.tables.writing import (
     check_table_ending,
     open_output,

@@ -50,6 +50,7 @@ from credence.stages.reading import (
 )
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables.contract import CompositionTable, write_contract
+from credence.tables.formats import TableSpec
 from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 from credence.tables.stage_files import (
@@ -59,7 +60,6 @@ from credence.tables.stage_files import (
     read_calibration,
     require_match,
 )
-from credence.tables.table_spec import TableSpec
 
 STATED = "stated"
 

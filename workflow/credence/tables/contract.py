@@ -222,14 +222,13 @@ def _wanted(column: Column) -> str:
 def _check_unique(values: Strings, lines: Integers, column: Column, problems: ProblemList) -> None:
     first: dict[str, int] = {}
     for value, line in zip(values, lines.tolist(), strict=True):
-        if value in first and value != "":
+        if value != "" and first.setdefault(value, line) != line:
             problems.add(
                 f"{value!r} stands in line {first[value]} already.",
                 "Remove one of the two rows.",
                 line,
                 column.name,
             )
-        first.setdefault(value, line)
 
 
 NUMBERS = ("length", "distance")

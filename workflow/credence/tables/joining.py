@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
 from credence.problems import InputError, Problem, ProblemList, gathering, raise_any, refuse
 from credence.tables import samples as reading
+from credence.tables.formats import TableSpec
 from credence.tables.samples import CHUNK_ROWS, Samples, assemble, notices_of
 from credence.tables.scan import KnownIds, RowRange, Scan
-from credence.tables.table_spec import TableSpec
 from credence.tables.writing import ROWS_AT_ONCE, TableWriter, open_output
 
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"

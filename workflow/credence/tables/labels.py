@@ -11,11 +11,10 @@ import numpy as np
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Strings
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
-from credence.tables.formats import BY_NAME, Columns, Format, NameLookup
+from credence.tables.formats import BY_NAME, Columns, Format, NameLookup, TableSpec
 from credence.tables.samples import Samples
 from credence.tables.scan import lay_out
 from credence.tables.source import MemoryTable, open_table
-from credence.tables.table_spec import TableSpec
 
 ROWS_AT_ONCE = 100_000
 LABEL_GROUP = "label"
@@ -79,15 +78,13 @@ def _check_ids(
     for name, line in zip(ids, lines, strict=True):
         if not name.strip():
             problems.add("the id is missing.", "Name the protein or remove its row.", line, column)
-        elif name in first:
+        elif first.setdefault(name, line) != line:
             problems.add(
                 f"the id {name!r} is in line {first[name]} already.",
                 "Give each protein its own id, or remove one of the rows.",
                 line,
                 column,
             )
-        else:
-            first[name] = line
 
 
 def labels_from_headers(

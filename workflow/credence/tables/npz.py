@@ -256,10 +256,9 @@ def _checked(where: str, ids: list[Any], values: Any) -> Vectors:
     problems = []
     seen: dict[str, int] = {}
     for row, id_ in enumerate(map(str, ids), start=1):
-        if id_ in seen:
+        if seen.setdefault(id_, row) != row:
             what = f"the id {id_!r} stands in row {seen[id_]} already."
             problems.append(Problem(where, what, "Remove one of them.", row, "id"))
-        seen.setdefault(id_, row)
     if values.shape[1] == 0 or len(ids) == 0:
         problems.append(Problem(where, "it holds no numbers.", REMEDY))
     numbers = np.asarray(values, dtype=np.float64)

@@ -27,10 +27,9 @@ from credence.predictions import (
     from_scores,
 )
 from credence.problems import InputError, ProblemList, refuse
-from credence.tables.formats import Gathering
+from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, KnownIds, Metadata, Part, Remembers, RowRange, Scan, joined
 from credence.tables.source import MemoryTable
-from credence.tables.table_spec import TableSpec
 from credence.tables.writing import write_table
 
 

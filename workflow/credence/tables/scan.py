@@ -23,7 +23,16 @@ from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import MOST_PROBLEMS_KEPT, InputError, ProblemList, nearest
-from credence.tables.formats import Columns, Format, Gathering, NameLookup
+from credence.tables.formats import (
+    POOLINGS,
+    STATE_SCALE,
+    Columns,
+    Format,
+    Gathering,
+    NameLookup,
+    TableSpec,
+    format_of,
+)
 from credence.tables.source import (
     DELIMITER_NAMES,
     ArrayTable,
@@ -35,7 +44,6 @@ from credence.tables.source import (
     TextTable,
     open_table,
 )
-from credence.tables.table_spec import POOLINGS, STATE_SCALE, TableSpec, format_of
 
 SINGLE_ROLES = ("id", "true_class", "predicted_class", "score", "network", "genome")
 
