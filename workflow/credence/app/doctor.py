@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -160,24 +161,21 @@ def look_at_packages(
         from packaging.requirements import Requirement
     except ImportError:
         return Found("packages", "fix", "packaging is missing, and perhaps others", install())
+    asked = [
+        one
+        for one in map(Requirement, needed)
+        if one.marker is None or one.marker.evaluate({"extra": ""})
+    ]
     wrong: list[str] = []
-    n_good = 0
-    for requirement in map(Requirement, needed):
-        marker = requirement.marker
-        if marker is not None and not marker.evaluate({"extra": ""}):
-            continue
+    for one in asked:
         try:
-            version = version_of(requirement.name)
+            if (version := version_of(one.name)) not in one.specifier:
+                wrong.append(f"{one.name} is {version}, not {one.specifier}")
         except metadata.PackageNotFoundError:
-            wrong.append(f"{requirement.name} is missing")
-            continue
-        if version in requirement.specifier:
-            n_good += 1
-        else:
-            wrong.append(f"{requirement.name} is {version}, not {requirement.specifier}")
-    if not wrong:
-        return Found("packages", "ok", f"all {n_good} are there and as recent as they have to be")
-    return Found("packages", "fix", _named(wrong), install())
+            wrong.append(f"{one.name} is missing")
+    if wrong:
+        return Found("packages", "fix", _named(wrong), install())
+    return Found("packages", "ok", f"all {len(asked)} are there and as recent as they have to be")
 
 
 def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version) -> Found:
@@ -193,12 +191,9 @@ def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version
         return Found("lock", "note", "not looked at, since packaging is missing")
     other = []
     for name, pin in pins:
-        try:
-            version = version_of(name)
-        except metadata.PackageNotFoundError:
-            continue  # what has to be there is reported above
-        if version != pin:
-            other.append(f"{name} is {version}, there {pin}")
+        with suppress(metadata.PackageNotFoundError):  # reported above, if it has to be there
+            if (version := version_of(name)) != pin:
+                other.append(f"{name} is {version}, there {pin}")
     if not other:
         return Found("lock", "ok", f"the versions of {lock}")
     what = f"not the versions of {lock}: {_named(other)}; last digits may differ"
@@ -245,11 +240,10 @@ def look_at_processors(n_cores: int, has_avx2: bool) -> Found:
 def memory_of(root: Path = Path("/")) -> int | None:
     """Return the bytes that this process may take, None where it cannot be known."""
     found = []
-    meminfo = root / "proc/meminfo"
+    meminfo, limit = root / "proc/meminfo", root / "sys/fs/cgroup/memory.max"
     if meminfo.is_file():
-        free = re.search(r"^MemAvailable:\s+(\d+) kB", meminfo.read_text("ascii"), re.M)
-        found += [] if free is None else [int(free[1]) * 1024]
-    limit = root / "sys/fs/cgroup/memory.max"
+        free = re.findall(r"^MemAvailable:\s+(\d+) kB", meminfo.read_text("ascii"), re.M)
+        found += [int(kilobytes) * 1024 for kilobytes in free]
     if limit.is_file() and (text := limit.read_text("ascii").strip()) != NO_LIMIT:
         found.append(int(text))
     return min(found, default=None)
