@@ -9,19 +9,16 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from credence.findings import Findings
-from credence.report.journal import (
+from credence.report.journal.all_figures import (
     JOURNAL_FIGURES,
     ClassPanel,
     Heat,
     JournalFigure,
     PanelGrid,
-    columns_of,
-    drawing,
-    parts_of,
-    rendered,
+    RankPlot,
 )
-from credence.report.journal.all_figures import RankPlot
 from credence.report.journal.layout import TALLEST_MM, labels, width_mm, wrapped
+from credence.report.journal.writing_figures import columns_of, drawing, parts_of, rendered
 
 BY_NAME = {journal_figure.name: journal_figure for journal_figure in JOURNAL_FIGURES}
 MM_PER_INCH = 25.4

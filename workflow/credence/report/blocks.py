@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,12 @@ from credence.report.plots import Plot
 from credence.report.wording import shown
 
 
+class Block:
+    """A part of a section."""
+
+
 @dataclass(frozen=True)
-class Heading:
+class Heading(Block):
     """A heading below the section's own."""
 
     text: str  # Plain text
@@ -20,7 +24,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Block):
     """One paragraph."""
 
     text: str  # Plain text
@@ -36,14 +40,14 @@ class TableColumn:
     explained: str = ""  # A sentence for those who ask what it is
 
 
-Column = tuple[TableColumn, Callable[[Any], str]]  # with what makes a record's cell
+# Title, whether it is of numbers, and what makes a record's cell.
+Column = tuple[str, bool, Callable[[Any], str]]
 
 
 def number(
     title: str,
     cell: str | Callable[[Any], str],
     show: Callable[..., str] = shown,
-    explained: str = "",
     is_number: bool = True,
 ) -> Column:
     """Return a column of numbers, whose cells show fields of a record or are made by a function.
@@ -51,28 +55,21 @@ def number(
     Names of several fields stand in one text, with spaces between.
     """
     make = cell if callable(cell) else _teller(cell.split(), show)
-    return TableColumn(title, is_number, explained), make
+    return title, is_number, make
 
 
-def word(
-    title: str,
-    cell: str | Callable[[Any], str],
-    show: Callable[..., str] = shown,
-    explained: str = "",
-) -> Column:
+def word(title: str, cell: str | Callable[[Any], str], show: Callable[..., str] = shown) -> Column:
     """Return a column of words."""
-    return number(title, cell, show, explained, is_number=False)
+    return number(title, cell, show, is_number=False)
 
 
-def numbers(
-    titles: Iterable[str], cell: Callable[[Any, int], str], explained: str = ""
-) -> list[Column]:
+def numbers(titles: Iterable[str], cell: Callable[[Any, int], str]) -> list[Column]:
     """Return columns of numbers, whose cells are made of a record and the column's place."""
 
     def of_place(at: int) -> Callable[[Any], str]:
         return lambda record: cell(record, at)
 
-    return [number(title, of_place(at), explained=explained) for at, title in enumerate(titles)]
+    return [number(title, of_place(at)) for at, title in enumerate(titles)]
 
 
 def _teller(fields: list[str], show: Callable[..., str]) -> Callable[[Any], str]:
@@ -80,7 +77,7 @@ def _teller(fields: list[str], show: Callable[..., str]) -> Callable[[Any], str]
 
 
 @dataclass(frozen=True)
-class TableBlock:
+class TableBlock(Block):
     """A table of texts; its numbers are already worded."""
 
     caption: str  # What it shows
@@ -90,11 +87,17 @@ class TableBlock:
 
 
 def table(
-    caption: str, records: Iterable[Any], *columns: Column, anchors: tuple[str, ...] = ()
+    caption: str,
+    records: Iterable[Any],
+    *columns: Column,
+    explained: Mapping[str, str] | None = None,
+    anchors: tuple[str, ...] = (),
 ) -> TableBlock:
-    """Return a table with a row for each record."""
-    rows = tuple(tuple(make(record) for _, make in columns) for record in records)
-    return TableBlock(caption, tuple(heading for heading, _ in columns), rows, anchors)
+    """Return a table with a row for each record, its columns explained by their titles."""
+    notes = explained or {}
+    headings = tuple(TableColumn(title, kind, notes.get(title, "")) for title, kind, _ in columns)
+    rows = tuple(tuple(make(record) for *_, make in columns) for record in records)
+    return TableBlock(caption, headings, rows, anchors)
 
 
 @dataclass(frozen=True)
@@ -108,36 +111,36 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class FigureRow:
+class FigureRow(Block):
     """Figures that stand side by side where the page is wide enough."""
 
     figures: tuple[Figure, ...]  # In reading order
 
 
 @dataclass(frozen=True)
-class NoticeList:
+class NoticeList(Block):
     """Notices, warnings first."""
 
     notices: tuple[Notice, ...]  # What to know
 
 
 @dataclass(frozen=True)
-class Definitions:
+class Definitions(Block):
     """Terms with what they mean."""
 
     entries: tuple[tuple[str, str], ...]  # Term and meaning
 
 
 @dataclass(frozen=True)
-class Folded:
+class Folded(Block):
     """Blocks that are shown when a reader asks for them, and always in print."""
 
     summary: str  # What is inside
-    blocks: tuple[Paragraph | TableBlock | FigureRow | Definitions, ...]  # The blocks
+    blocks: tuple[Block, ...]  # The blocks
 
 
 @dataclass(frozen=True)
-class Widget:
+class Widget(Block):
     """Something that a script of the page fills and runs.
 
     It is hidden where no script runs, so that what it says has to stand
@@ -152,7 +155,7 @@ class Widget:
 
 
 @dataclass(frozen=True)
-class Passage:
+class Passage(Block):
     """A text to be copied as it stands."""
 
     name: str  # Unique on the page; letters, digits and hyphens
@@ -160,26 +163,12 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Panel:
+class Panel(Block):
     """Blocks about one thing, which a reader can choose among many."""
 
     title: str  # Its heading
     anchor: str  # Name that links point to; unique on the page
-    blocks: tuple[Paragraph | TableBlock | FigureRow | Definitions | Folded, ...]  # The blocks
-
-
-Block = (
-    Heading
-    | Paragraph
-    | TableBlock
-    | FigureRow
-    | NoticeList
-    | Definitions
-    | Folded
-    | Widget
-    | Passage
-    | Panel
-)
+    blocks: tuple[Block, ...]  # The blocks
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,12 @@ def middles(edges: tuple[float, ...]) -> tuple[float, ...]:
     return tuple((low + high) / 2 for low, high in pairwise(edges))
 
 
+class Plot:
+    """The numbers of a figure."""
+
+
 @dataclass(frozen=True)
-class ConfidencePlot:
+class ConfidencePlot(Plot):
     """Confidence over the score, above the histogram of right and wrong."""
 
     curves: tuple[CurveFinding, ...]  # The first with its interval; further ones as lines
@@ -29,7 +33,7 @@ class ConfidencePlot:
 
 
 @dataclass(frozen=True)
-class ReliabilityPlot:
+class ReliabilityPlot(Plot):
     """Share right over confidence."""
 
     names: tuple[str, ...]  # What each set of bins is; shown where there are two or more
@@ -47,7 +51,7 @@ class ReliabilityPlot:
 
 
 @dataclass(frozen=True)
-class LinesPlot:
+class LinesPlot(Plot):
     """Shares over a score, one line per series."""
 
     axis: str  # What the axes are
@@ -64,7 +68,7 @@ class LinesPlot:
 
 
 @dataclass(frozen=True)
-class ComparisonPlot:
+class ComparisonPlot(Plot):
     """One number per row and method, with intervals."""
 
     axis: str  # What the numbers are
@@ -76,7 +80,7 @@ class ComparisonPlot:
 
 
 @dataclass(frozen=True)
-class HistogramPlot:
+class HistogramPlot(Plot):
     """Counts in bins."""
 
     axis: str  # What is binned
@@ -85,7 +89,7 @@ class HistogramPlot:
 
 
 @dataclass(frozen=True)
-class ChangePlot:
+class ChangePlot(Plot):
     """One class before and after: curves above the predictions they rest on."""
 
     names: tuple[str, str]  # What the older and the newer release are called
@@ -124,7 +128,7 @@ class ChangePlot:
 
 
 @dataclass(frozen=True)
-class NearestPlot:
+class NearestPlot(Plot):
     """Proteins of each group by identity of the nearest protein elsewhere."""
 
     names: tuple[str, ...]  # The groups
@@ -135,7 +139,7 @@ class NearestPlot:
 
 
 @dataclass(frozen=True)
-class MapPlot:
+class MapPlot(Plot):
     """Proteins along two axes, in three kinds: known, new and flagged."""
 
     names: tuple[str, ...]  # The kinds
@@ -145,23 +149,10 @@ class MapPlot:
 
 
 @dataclass(frozen=True)
-class DistancePlot:
+class DistancePlot(Plot):
     """Two sets of proteins by distance, as shares."""
 
     names: tuple[str, ...]  # The sets: those known and those new
     edges: tuple[float, ...]  # Ends of the bins
     counts: tuple[tuple[int, ...], ...]  # By set, by bin
     flag: float  # Distance from which on proteins are flagged; NaN where there is none
-
-
-Plot = (
-    ConfidencePlot
-    | ReliabilityPlot
-    | LinesPlot
-    | ComparisonPlot
-    | HistogramPlot
-    | ChangePlot
-    | NearestPlot
-    | MapPlot
-    | DistancePlot
-)

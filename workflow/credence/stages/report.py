@@ -33,12 +33,9 @@ from credence.findings import (
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.records import json_text, read_record
 from credence.report import citation, readme, render, render_index, report_record
-from credence.report.journal import (
+from credence.report.journal.all_figures import JOURNAL_FIGURES, Heat, JournalFigure, PanelGrid
+from credence.report.journal.writing_figures import (
     FORMATS,
-    JOURNAL_FIGURES,
-    Heat,
-    JournalFigure,
-    PanelGrid,
     columns_of,
     drawing,
     parts_of,

@@ -44,7 +44,7 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:
-    blocks: list[page.Paragraph | page.FigureRow | page.Folded] = [
+    blocks: list[page.Block] = [
         page.Paragraph(sentence(lookup, entry), is_lead=True),
         page.Paragraph(advice(lookup, entry)),
     ]

@@ -202,23 +202,21 @@ def _overview(events: EventsFinding) -> page.TableBlock:
         events.events,
         page.word("event", "name"),
         page.word("what it says", "words"),
-        page.number("came true", "share", share, "Share of the calibration proteins"),
-        page.number("held-out NLL", partial(_metric, metric="nll"), explained="Less is better"),
-        page.number(
-            "calibration",
-            partial(_plain, metric="calibration"),
-            explained="Squared distance of probability and share; 0 is best",
-        ),
-        page.number(
-            "sharpness",
-            partial(_plain, metric="sharpness"),
-            explained="How far the probabilities tell proteins apart",
-        ),
+        page.number("came true", "share", share),
+        page.number("held-out NLL", partial(_metric, metric="nll")),
+        page.number("calibration", partial(_plain, metric="calibration")),
+        page.number("sharpness", partial(_plain, metric="sharpness")),
         *((page.word("note", "note"),) if has_notes else ()),
         anchors=tuple(
             "" if event.note or not event.reliability else f"event-{slug(event.name, at)}"
             for at, event in enumerate(events.events, start=1)
         ),
+        explained={
+            "came true": "Share of the calibration proteins",
+            "held-out NLL": "Less is better",
+            "calibration": "Squared distance of probability and share; 0 is best",
+            "sharpness": "How far the probabilities tell proteins apart",
+        },
     )
 
 
@@ -312,14 +310,11 @@ def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
         page.word("forecast", lambda method: FORECASTS.get(method, method)),
         page.word("tuned to", lambda method: tuned.get(method, NOTHING)),
         page.number("held-out NLL", partial(_metric, event)),
-        page.number(
-            "NLL against the tables",
-            lambda method: differences.get(method, NOTHING),
-            explained="Paired difference; below 0 it is better",
-        ),
+        page.number("NLL against the tables", lambda method: differences.get(method, NOTHING)),
         page.number("Brier score", partial(_plain, event, metric="brier")),
         page.number("calibration", partial(_plain, event, metric="calibration")),
         page.number("sharpness", partial(_plain, event, metric="sharpness")),
+        explained={"NLL against the tables": "Paired difference; below 0 it is better"},
     )
 
 
@@ -330,10 +325,11 @@ def _ablations(event: EventFinding) -> page.TableBlock:
         event.ablations,
         page.word("left out", lambda part: GROUPS.get(part.group, part.group)),
         page.word("features", lambda part: ", ".join(part.features)),
-        page.number("change of held-out NLL", "nll", signed, "Above 0: the group helps"),
+        page.number("change of held-out NLL", "nll", signed),
         page.number("change of Brier score", "brier", signed),
         page.word(
             "so",
             lambda part: _verdict(part.nll, "it harms", "it helps", "no difference can be seen"),
         ),
+        explained={"change of held-out NLL": "Above 0: the group helps"},
     )

@@ -154,17 +154,16 @@ def _tests(findings: Findings, test: str, title: str) -> page.TableBlock:
         page.number("proteins", "n"),
         page.number("families", "n_clusters"),
         page.number("statistic", "statistic", two_decimals),
-        page.number("p", "p_value", p_words, "By random signs over families"),
-        page.number("p, Holm", "p_adjusted", p_words, "Corrected for the number of classes"),
-        page.number(
-            "p if independent",
-            "p_independent",
-            p_words,
-            "Asymptotic; too small where there are relatives",
-        ),
-        page.number(
-            "power", "power", share, "To see, at 5 %, confidences five points off throughout"
-        ),
+        page.number("p", "p_value", p_words),
+        page.number("p, Holm", "p_adjusted", p_words),
+        page.number("p if independent", "p_independent", p_words),
+        page.number("power", "power", share),
+        explained={
+            "p": "By random signs over families",
+            "p, Holm": "Corrected for the number of classes",
+            "p if independent": "Asymptotic; too small where there are relatives",
+            "power": "To see, at 5 %, confidences five points off throughout",
+        },
     )
 
 

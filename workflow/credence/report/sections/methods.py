@@ -169,5 +169,6 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         ),
         metric("in_sample", "nll"),
         metric("in_sample", "brier"),
-        page.number("proteins", n_held_out, explained="Those with a held-out confidence"),
+        page.number("proteins", n_held_out),
+        explained={"proteins": "Those with a held-out confidence"},
     )

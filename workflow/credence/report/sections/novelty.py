@@ -150,19 +150,14 @@ def _table(found: NoveltyFinding) -> page.TableBlock:
         page.word("protein", "id"),
         page.word("predicted class", "predicted_class"),
         page.number("confidence", "confidence", share),
-        page.number(
-            "novelty",
-            "novelty",
-            three_decimals,
-            "Part of the calibration proteins that are nearer to others",
-        ),
-        page.number("distance", "distance", distance, "To the nearest calibration protein"),
+        page.number("novelty", "novelty", three_decimals),
+        page.number("distance", "distance", distance),
         page.word("nearest calibration protein", "nearest"),
         page.word("its class", "nearest_class"),
-        page.number(
-            "distance to training",
-            "training_distance",
-            distance,
-            "To the nearest training protein",
-        ),
+        page.number("distance to training", "training_distance", distance),
+        explained={
+            "novelty": "Part of the calibration proteins that are nearer to others",
+            "distance": "To the nearest calibration protein",
+            "distance to training": "To the nearest training protein",
+        },
     )

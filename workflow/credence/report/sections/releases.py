@@ -86,7 +86,7 @@ def drift_of(drift: Drift, step: ReleaseStep) -> list[page.Block]:
     ]
     if drift.classes:
         few = [entry for entry in drift.classes[1:] if entry.sentence.endswith(TOO_FEW)]
-        parts: list[page.Paragraph | page.TableBlock] = [
+        parts: list[page.Block] = [
             page.Paragraph(entry.sentence) for entry in drift.classes[1:] if entry not in few
         ]
         if few:
@@ -113,33 +113,27 @@ def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
         page.word("predicted class", _class_or_all),
         page.number("new proteins", "n"),
         page.number("families", "n_clusters"),
+        page.number("right", lambda entry: f"{count(entry.n_correct)} of {entry.expected:,.1f}"),
         page.number(
-            "right",
-            lambda entry: f"{count(entry.n_correct)} of {entry.expected:,.1f}",
-            explained="Right predictions, and those expected of the old confidences",
-        ),
-        page.number(
-            "NLL",
-            lambda entry: f"{rounded(entry.nll_old, 3)}{ARROW}{rounded(entry.nll_trove, 3)}",
-            explained="On the old set, held out, and on the trove",
+            "NLL", lambda entry: f"{rounded(entry.nll_old, 3)}{ARROW}{rounded(entry.nll_trove, 3)}"
         ),
         page.number(
             "difference",
             lambda entry: loss(entry.nll_trove - entry.nll_old, entry.lower, entry.upper),
-            explained=f"With its {100 * step.level:g} % interval",
         ),
-        page.number(
-            "p KS",
-            _p_value("kolmogorov_smirnov", False),
-            explained="Kolmogorov–Smirnov; families, counted over classes",
-        ),
-        page.number("p Sp.", _p_value("spiegelhalter", False), explained="Spiegelhalter"),
-        page.number(
-            "corrected p KS",
-            _p_value("kolmogorov_smirnov", True),
-            explained="At the trove's own shares of the classes",
-        ),
-        page.number("corrected p Sp.", _p_value("spiegelhalter", True), explained="Likewise"),
+        page.number("p KS", _p_value("kolmogorov_smirnov", False)),
+        page.number("p Sp.", _p_value("spiegelhalter", False)),
+        page.number("corrected p KS", _p_value("kolmogorov_smirnov", True)),
+        page.number("corrected p Sp.", _p_value("spiegelhalter", True)),
+        explained={
+            "right": "Right predictions, and those expected of the old confidences",
+            "NLL": "On the old set, held out, and on the trove",
+            "difference": f"With its {100 * step.level:g} % interval",
+            "p KS": "Kolmogorov–Smirnov; families, counted over classes",
+            "p Sp.": "Spiegelhalter",
+            "corrected p KS": "At the trove's own shares of the classes",
+            "corrected p Sp.": "Likewise",
+        },
     )
 
 
@@ -166,14 +160,15 @@ def _truth_table(drift: Drift) -> page.TableBlock:
         page.number("new", "n_trove"),
         page.number("families, old", "n_clusters_old"),
         page.number("families, new", "n_clusters_trove"),
-        page.number("recognised, old", "right_old", share, "Share predicted to be in their class"),
+        page.number("recognised, old", "right_old", share),
         page.number("recognised, new", "right_trove", share),
-        page.number("distance", "distance", two_decimals, "Of the scores' distributions, 0 to 1"),
-        page.number(
-            "p",
-            lambda entry: rounded(entry.p_adjusted, 3).replace(NOTHING, "too few"),
-            explained="Families exchanged at random; counted over classes (Holm)",
-        ),
+        page.number("distance", "distance", two_decimals),
+        page.number("p", lambda entry: rounded(entry.p_adjusted, 3).replace(NOTHING, "too few")),
+        explained={
+            "recognised, old": "Share predicted to be in their class",
+            "distance": "Of the scores' distributions, 0 to 1",
+            "p": "Families exchanged at random; counted over classes (Holm)",
+        },
     )
 
 
@@ -195,10 +190,9 @@ def metrics_of(step: ReleaseStep) -> list[page.Block]:
         page.number("before", "before", three_decimals),
         page.number("now", "after", three_decimals),
         page.number(
-            "difference",
-            lambda entry: loss(entry.after - entry.before, entry.lower, entry.upper),
-            explained="Negative: better now",
+            "difference", lambda entry: loss(entry.after - entry.before, entry.lower, entry.upper)
         ),
+        explained={"difference": "Negative: better now"},
     )
     return [page.Folded("Is the new release better on the old proteins?", (metrics,))]
 
@@ -215,10 +209,9 @@ def moved_of(step: ReleaseStep) -> list[page.Block]:
         page.number("score", lambda entry: score(entry.score, step.scale)),
         page.number("before", "before", share),
         page.number("now", "after", share),
-        page.number(
-            "change", lambda entry: _points(entry.after - entry.before), explained="In points"
-        ),
+        page.number("change", lambda entry: _points(entry.after - entry.before)),
         page.word("new", lambda entry: "yes" if entry.is_new else ""),
+        explained={"change": "In points"},
     )
     return [page.Folded("Proteins that moved most", (moved,))]
 
@@ -285,11 +278,8 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
                 entry.n_correct / entry.n_calibration if entry.n_calibration else math.nan
             ),
         ),
-        page.word(
-            "digest",
-            lambda entry: entry.digest[:8] or NOTHING,
-            explained="The first figures of the release's digest",
-        ),
+        page.word("digest", lambda entry: entry.digest[:8] or NOTHING),
+        explained={"digest": "The first figures of the release's digest"},
     )
 
 
@@ -328,22 +318,21 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.number(
             "new evidence",
             of_change(lambda c: _points(c.evidence, c.evidence_lower, c.evidence_upper)),
-            explained="In points",
         ),
         page.number(
             "re-weighting",
             of_change(lambda c: _points(c.composition, c.composition_lower, c.composition_upper)),
-            explained="In points",
         ),
-        page.number(
-            "score",
-            lambda entry: score(entry.score, step.scale),
-            explained="The median score before; the confidences are there",
-        ),
+        page.number("score", lambda entry: score(entry.score, step.scale)),
         page.number("predictions", "n_predicted", _pair),
         page.number("right", "n_correct", _pair),
         page.number("families", "n_clusters", _pair),
         *page.numbers(names, lambda entry, at: _parameter(entry, names[at], step.scale)),
+        explained={
+            "new evidence": "In points",
+            "re-weighting": "In points",
+            "score": "The median score before; the confidences are there",
+        },
     )
 
 

@@ -108,22 +108,15 @@ def _table(sets: SetsFinding) -> page.TableBlock:
         page.word("true class", lambda entry: entry.class_name or "all classes"),
         page.number("proteins", "n"),
         page.number("families", "n_clusters"),
-        page.number(
-            "held-out coverage",
-            "coverage lower upper",
-            with_interval,
-            "Every family counts once in its class",
-        ),
-        page.number(
-            "counting proteins",
-            "coverage_proteins",
-            share,
-            "The same, but large families count more",
-        ),
-        page.number(
-            "classes in a set", "mean_size", two_decimals, "On average, for proteins of the class"
-        ),
+        page.number("held-out coverage", "coverage lower upper", with_interval),
+        page.number("counting proteins", "coverage_proteins", share),
+        page.number("classes in a set", "mean_size", two_decimals),
         page.word("in every set", in_every_set),
+        explained={
+            "held-out coverage": "Every family counts once in its class",
+            "counting proteins": "The same, but large families count more",
+            "classes in a set": "On average, for proteins of the class",
+        },
     )
 
 

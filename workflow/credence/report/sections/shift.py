@@ -296,23 +296,16 @@ def _composition_table(found: ShiftFinding) -> page.TableBlock:
         page.number(
             "share here", lambda entry: with_interval(entry.share, *_bounds(found, entry))
         ),
-        page.number(
-            "corrected for", "applied", share, "The share that confidences are corrected for"
-        ),
-        page.number(
-            "times as common", "weight", two_decimals, "Share here over share in calibration"
-        ),
-        page.number(
-            "predicted here",
-            "n_predicted",
-            explained="Proteins of this set predicted to be of the class",
-        ),
-        page.number(
-            "predicted, if so mixed",
-            "expected_predicted",
-            _number,
-            "As many as the composition makes one expect",
-        ),
+        page.number("corrected for", "applied", share),
+        page.number("times as common", "weight", two_decimals),
+        page.number("predicted here", "n_predicted"),
+        page.number("predicted, if so mixed", "expected_predicted", _number),
+        explained={
+            "corrected for": "The share that confidences are corrected for",
+            "times as common": "Share here over share in calibration",
+            "predicted here": "Proteins of this set predicted to be of the class",
+            "predicted, if so mixed": "As many as the composition makes one expect",
+        },
     )
 
 
@@ -328,40 +321,31 @@ def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
         "proteins of the class are expected among those predicted to be of another.",
         found.classes,
         page.word("predicted class", "class_name"),
-        page.number(
-            "median score",
-            lambda entry: score(entry.score_median, scale),
-            explained="Of the calibration proteins predicted to be of it",
-        ),
+        page.number("median score", lambda entry: score(entry.score_median, scale)),
         page.number(
             "confidence there",
             lambda entry: _change(share(entry.confidence_before), share(entry.confidence_after)),
-            explained="As calibrated → corrected",
         ),
         page.number(
             "score for 90 %",
             lambda entry: _change(needed(entry.score_before), needed(entry.score_after)),
-            explained="Least score of confidence 0.9",
         ),
         page.number(
             "proteins behind it",
             lambda entry: _change(
                 f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"
             ),
-            explained="Effective number: alike weights count fully",
         ),
-        page.number(
-            "expected right",
-            "right right_lower right_upper",
-            _number,
-            "Among the proteins predicted here to be of the class",
-        ),
-        page.number(
-            "missed",
-            "elsewhere elsewhere_lower elsewhere_upper",
-            _number,
-            "Proteins of the class predicted here to be of another",
-        ),
+        page.number("expected right", "right right_lower right_upper", _number),
+        page.number("missed", "elsewhere elsewhere_lower elsewhere_upper", _number),
+        explained={
+            "median score": "Of the calibration proteins predicted to be of it",
+            "confidence there": "As calibrated → corrected",
+            "score for 90 %": "Least score of confidence 0.9",
+            "proteins behind it": "Effective number: alike weights count fully",
+            "expected right": "Among the proteins predicted here to be of the class",
+            "missed": "Proteins of the class predicted here to be of another",
+        },
     )
 
 

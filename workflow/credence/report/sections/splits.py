@@ -178,43 +178,35 @@ def _classes(found: SplitFinding) -> page.TableBlock:
         found.classes,
         page.word("true class", "class_name"),
         page.number("proteins", "n"),
-        page.number(
-            "clusters",
-            "n_clusters",
-            explained="Fewer than groups: some group has none of the class",
-        ),
-        page.number(
-            "uneven",
-            "deviation",
-            three_decimals,
-            "Part of the class that would have to move to be even",
-        ),
-        page.number(
-            "forced", "lower_bound", three_decimals, "How much of that whole clusters force"
-        ),
+        page.number("clusters", "n_clusters"),
+        page.number("uneven", "deviation", three_decimals),
+        page.number("forced", "lower_bound", three_decimals),
         page.number("audited", "n_examined"),
-        page.number("crossing", "n_crossing", explained="With a relative in another group"),
+        page.number("crossing", "n_crossing"),
+        explained={
+            "clusters": "Fewer than groups: some group has none of the class",
+            "uneven": "Part of the class that would have to move to be even",
+            "forced": "How much of that whole clusters force",
+            "crossing": "With a relative in another group",
+        },
     )
 
 
 def _groups(found: SplitFinding) -> page.TableBlock:
     filled = np.flatnonzero(np.sum([group.nearest for group in found.groups], axis=0))
+    bins = [f"{found.edges[k]:.1f}–{found.edges[k + 1]:.1f}" for k in filled]
     return page.table(
         "Groups, and audited proteins by the identity of the nearest protein outside their group "
         "that covers enough to count.",
         found.groups,
         page.word("group", "name"),
         page.number("proteins", "n"),
-        page.number(
-            "nothing alike",
-            "n_alone",
-            explained="Audited; nothing elsewhere is alike beyond chance",
-        ),
-        *page.numbers(
-            (f"{found.edges[k]:.1f}–{found.edges[k + 1]:.1f}" for k in filled),
-            lambda group, at: count(group.nearest[filled[at]]),
-            "Identity of the nearest elsewhere",
-        ),
+        page.number("nothing alike", "n_alone"),
+        *page.numbers(bins, lambda group, at: count(group.nearest[filled[at]])),
+        explained={
+            "nothing alike": "Audited; nothing elsewhere is alike beyond chance",
+            **dict.fromkeys(bins, "Identity of the nearest elsewhere"),
+        },
     )
 
 

@@ -123,6 +123,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         return NOTHING if found is None else p_words(found.p_adjusted)
 
     asked = sorted({entry.confidence for entry in findings.results.scores_needed})
+    levels = [f"score for {100 * level:g}{KEPT}%" for level in asked]
     return page.table(
         f"All classes, with the confidences of {chosen}. “Score for 90 %” is the least "
         "score from which on the confidence is at least 0.90 even at the lower end of its "
@@ -131,43 +132,33 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         findings.results.classes,
         page.word("predicted class", "class_name"),
         page.word("in a sentence", partial(plain_sentence, lookup)),
-        page.number(
-            "proteins",
-            "n_predicted",
-            explained="Calibration proteins predicted to be in the class",
-        ),
+        page.number("proteins", "n_predicted"),
         page.number(
             "families",
             lambda entry: count(entry.n_clusters) if lookup.knows_relatives else NOTHING,
-            explained="Clusters of relatives among them",
         ),
-        page.number(
-            "share right",
-            "share lower upper",
-            with_interval,
-            "Conf1: of all predictions of it, whatever the score",
-        ),
-        *page.numbers(
-            (f"score for {100 * level:g}{KEPT}%" for level in asked),
-            needed,
-            "The least score from which on the interval's lower end stays above",
-        ),
+        page.number("share right", "share lower upper", with_interval),
+        *page.numbers(levels, needed),
         page.word("method", partial(_method_of, lookup)),
-        page.number("bandwidth", bandwidth, explained="Of the kernel method, in score units"),
+        page.number("bandwidth", bandwidth),
+        page.number("held-out NLL", lambda entry: lookup.loss(chosen, entry.class_name)),
         page.number(
-            "held-out NLL",
-            lambda entry: lookup.loss(chosen, entry.class_name),
-            explained="Negative log-likelihood per protein; less is better",
+            "held-out ECE", lambda entry: floor_words(lookup, chosen, entry.class_name, "ece")
         ),
-        page.number(
-            "held-out ECE",
-            lambda entry: floor_words(lookup, chosen, entry.class_name, "ece"),
-            explained="Calibration error; in brackets by chance alone",
-        ),
-        page.number(
-            "test, Holm", p_of_test, explained="p of the Kolmogorov–Smirnov test, corrected"
-        ),
+        page.number("test, Holm", p_of_test),
         anchors=tuple(class_anchors(findings).values()),
+        explained={
+            "proteins": "Calibration proteins predicted to be in the class",
+            "families": "Clusters of relatives among them",
+            "share right": "Conf1: of all predictions of it, whatever the score",
+            **dict.fromkeys(
+                levels, "The least score from which on the interval's lower end stays above"
+            ),
+            "bandwidth": "Of the kernel method, in score units",
+            "held-out NLL": "Negative log-likelihood per protein; less is better",
+            "held-out ECE": "Calibration error; in brackets by chance alone",
+            "test, Holm": "p of the Kolmogorov–Smirnov test, corrected",
+        },
     )
 
 
@@ -250,12 +241,12 @@ def _surer(lookup: Lookup) -> page.TableBlock:
         page.number(
             "independent proteins near",
             lambda name: NOTHING if math.isnan(points[name].support) else count(points[name].near),
-            explained="A family of alike proteins counts as one",
         ),
         page.word(
             "what would make it surer", lambda name: what_would_help(points[name], results.level)
         ),
         anchors=tuple(anchors[name] for name in points),
+        explained={"independent proteins near": "A family of alike proteins counts as one"},
     )
 
 

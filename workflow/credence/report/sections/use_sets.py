@@ -62,15 +62,12 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
             page.word("predicted class", "class_name"),
             page.number("proteins", "n"),
             page.number("without confidence", "n_unknown"),
-            page.number(
-                "expected right",
-                lambda entry: f"{entry.expected_correct:,.1f}",
-                explained="The sum of the confidences",
-            ),
+            page.number("expected right", lambda entry: f"{entry.expected_correct:,.1f}"),
             *page.numbers(
                 (f"≥ {share(level)}" for level in use_set.levels),
                 lambda entry, at: count(entry.n_at_least[at]),
             ),
+            explained={"expected right": "The sum of the confidences"},
         )
     )
     tables = []
