@@ -5,7 +5,7 @@ from dataclasses import replace
 from credence.findings import ChoiceTrial, ClassChoice, Findings, MethodChoices, SkippedCandidate
 from credence.records import from_record, to_record
 from credence.report.blocks import Folded, Paragraph, TableBlock
-from credence.report.sections import choices
+from credence.report.sections.methods import choices
 
 CHOICES = MethodChoices(
     "auto",
@@ -29,11 +29,11 @@ CHOICES = MethodChoices(
 
 
 def test_the_page_has_no_section_of_choices_where_nothing_was_chosen(small: Findings) -> None:
-    assert choices.section(replace(small, choices=())) is None
+    assert choices(replace(small, choices=())) is None
 
 
 def test_each_class_shows_what_was_chosen_against_what_and_by_how_much(small: Findings) -> None:
-    section = choices.section(replace(small, choices=(CHOICES,)))
+    section = choices(replace(small, choices=(CHOICES,)))
     assert section is not None
     _, chosen, folded, skipped = section.blocks
     assert isinstance(chosen, TableBlock) and isinstance(folded, Folded)

@@ -8,9 +8,8 @@ import pytest
 
 from credence.findings import Findings
 from credence.report import style
-from credence.report.figures import draw
+from credence.report.figures import draw, to_svg
 from credence.report.plots import ComparisonPlot, ConfidencePlot, DistancePlot, ReliabilityPlot
-from credence.report.svg import to_svg
 
 
 def confidence_plot(findings: Findings, n_methods: int) -> ConfidencePlot:

@@ -6,7 +6,7 @@ from credence.findings import Findings, NovelProtein, NoveltyFinding, Points
 from credence.records import from_record, to_record
 from credence.report import render
 from credence.report.blocks import Folded, Paragraph
-from credence.report.sections.novelty import section
+from credence.report.sections.use_sets import novelty as section
 
 NAN = float("nan")
 HOSTILE = '<script>alert("x")</script>'

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from credence.findings import Findings, Provenance
 from credence.records import to_record
 from credence.report.blocks import Section, kind_of
+from credence.report.figures import to_svg
 from credence.report.plots import (
     ChangePlot,
     ComparisonPlot,
@@ -31,7 +32,6 @@ from credence.report.plots import (
     ReliabilityPlot,
 )
 from credence.report.sections.all_sections import sections_of
-from credence.report.svg import to_svg
 from credence.report.wording import count, loss, of, printable, score, share, with_interval
 
 # Files of scripts/, in the order in which they stand on the page. The first

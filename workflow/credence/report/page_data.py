@@ -15,7 +15,7 @@ from credence.records import to_record
 from credence.report.blocks import Figure, Widget, kind_of
 from credence.report.html import environment, policy
 from credence.report.sections.all_sections import sections_of
-from credence.report.sections.notices import all_notices
+from credence.report.sections.measuring import all_notices
 from credence.report.sections.publish import methods_text, references
 from credence.report.wording import NOTHING, count, of, printable
 

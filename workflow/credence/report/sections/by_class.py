@@ -9,7 +9,7 @@ import numpy as np
 from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
-from credence.report.sections.notices import all_notices
+from credence.report.sections.measuring import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import count, interval, of, score, share, slug, with_interval
 

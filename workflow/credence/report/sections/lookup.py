@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from statistics import NormalDist
 from typing import Any
@@ -78,55 +77,41 @@ def more_needed(lower: float, upper: float, support: float, level: float) -> int
     return max(1, round(round(more, -digits)))
 
 
-@dataclass(frozen=True)
 class Lookup:
-    """Ways into findings."""
+    """Ways into findings, whose records are found by some of their fields."""
 
-    findings: Findings  # What the run found
-
-    @cached_property
-    def metrics(self) -> dict[tuple[str, str | None, str, str], MetricValue]:
-        """Metrics by method, class, sample and metric."""
-        return _by(self.findings.results.metrics, "method", "class_name", "sample", "metric")
-
-    @cached_property
-    def curves(self) -> dict[tuple[str, str], CurveFinding]:
-        """Curves by method and class."""
-        return _by(self.findings.results.curves, "method", "class_name")
-
-    @cached_property
-    def histograms(self) -> dict[str, ScoreHistogram]:
-        """Histograms of scores by class."""
-        return _by(self.findings.results.histograms, "class_name")
-
-    @cached_property
-    def reliability(self) -> dict[tuple[str, str | None, str], Reliability]:
-        """Reliability by method, class and sample."""
-        return _by(self.findings.results.reliability, "method", "class_name", "sample")
-
-    @cached_property
-    def needed(self) -> dict[tuple[str, str], dict[float, float]]:
-        """Least scores by method and class, then by the confidence asked for."""
-        found: dict[tuple[str, str], dict[float, float]] = {}
-        for entry in self.findings.results.scores_needed:
-            found.setdefault((entry.method, entry.class_name), {})[entry.confidence] = entry.score
-        return found
+    def __init__(self, findings: Findings) -> None:
+        results = findings.results
+        self.findings = findings
+        key = ("method", "class_name")
+        self.metrics: dict[tuple[str, str | None, str, str], MetricValue] = _by(
+            results.metrics, *key, "sample", "metric"
+        )
+        self.curves: dict[tuple[str, str], CurveFinding] = _by(results.curves, *key)
+        self.histograms: dict[str, ScoreHistogram] = _by(results.histograms, "class_name")
+        self.reliability: dict[tuple[str, str | None, str], Reliability] = _by(
+            results.reliability, *key, "sample"
+        )
+        self.tests: dict[tuple[str, str | None, str], CalibrationTest] = _by(
+            results.tests, *key, "test"
+        )
+        self.parameters: dict[tuple[str, str, str], FittedParameter] = _by(
+            results.parameters, *key, "name"
+        )
+        held_out = (one for one in results.floors if one.sample == "held_out")
+        self.floors: dict[tuple[str, str | None, str, bool], NoiseFloor] = _by(
+            held_out, *key, "metric", "relatives_alike"
+        )
+        # Least scores by method and class, then by the confidence asked for.
+        self.needed: dict[tuple[str, str], dict[float, float]] = {}
+        for entry in results.scores_needed:
+            of_class = self.needed.setdefault((entry.method, entry.class_name), {})
+            of_class[entry.confidence] = entry.score
 
     def surest(self, entry: ClassCount) -> tuple[float, float] | None:
         """Return the greatest confidence that some score is enough for, and the least such."""
         needed = self.needed.get((self.findings.chosen, entry.class_name), {})
         return max((pair for pair in needed.items() if not math.isnan(pair[1])), default=None)
-
-    @cached_property
-    def tests(self) -> dict[tuple[str, str | None, str], CalibrationTest]:
-        """Tests by method, class and name."""
-        return _by(self.findings.results.tests, "method", "class_name", "test")
-
-    @cached_property
-    def floors(self) -> dict[tuple[str, str | None, str, bool], NoiseFloor]:
-        """Held-out noise floors by method, class, metric and whether relatives are alike."""
-        held_out = (one for one in self.findings.results.floors if one.sample == "held_out")
-        return _by(held_out, "method", "class_name", "metric", "relatives_alike")
 
     @property
     def chosen(self) -> MethodFinding | None:
@@ -181,11 +166,6 @@ class Lookup:
         """Return the round score that most classes have seen, the highest below the end."""
         asked = 0.7 * self.findings.results.scale
         return float(f"{asked:.6g}")
-
-    @cached_property
-    def parameters(self) -> dict[tuple[str, str, str], FittedParameter]:
-        """What fitting chose, by method, class and name."""
-        return _by(self.findings.results.parameters, "method", "class_name", "name")
 
     def example_score(self, entry: ClassCount) -> float:
         """Return the round score that is nearest to the class's median, if seen."""

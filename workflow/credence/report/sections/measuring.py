@@ -1,13 +1,14 @@
-"""How far confidences lie from what turned out, beside what chance alone would give."""
+"""How far confidences lie from what turned out, and what to be careful with."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from credence.findings import CalibrationTest, Findings
+from credence.findings import CalibrationTest, Findings, Notice
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import KEPT, rounded, share, three_decimals, two_decimals
+from credence.report.wording import KEPT, count, of, rounded, share, three_decimals, two_decimals
 
 ERRORS = {
     "ece": "ECE",
@@ -39,6 +40,7 @@ TESTS = {
     "kuiper": "Kuiper",
     "spiegelhalter": "Spiegelhalter",
 }
+TEST = next(iter(TESTS))  # the one that sentences and notices go by
 LEVEL = 0.05
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
 
@@ -122,7 +124,7 @@ def _of_chosen(findings: Findings, test: str) -> list[CalibrationTest]:
 
 
 def _tests_in_words(findings: Findings) -> str:
-    rows = [row for row in _of_chosen(findings, next(iter(TESTS))) if row.class_name is not None]
+    rows = [row for row in _of_chosen(findings, TEST) if row.class_name is not None]
     off = [row.class_name or "" for row in rows if row.p_adjusted <= LEVEL]
     blind = [
         row.class_name or ""
@@ -174,3 +176,55 @@ def p_words(value: float) -> str:
     ('<0.001', '0.250', '–')
     """
     return "<0.001" if value < 0.001 else three_decimals(value)
+
+
+def notices(findings: Findings) -> page.Section:
+    """Return every notice of the run."""
+    found = all_notices(findings)
+    if not found:
+        return page.Section(
+            "notices", "What to be careful with", (page.Paragraph("Nothing was found."),)
+        )
+    # The sort is stable: among equals the order in which they were found stays.
+    ordered = tuple(sorted(found, key=lambda notice: not notice.is_warning))
+    return page.Section("notices", "What to be careful with", (page.NoticeList(ordered),))
+
+
+def all_notices(findings: Findings) -> tuple[Notice, ...]:
+    """Return what any stage has to say, what tests rejected, and what the audit found."""
+    return (
+        *findings.notices,
+        *findings.results.notices,
+        *_failed_tests(findings),
+        *_audit(findings),
+    )
+
+
+def _failed_tests(findings: Findings) -> Iterator[Notice]:
+    for entry in findings.results.tests:
+        is_asked = (entry.method, entry.test) == (findings.chosen, TEST)
+        if is_asked and entry.class_name is not None and entry.p_adjusted <= LEVEL:
+            yield Notice(
+                "failed test",
+                f"Held-out confidences of {entry.class_name} are off by more than chance "
+                f"(p {p_words(entry.p_adjusted)} after Holm's correction).",
+                entry.class_name,
+                is_warning=True,
+            )
+
+
+def _audit(findings: Findings) -> Iterator[Notice]:
+    split = findings.split
+    if split is None:
+        return
+    if not split.is_audited:
+        yield Notice("audit", "Whether relatives are in two groups was not audited.")
+        return
+    n_examined = sum(entry.n_examined for entry in split.classes)
+    n_crossing = sum(entry.n_crossing for entry in split.classes)
+    yield Notice(
+        "audit",
+        f"Of {of(n_examined, 'audited protein')}, {count(n_crossing)} "
+        f"{'has' if n_crossing == 1 else 'have'} a relative in another group.",
+        is_warning=n_crossing > 0,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup
-from credence.report.sections.notices import all_notices
+from credence.report.sections.measuring import all_notices
 from credence.report.wording import count, of, share
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from credence.findings import ClassCount, CurveFinding, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, Point, more_needed
-from credence.report.sections.measuring import floor_words, p_words
+from credence.report.sections.measuring import TEST, floor_words, p_words
 from credence.report.wording import KEPT, NOTHING, count, of, score, share, slug, with_interval
 
 UNIT = 10_000  # confidences are whole parts of it
@@ -84,7 +84,6 @@ def _rounded(value: float) -> float | None:
 
 
 WIDE = 0.1  # an interval wider than this is called wide
-TEST = "kolmogorov_smirnov"
 
 
 def section(findings: Findings) -> page.Section:
