@@ -267,15 +267,12 @@ def _draw_nearest(plot: plots.NearestPlot) -> Figure:
 KNOWN, NEW, FLAGGED = style.SERIES[5], style.SERIES[4], style.SERIES[1]
 MARGIN = 0.05  # of the map's width
 TICKS = 5
-
-
-def _open_novelty(tall: float) -> tuple[Figure, list[Any]]:
-    return _open(BOTTOM + TOP + TWO_LINES + tall, [(BOTTOM, tall)])
+ABOVE = BOTTOM + TOP + TWO_LINES  # of a figure's height, beside its axes
 
 
 def _draw_map(plot: plots.MapPlot) -> Figure:
     """Return proteins along two axes: those known, the others, and the flagged."""
-    figure, (axes,) = _open_novelty(MAP)
+    figure, (axes,) = _open(ABOVE + MAP, [(BOTTOM, MAP)])
     looks = ((KNOWN, "o", 9.0, 0.55), (NEW, "s", 8.0, 0.75), (FLAGGED, "^", 22.0, 1.0))
     for name, x, y, (colour, marker, size, alpha) in zip(
         plot.names, plot.x, plot.y, looks, strict=True
@@ -296,7 +293,7 @@ def _draw_map(plot: plots.MapPlot) -> Figure:
 
 def _draw_distances(plot: plots.DistancePlot) -> Figure:
     """Return two histograms of distance on one scale of shares."""
-    figure, (axes,) = _open_novelty(DISTANCES)
+    figure, (axes,) = _open(ABOVE + DISTANCES, [(BOTTOM, DISTANCES)])
     for name, counts, colour, is_filled in zip(
         plot.names, plot.counts, (KNOWN, NEW), (True, False), strict=True
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from credence.findings import Findings, MethodFinding
+from credence.findings import Findings
 from credence.report import blocks as page
 
 TERMS = (
@@ -67,18 +67,13 @@ TERMS = (
 
 def section(findings: Findings) -> page.Section:
     """Return the glossary, and what each method does."""
-    methods = tuple((method.name, _explained(method)) for method in findings.methods)
-    return page.Section(
-        "glossary",
-        "What these words mean",
-        (
-            page.Definitions(TERMS),
-            page.Heading("The methods", "glossary-methods"),
-            page.Definitions(methods),
-        ),
+    methods = tuple(
+        (method.name, method.summary + (f" {method.reference}." if method.reference else ""))
+        for method in findings.methods
     )
-
-
-def _explained(method: MethodFinding) -> str:
-    source = f" {method.reference}." if method.reference else ""
-    return f"{method.summary}{source}"
+    blocks = (
+        page.Definitions(TERMS),
+        page.Heading("The methods", "glossary-methods"),
+        page.Definitions(methods),
+    )
+    return page.Section("glossary", "What these words mean", blocks)

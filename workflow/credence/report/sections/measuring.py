@@ -179,15 +179,11 @@ def p_words(value: float) -> str:
 
 
 def notices(findings: Findings) -> page.Section:
-    """Return every notice of the run."""
-    found = all_notices(findings)
-    if not found:
-        return page.Section(
-            "notices", "What to be careful with", (page.Paragraph("Nothing was found."),)
-        )
+    """Return every notice of the run, warnings first."""
     # The sort is stable: among equals the order in which they were found stays.
-    ordered = tuple(sorted(found, key=lambda notice: not notice.is_warning))
-    return page.Section("notices", "What to be careful with", (page.NoticeList(ordered),))
+    found = tuple(sorted(all_notices(findings), key=lambda notice: not notice.is_warning))
+    block = page.NoticeList(found) if found else page.Paragraph("Nothing was found.")
+    return page.Section("notices", "What to be careful with", (block,))
 
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
