@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from credence.calibrators.crossfit import clusters_per_stratum, fill, fold_of
+from credence.calibrators.crossfit import fill, fold_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3)), min_size=1, max_size=120)
 
@@ -88,12 +88,6 @@ def test_folds_are_the_same_on_every_machine() -> None:
 def test_fewer_clusters_than_folds_leave_folds_empty() -> None:
     folds = fold_of(np.array(["a", "b"], dtype=object), np.array([0, 0]), 5)
     assert sorted(folds.tolist()) == [0, 1]
-
-
-def test_clusters_are_counted_per_class() -> None:
-    cluster = np.array(["a", "a", "b", "c", "c"], dtype=object)
-    stratum = np.array(["HTJ", "HTJ", "HTJ", "HTJ", "Tail"], dtype=object)
-    assert clusters_per_stratum(cluster, stratum) == {"HTJ": 3, "Tail": 1}
 
 
 @pytest.mark.parametrize("n_bins", [2, 3])

@@ -100,7 +100,6 @@ def test_two_identical_proteins_of_two_classes_stay_together() -> None:
 def test_one_protein_is_a_group_of_one() -> None:
     found = split_of([LONG], [0], n_groups=12)
     assert found.packing.group.tolist() == ["1"]
-    assert found.packing.scarce == {0: 1}
     assert (found.audit.n_examined, found.audit.n_crossing) == (1, 0)
 
 

@@ -144,14 +144,6 @@ def test_ties_go_by_the_names_of_clusters() -> None:
     assert dict(zip(ids, packing.group, strict=True)) == {"a": "1", "b": "2", "c": "1", "d": "2"}
 
 
-def test_a_class_with_fewer_clusters_than_groups_is_reported() -> None:
-    ids = np.array([f"p{row}" for row in range(8)], dtype=object)
-    cluster = np.array(list("aabbcdef"), dtype=object)
-    class_ = np.array(["HTJ"] * 4 + ["Tail"] * 4, dtype=object)
-    assert pack(ids, cluster, class_, 4).scarce == {"HTJ": 2}
-    assert pack(ids, cluster, class_, 5).scarce == {"HTJ": 2, "Tail": 4}
-
-
 def test_the_last_group_judges_where_a_test_group_is_wanted() -> None:
     ids = np.array([f"p{row}" for row in range(9)], dtype=object)
     packing = pack(ids, ids, np.zeros(9, dtype=int), 3, test_group=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from credence.calibrators.protocol import Calibration, Calibrator, components_asked
@@ -94,20 +93,6 @@ def fold_of(cluster: Strings, stratum: NDArray[Any], n_folds: int) -> Integers:
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     return fill(codes.astype(np.int64), strata.astype(np.int64), n_folds, rank)[codes]
-
-
-def clusters_per_stratum(cluster: Strings, stratum: NDArray[Any]) -> dict[Any, int]:
-    """Return how many clusters hold a protein of each stratum.
-
-    A stratum with fewer clusters than there are folds or groups is absent from
-    some of them: say so to the reader.
-
-    >>> cluster = np.array(["a", "a", "b"], dtype=object)
-    >>> clusters_per_stratum(cluster, np.array([0, 0, 1]))
-    {0: 1, 1: 1}
-    """
-    counts = pd.Series(cluster).groupby(np.asarray(stratum)).nunique()
-    return dict(zip(counts.index.tolist(), counts.tolist(), strict=True))
 
 
 DEFAULT_FOLDS = 5

@@ -29,7 +29,7 @@ from Bio.Align import substitution_matrices
 from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
-from credence.relatives.pairs import Pairs, Thresholds, contained, joined, no_pairs, score_needed
+from credence.relatives.pairs import Pairs, Thresholds, contained, joined, score_needed
 
 MATRIX = "BLOSUM62"
 GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
@@ -222,11 +222,9 @@ class Library:
             for first, part in groupby(wanted, key=lambda pair: pair[0])
         ]
         measured = [row for part in self._map(self._align, groups) for row in part]
-        if not wanted:
-            return no_pairs()
-        rows = np.array(wanted, dtype=np.int64)
-        shares = np.array(measured, dtype=np.float64)
-        return Pairs(rows[:, 0], rows[:, 1], *np.ascontiguousarray(shares.T))
+        rows = np.array(wanted, dtype=np.int64).reshape(-1, 2)
+        shares = np.array(measured, dtype=np.float64).reshape(-1, 3)
+        return Pairs(*rows.T, *np.ascontiguousarray(shares.T))
 
     def beats_chance(
         self, first: Integers, second: Integers, most_expected: float | None
@@ -267,10 +265,7 @@ class Library:
             results = self._aligner.align(text, database, mode="full", overflow="simple")
             for row, one in zip(small, results, strict=True):
                 measured[row] = _shares(text, self.texts[row], one)
-        for row in others:
-            if row not in measured:
-                measured[row] = alignment_of_long(text, self.texts[row])
-        return [measured[row] for row in others]
+        return [measured.get(row) or alignment_of_long(text, self.texts[row]) for row in others]
 
 
 def _shares(query: str, target: str, one: Any) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.calibrators.crossfit import clusters_per_stratum, fill
+from credence.calibrators.crossfit import fill
 from credence.predictions import Booleans, Floats, Integers, Strings
 
 SQUARES = 0.01
@@ -135,9 +135,6 @@ class Packing:
     group: Strings
     role: Strings  # training, calibration, test or set_aside (METHODS section 4)
     reason: Strings  # Why a protein was set aside; '' for the others
-    # Class → number of its clusters, where there are fewer than groups, so that some group has
-    # none of it.
-    scarce: dict[Any, int]
 
     def without(self, why: Strings) -> Packing:
         """Return the same groups without those that are set aside now."""
@@ -182,17 +179,11 @@ def pack(
     reason = related_to_training(ids, cluster, learnt) if reasons is None else reasons
     rows = np.flatnonzero(~learnt & (reason == ""))
     bins = _bins(cluster[rows], class_[rows], n_groups, by_cluster)
-    return packed(learnt, reason, cluster, class_, bins, n_groups, test_group)
+    return packed(learnt, reason, bins, n_groups, test_group)
 
 
 def packed(
-    learnt: Booleans,
-    reason: Strings,
-    cluster: Strings,
-    class_: NDArray[Any],
-    bins: Integers,
-    n_groups: int,
-    test_group: bool,
+    learnt: Booleans, reason: Strings, bins: Integers, n_groups: int, test_group: bool
 ) -> Packing:
     """Return what each protein is used for; `bins` has a group for each that calibrates."""
     reason = np.where(learnt, "", reason).astype(object)
@@ -205,9 +196,7 @@ def packed(
     group = np.where(learnt, TRAINING, NO_GROUP).astype(object)
     group[rows] = np.array(names, dtype=object)[bins]
     role[group == TEST] = TEST
-    n_clusters = clusters_per_stratum(cluster[rows], class_[rows])
-    scarce = {value: count for value, count in n_clusters.items() if count < n_groups}
-    return Packing(group, role, reason, scarce)
+    return Packing(group, role, reason)
 
 
 def kind_of(reason: str) -> str:

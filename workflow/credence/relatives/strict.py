@@ -395,8 +395,7 @@ def split_by_recipe(
     every[rows], group = assign(
         proteins.take(rows), class_[rows], settings.n_groups, settings.threads
     )
-    sizes = settings.n_groups, settings.test_group
-    packing = packed(is_training, reason, every, class_, group, *sizes)
+    packing = packed(is_training, reason, group, settings.n_groups, settings.test_group)
     examined = _examined(proteins.ids, packing, settings.n_sampled)
     found = audit(proteins, packing.group, settings.thresholds, examined, settings.threads)
     return Split(packing, every, found, 1, LEVEL)
