@@ -568,8 +568,16 @@ def split(
     [1, 1]
     """
     from credence.relatives.all_engines import build_engine
-    from credence.stages import relatives
-    from credence.stages.split import PHANNS, groups_of, in_effect, reasons_of, split_proteins
+    from credence.stages.split import (
+        PHANNS,
+        groups_of,
+        in_effect,
+        read_training,
+        reasons_of,
+        split_proteins,
+        thresholds_of,
+        training_relatives,
+    )
 
     if training is not None and proteins is None:
         raise refuse("training", "there are no sequences to compare.", "Give proteins.")
@@ -577,13 +585,11 @@ def split(
     settings = replace(settings, split=chosen)
     known = _with_relatives(_table(table), None, clusters)
     require_labels(known.samples, known.where)
-    ours = everyone = _proteins(known, proteins, match)
+    ours = _proteins(known, proteins, match)
     n_own = ours.n_proteins
-    engine = build_engine(settings.clustering.engine, relatives.thresholds_of(settings), threads)
-    learnt = None
-    if training is not None:
-        learnt = relatives.read_training(str(training), match, ours)
-        everyone = join([ours, learnt])
+    engine = build_engine(settings.clustering.engine, thresholds_of(settings), threads)
+    learnt = read_training(None if training is None else str(training), match, ours)
+    everyone = join([ours, learnt])
     is_training = np.arange(everyone.n_proteins) >= n_own
     cluster = everyone.ids.copy()
     if known.clusters is not None:
@@ -592,8 +598,8 @@ def split(
     elif proteins is not None and chosen.recipe != PHANNS:
         cluster = engine.cluster(everyone).cluster
     reasons = None
-    if learnt is not None:
-        related = relatives.training_relatives(ours, learnt, engine, settings, threads)
+    if training is not None:
+        related = training_relatives(ours, learnt, engine, settings, threads)
         reasons = reasons_of(everyone.ids, is_training, related)
     class_ = np.full(len(is_training), UNKNOWN_CLASS)
     class_[:n_own] = known.samples.true_class

@@ -24,9 +24,7 @@ class NoiseFloor:
     class_name: str | None  # The predicted class; None: all
     sample: str
     metric: str
-    # Whether relatives were taken to be right or wrong together, as far as their confidences
-    # allow; else every protein by itself. The truth lies between the two.
-    relatives_alike: bool
+    relatives_alike: bool  # Whether relatives were right or wrong together; the truth is between
     value: float  # Mean and quantiles of the simulated scores
     lower: float
     upper: float
@@ -39,12 +37,10 @@ class CalibrationTest:
     method: str  # The method
     class_name: str | None  # The predicted class; None: all
     test: str  # ``kolmogorov_smirnov``, ``kuiper`` or ``spiegelhalter``
-    # NaN where every confidence is 0 or 1 (for Spiegelhalter's also ½), so that there is no test.
-    statistic: float
+    statistic: float  # NaN where all confidences are 0 or 1 (for Spiegelhalter's also ½): no test
     p_value: float  # By random signs over clusters: valid with relatives
     p_adjusted: float  # The same, by Holm's rule over the classes; NaN over all
-    # By the asymptotic law for independent proteins; too small with relatives.
-    p_independent: float
+    p_independent: float  # By the law for independent proteins; too small with relatives
     power: float  # Chance to see, at 5 %, confidences that are five points off throughout
     n: int  # Proteins and clusters tested
     n_clusters: int
@@ -63,9 +59,7 @@ class Halves:
     n_second: Counts
     share_first: Numbers  # Weighted share right per bin; NaN where a bin is empty
     share_second: Numbers
-    # Mean of |first − second| over the bins that both fill, by their smaller count; NaN where
-    # there are none.
-    distance: float
+    distance: float  # Mean |first − second| of the bins that both fill, by the smaller count
 
 
 @dataclass(frozen=True)
@@ -127,9 +121,7 @@ class CurveFinding:
 
     method: str  # Whose it is
     class_name: str
-    # Whether the method's confidence depends on the top score alone; else the values are means
-    # over the proteins near each score.
-    is_function: bool
+    is_function: bool  # Of the top score alone; else values are means over the proteins near
     score: Numbers  # Where it was evaluated, ascending
     value: Numbers  # The confidence and its pointwise interval; NaN where there is none
     lower: Numbers
@@ -156,13 +148,9 @@ class Reliability:
     class_name: str | None  # The predicted class; None: all
     sample: str  # ``in_sample`` or ``held_out``
     bins: Bins  # Over the confidence
-    # Per bin, where the share would lie by chance were every confidence true and relatives right
-    # or wrong together (consistency band).
-    band_lower: Numbers = ()
+    band_lower: Numbers = ()  # Where it would lie by chance, relatives alike (consistency band)
     band_upper: Numbers = ()
-    # Kernel estimate of the share right, at evenly spaced confidences from 0 to 1; NaN where there
-    # is next to nothing.
-    curve: Numbers = ()
+    curve: Numbers = ()  # Kernel estimate of the share right, from 0 to 1; NaN: next to nothing
     counts: Counts = ()  # Proteins in fine bins of the confidence
 
 
@@ -238,16 +226,12 @@ class Results:
     scores_needed: tuple[ScoreNeeded, ...] = ()
     reliability: tuple[Reliability, ...] = ()
     metrics: tuple[MetricValue, ...] = ()
-    # Of all metrics from the reference; and of the main ones, held-out, for every pair of methods.
-    differences: tuple[Difference, ...] = ()
-    pairs: tuple[Difference, ...] = ()
+    differences: tuple[Difference, ...] = ()  # From the reference, of all metrics
+    pairs: tuple[Difference, ...] = ()  # Of the main ones, held-out, for every pair of methods
     floors: tuple[NoiseFloor, ...] = ()
     tests: tuple[CalibrationTest, ...] = ()
-    # The same by weight, as shares of the true class: the confusion matrix.
-    given_true: tuple[Numbers, ...] = ()
-    # As shares of the predicted class: the reverse confusion matrix, whose diagonal is the class-
-    # only confidence. NaN where a class is absent.
-    given_predicted: tuple[Numbers, ...] = ()
+    given_true: tuple[Numbers, ...] = ()  # By weight, as shares of the true class
+    given_predicted: tuple[Numbers, ...] = ()  # As shares of the predicted class; NaN: absent
     halves: tuple[Halves, ...] = ()
     counting: tuple[Counting, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -269,9 +253,7 @@ class ClassChoice:
     """What was chosen for one class."""
 
     class_name: str  # The predicted class
-    # The method (or all that are blended), and the candidates that the data cannot tell from the
-    # best.
-    chosen: tuple[str, ...]
+    chosen: tuple[str, ...]  # The method, or all that are blended; then those as good as the best
     rivals: tuple[str, ...]
     n: int  # Proteins and families that judged
     n_clusters: int
@@ -303,9 +285,7 @@ class SetClass:
     n: int  # Proteins and families of it
     n_clusters: int
     is_always_in: bool  # Whether too few families are known, so that the class stands in every set
-    # Share of held-out families' proteins whose set holds their class, every family counting once
-    # in its class, with its interval.
-    coverage: float
+    coverage: float  # Share whose set holds their class, every family counting once in its class
     lower: float
     upper: float
     coverage_proteins: float  # The same, every protein counting once
@@ -366,8 +346,7 @@ class StudySet:
     accuracy: float  # Of the classifier, on those held out
     methods: tuple[StudyMethod, ...]  # All methods
     mutations: Numbers = ()  # Shares of residues mutated; empty for sets that are no proteins
-    # Share of predictions that still name the class before mutation.
-    accuracy_at_mutations: Numbers = ()
+    accuracy_at_mutations: Numbers = ()  # Share that still name the class before mutation
     is_simulated: bool = False  # Whether its samples are made, and say nothing about nature
 
 
@@ -384,8 +363,7 @@ class DriftTest:
     """One test of the old calibration on the trove."""
 
     test: str  # ``kolmogorov_smirnov`` or ``spiegelhalter``
-    # Whether the old calibration was first corrected for the trove's own class frequencies.
-    is_corrected: bool
+    is_corrected: bool  # Whether corrected for the trove's own class frequencies
     statistic: float  # As in :class:`credence.findings.CalibrationTest`
     p_value: float
     p_adjusted: float
@@ -421,9 +399,7 @@ class DriftTruth:
     n_clusters_trove: int
     right_old: float  # Shares predicted to be in it
     right_trove: float
-    # Greatest distance of the distributions of the top score, that of wrong predictions taken as
-    # negative.
-    distance: float
+    distance: float  # Of the distributions of the top score, negative where wrong: the greatest
     p_value: float  # By exchanging whole families between the two
     p_adjusted: float
 
@@ -474,8 +450,7 @@ class ReleaseState:
     n_calibration: int  # Proteins that calibrate, right predictions among them, their families
     n_correct: int
     n_clusters: int
-    # What became of its trove, all outcomes; none for the first.
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()  # What became of its trove; none for the first
 
 
 @dataclass(frozen=True)
@@ -538,9 +513,7 @@ class ClassChange:
     # alone does not give the confidence, then `change` is of the mean over the newer release's
     # predictions of the class.
     score: float
-    # Of the confidence; None where one of the releases has no prediction of the class, or no
-    # proteins are at hand.
-    change: Change | None
+    change: Change | None  # Of the confidence; None without predictions or proteins
     share: Change | None  # Of the share right, whatever the score
     edges: Numbers  # Bins of the score
     right_before: Counts  # Predictions per bin
@@ -575,9 +548,7 @@ class MetricChange:
 
     class_name: str | None  # The predicted class; None: all
     metric: str  # Name in the registry of metrics
-    # ``old``: the older release's calibration proteins, cross-fitted in both; ``test``: the test
-    # group, which fitted neither.
-    sample: str
+    sample: str  # ``old``: calibration proteins, cross-fitted in both; ``test``: the test group
     before: float  # Means
     after: float
     lower: float  # Ends of the interval of after − before, over families
@@ -608,8 +579,7 @@ class ReleaseStep:
     level: float
     classes: tuple[ClassChange, ...]  # One per class
     metrics: tuple[MetricChange, ...] = ()  # Held-out, on the same proteins
-    # Proteins whose confidence was compared, and those moved by half a point or more.
-    n_compared: int = 0
+    n_compared: int = 0  # Proteins compared, and those moved by half a point or more
     n_moved: int = 0
     n_lightened: int = 0  # Old proteins that weigh less now, since relatives joined their families
     moved: tuple[Moved, ...] = ()  # Those that moved most
@@ -644,9 +614,7 @@ class ShiftClass:
     score_median: float  # Median score of the calibration proteins predicted; NaN without any
     confidence_before: float  # Confidence there, uncorrected and corrected
     confidence_after: float
-    # Least score from which on confidence is never below 90 %; NaN where there is none, or where
-    # the score alone does not give the confidence.
-    score_before: float
+    score_before: float  # From which on confidence stays above 90 %; NaN: nowhere
     score_after: float
     right: float  # Expected number of right predictions among those of the class
     right_lower: float
@@ -682,9 +650,7 @@ class ShiftFinding:
     n_cells: int
     compression_error: float  # Greatest change of a share that this makes, on a part of the set
     condition: float  # Condition number of P(predicted | true); NaN where it is singular
-    # Part of the estimated shift that is corrected for: what chance does not explain. 1 for a
-    # stated composition.
-    part_applied: float
+    part_applied: float  # Part of the estimated shift that chance does not explain; 1 where stated
     p_no_shift: float  # See :class:`credence.shift.diagnostics.Diagnostics`
     gap: float
     p_label_shift: float
@@ -694,8 +660,7 @@ class ShiftFinding:
     classes: tuple[ShiftClass, ...]  # One per class
     sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
-    # One per class that was predicted in calibration, where class and score give the confidence.
-    curves: tuple[ShiftCurve, ...] = ()
+    curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
 
 
 @dataclass(frozen=True)
@@ -725,9 +690,7 @@ class WhatIf:
     """
 
     method: str  # Whose curves these are
-    # Whether the method is a ratio of sums, so that re-weighting is all that fitting it anew would
-    # do; else its curve is moved by Bayes' rule.
-    is_exact: bool
+    is_exact: bool  # Whether re-weighting is all that a new fit does; else by Bayes' rule
     calibration_share: Numbers  # Share of each class in calibration
     score: Numbers  # The grid, ascending
     prior_weight: float  # See the notes
@@ -767,8 +730,7 @@ class NoveltyFinding:
     n_components: int  # Axes of the space
     explained: Numbers  # Share of the variance along the first two axes
     flag: float  # Novelty above which a protein is flagged
-    # Proteins; those with a place; those flagged; those at distance 0 of a calibration protein.
-    n: int
+    n: int  # Proteins; with a place; flagged; at distance 0 of a calibration protein
     n_placed: int
     n_flagged: int
     n_repeats: int
@@ -837,8 +799,7 @@ class EventFinding:
     n_true: int
     share: float  # Weighted share of the latter
     note: str = ""  # Why its probability is no forecast; empty where it is one
-    # Held-out, by forecaster; ``published`` is what tables carry.
-    metrics: tuple[MetricValue, ...] = ()
+    metrics: tuple[MetricValue, ...] = ()  # Held-out; ``published`` is what tables carry
     differences: tuple[Difference, ...] = ()  # Held-out, each forecaster minus ``published``
     reliability: tuple[Reliability, ...] = ()  # Of what is published, held-out
     tuned: tuple[TunedFinding, ...] = ()  # By forecaster
@@ -867,9 +828,7 @@ class EventsFinding:
     method: str  # The method of that confidence; empty: none was given
     features: tuple[FeatureFinding, ...]  # Of the registry
     events: tuple[EventFinding, ...]  # In the order asked for
-    # Held-out forecasts that contradicted another one by more than a thousandth, so that they were
-    # moved.
-    n_moved: int
+    n_moved: int  # Forecasts that contradicted another by over a thousandth, so were moved
     nll_before: float  # Mean over events of the held-out NLL, before and after that
     nll_after: float
     pooled: Pooled | None = None  # With two events or more
@@ -900,8 +859,7 @@ class Provenance:
     run: str  # Name of the run
     title: str  # What the page is called
     credence_version: str  # Version of the package
-    # Whether the inputs were simulated; stated wherever numbers are shown.
-    is_simulated: bool = False
+    is_simulated: bool = False  # Stated wherever numbers are shown
     inputs: tuple[InputFile, ...] = ()  # What was read
     settings: tuple[Setting, ...] = ()  # Every setting that can change a number
     versions: tuple[Setting, ...] = ()  # Python and the libraries that computed the numbers
@@ -924,9 +882,7 @@ class SplitClass:
     class_name: str  # The class
     n: int  # Proteins in groups, and their clusters
     n_clusters: int
-    # Part of the class that would have to move to be even, and how much of that whole clusters
-    # force.
-    deviation: float
+    deviation: float  # Part that would have to move to be even; the part that whole clusters force
     lower_bound: float
     n_examined: int  # Proteins audited, and those with a relative in another group
     n_crossing: int
@@ -950,9 +906,7 @@ class SplitGroup:
 
     name: str  # The group
     n: int  # Proteins
-    # Audited proteins by identity of the nearest protein elsewhere, per bin of
-    # `SplitFinding.edges`.
-    nearest: Counts
+    nearest: Counts  # Audited ones by identity of the nearest elsewhere, in bins of the edges
     n_alone: int  # Audited proteins that nothing elsewhere resembles beyond chance
 
 
@@ -971,9 +925,7 @@ class LargeCluster:
 
     cluster: str  # Its name
     n: int  # Its proteins
-    # Proteins that the cheapest cut would set aside, and those it would part off; 0 and 0 where
-    # none would leave two parts, or none was looked for.
-    price: int = 0
+    price: int = 0  # Proteins that the cheapest cut sets aside, and parts off; 0: none leaves two
     parted: int = 0
     is_searched: bool = True  # Whether a cut was looked for
 
@@ -1002,21 +954,15 @@ class SplitFinding:
     edges: Numbers  # Of the histograms of nearest identity
     worst: tuple[CrossingPair, ...] = ()  # The closest pairs in two groups
     apart: tuple[Apart, ...] = ()  # What was set aside
-    # Alignments as good as a relative's that chance gives two random proteins, at most; None:
-    # chance was not asked.
-    most_expected: float | None = 1e-6
-    # Proteins audited for pairs that reach identity and coverage with a score that chance may
-    # explain, and how many such pairs they have elsewhere.
-    n_counted: int = 0
+    most_expected: float | None = 1e-6  # Of alignments of random proteins; None: chance not asked
+    n_counted: int = 0  # Audited for pairs that chance may explain, and such pairs elsewhere
     n_by_chance: int = 0
     n_cut: int = 0  # Clusters larger than a group that were cut
     cut: str = "auto"  # Whether such clusters are cut: auto or never
     cut_limit: float = 0.02  # Share of the proteins that cutting may set aside
-    # Those larger than a group that were not cut, or not far enough.
-    whole: tuple[LargeCluster, ...] = ()
+    whole: tuple[LargeCluster, ...] = ()  # Not cut, or not far enough
     weigh: str = "proteins"  # What is counted to balance the groups: proteins or clusters
-    # Proteins set aside for relatives in two groups, and how many would have to be at least.
-    n_apart: int = 0
+    n_apart: int = 0  # Set aside for relatives in two groups; the least that would have to be
     n_least: int = 0
 
 
@@ -1070,17 +1016,13 @@ class Findings:
     chosen: str  # Name of the method whose confidences are given out
     results: Results  # What the evaluation gave
     use_sets: tuple[UseSet, ...] = ()  # Sets that were annotated
-    # What other stages have to say (proteins set aside, for example).
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()  # Of other stages (proteins set aside, for example)
     choices: tuple[MethodChoices, ...] = ()  # Of each `auto` that was fitted
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
     what_if: WhatIf | None = None  # What every class's curve would be at any composition
-    # The releases of the calibration set, and what each changed.
-    releases: ReleasesFinding | None = None
+    releases: ReleasesFinding | None = None  # Of the calibration set, and what each changed
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
-    # Events that were asked for, and how well they are forecast.
-    events: EventsFinding | None = None
-    # How far each use-set is from the calibration proteins.
-    novelties: tuple[NoveltyFinding, ...] = ()
+    events: EventsFinding | None = None  # Those asked for, and how well they are forecast
+    novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
     schema: str = field(default=SCHEMA, init=False)

@@ -26,7 +26,7 @@ from credence.app.options import (
 
 
 @stage_command(
-    "relatives.cluster_proteins",
+    "split.cluster_proteins",
     "cluster demo/proteins.fasta --training demo/training.fasta "
     "--relatives relatives.tsv --out clusters.tsv",
 )

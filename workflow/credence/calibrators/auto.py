@@ -12,6 +12,7 @@ import numpy as np
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.confidence import Confidence, Note, unknown
+from credence.findings import ChoiceTrial
 from credence.predictions import Booleans, Floats, Labelled, Predictions, Strings
 from credence.records import from_record
 from credence.settings import setting
@@ -21,16 +22,6 @@ from credence.settings import setting
 # because data are few claims an interval of its own form, which is too narrow.
 SCORE_REFERENCE, VECTOR_REFERENCE = "kernel", "logistic"
 SURE = 1e-15  # METHODS section 3: probabilities are clipped here in the NLL
-
-
-@dataclass(frozen=True)
-class Trial:
-    """How one candidate did on clusters it had not seen."""
-
-    method: str  # Name of the candidate
-    held_out_nll: float  # Mean negative log-likelihood, weighted
-    difference: float  # The same less the best candidate's, protein by protein
-    standard_error: float  # Of the difference, relatives taken together
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class Choice:
     interval: tuple[str, ...]
     n: int  # Proteins and clusters that judged
     n_clusters: int
-    trials: tuple[Trial, ...]  # All candidates, from simple to complex
+    trials: tuple[ChoiceTrial, ...]  # All candidates, from simple to complex
 
 
 def loss(confidence: Confidence, labelled: Labelled) -> Floats:
@@ -77,7 +68,7 @@ def choose(
     trials = []
     for name, values in losses.items():
         difference, error = paired(values[is_here] - losses[best][is_here], weight, cluster)
-        trials.append(Trial(name, means[name], difference, error))
+        trials.append(ChoiceTrial(name, means[name], difference, error))
     rivals = tuple(trial.method for trial in trials if trial.difference <= trial.standard_error)
     chosen = rivals if mode == "blend" else rivals[:1]
     return Choice(class_name, chosen, rivals, (), int(is_here.sum()), n_clusters, tuple(trials))

@@ -1,17 +1,32 @@
-"""Two releases beside each other: counts, curves, metrics, and every protein's confidence."""
+"""Two releases beside each other: counts, curves, metrics, and every protein's confidence.
+
+The newer release is fitted a second time with weights w[true class] that give
+it the class frequencies of the older one (METHODS section 6). What still
+differs from the older release is evidence; the rest of the change is
+composition: the same classes, mixed in other shares.
+
+Intervals draw whole families. A family that is in both releases has the same
+weight in both, so that what they share cancels; frequencies are taken as they
+are.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
 from credence.calibrators.crossfit import fold_of
+from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
+from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
-from credence.confidence import Confidence
+from credence.composition.adjusted import shifted
+from credence.draws import cluster_weights
 from credence.evaluation.curves import N_GRID, depends_on_score_alone
 from credence.evaluation.describing import parameters_of
 from credence.evaluation.evaluate import cross_fit
@@ -25,10 +40,11 @@ from credence.findings import (
     ReleaseStep,
 )
 from credence.metrics.pointwise import BRIER, NLL
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, Strings
+from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
 from credence.records import to_record
-from credence.releases.drift import OldSet, drawn_means, drift_of, interval
-from credence.releases.reweighting import ThreeSets, change_of, draws_at, share_change, three_sets
+from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval
+
+NONE = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +70,72 @@ class Comparison:
     resolution: float
     options: FitOptions = field(default_factory=FitOptions)  # Level and draws of the intervals
     n_signs: int = 999  # Draws for the p-values of the drift watch
+
+
+def at_older_shares(before: Labelled, after: Labelled) -> Labelled:
+    """Return the newer set at the older's class frequencies, without classes that this lacks."""
+    return shifted(after, class_weights(before, after))
+
+
+def draws_at(
+    calibrator: Calibrator, sample: ClassSample | None, score: float, options: FitOptions
+) -> tuple[Floats, float] | None:
+    """Return draws of the confidence at a score, and the families near it.
+
+    None without any, and for methods that are too slow to be fitted in every draw.
+    """
+    if sample is None or not isinstance(calibrator, ClasswiseCalibrator) or not options.n_draws:
+        return None
+    settings, masses = calibrator.settings, class_masses(sample)
+    n_near = float(np.interp(score, masses.support.score, masses.support.n))
+    if scarce_fallback(masses, options) is not None:
+        return share_draws(sample, options.n_draws), masses.effective_number
+    draw_values = getattr(settings, "draw_values", None)
+    if draw_values is not None:  # refits all draws at once
+        values = draw_values(sample, score, options.n_draws)
+    elif BY_NAME[calibrator.method].additive:
+        values = np.empty(options.n_draws)
+        at = np.array([score])
+        for draw in range(options.n_draws):
+            drawn = cluster_weights(sample.cluster_key, draw)[sample.cluster]
+            curve = settings.fit_curve(replace(sample, weight=sample.weight * drawn))
+            values[draw] = curve.value(at)[0]
+    else:
+        return None
+    return guarded(values[None], np.array([n_near]))[0], n_near
+
+
+def change_of(
+    points: Sequence[float], draws: Sequence[tuple[Floats, float] | None], options: FitOptions
+) -> Change:
+    """Return a change with its parts and their intervals."""
+    before, fixed, after = points
+
+    def bounds(first: int, second: int) -> tuple[float, float]:
+        one, other = draws[first], draws[second]
+        if one is None or other is None:
+            return NONE, NONE
+        n_near = np.array([min(one[1], other[1])])
+        low, high = expanded_quantiles((other[0] - one[0])[None], n_near, options)
+        difference = points[second] - points[first]
+        return min(float(low[0]), difference), max(float(high[0]), difference)
+
+    return Change(before, fixed, after, *bounds(0, 2), *bounds(0, 1), *bounds(1, 2))
+
+
+def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -> Change | None:
+    """Return what moved the share right of a class; None where that is not known."""
+    given = [sample for sample in samples if sample is not None]
+    if len(given) < len(samples):
+        return None
+    points = [sample.share_correct for sample in given]
+    draws = [
+        (share_draws(sample, options.n_draws), class_masses(sample).effective_number)
+        if options.n_draws
+        else None
+        for sample in given
+    ]
+    return change_of(points, draws, options)
 
 
 STILL = 0.005  # a confidence that moves by less than half a point stays
@@ -206,24 +288,25 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
 
 N_BINS = 50  # of the scores' histograms
 ROUNDING = 1e-12  # confidences nearer than this are the same
-NONE = float("nan")
 
 
 def class_changes(
-    older: ReleaseData, newer: ReleaseData, how: Comparison, sets: ThreeSets | None
+    older: ReleaseData, newer: ReleaseData, how: Comparison, at_older: Labelled | None
 ) -> tuple[ClassChange, ...]:
     """Return what changed for each predicted class."""
     samples: list[tuple[ClassSample | None, ...]] = [(None, None, None)] * len(how.class_names)
     fixed: Calibration | None = None
-    if sets is not None:
-        samples = sets.samples()
-        if sets.fixed.n_samples:
-            fixed = how.calibrator.fit(sets.fixed)
+    before, after = older.labelled, newer.labelled
+    if at_older is not None and before is not None and after is not None:
+        parts = (class_samples(part) for part in (before, at_older, after))
+        samples = list(zip(*parts, strict=True))
+        if at_older.n_samples:
+            fixed = how.calibrator.fit(at_older)
     three = (older.calibration, fixed, newer.calibration)
     found = []
     for class_ in range(len(how.class_names)):
         entry = _described(class_, older, newer, how, fixed, samples[class_])
-        if sets is not None and entry.is_touched:
+        if at_older is not None and entry.is_touched:
             share = share_change(samples[class_], how.options)
             score, change = _explained(class_, entry, samples[class_], three, newer.labelled, how)
             entry = replace(entry, share=share, score=score, change=change)
@@ -328,7 +411,7 @@ def _explained(
     if entry.grid:
         score = float(np.median(samples[0].score))
         asked, weight = _asked(how, class_, np.array([score])), np.ones(1)
-        draws = draws_at(how.calibrator, samples, score, how.options)
+        draws = [draws_at(how.calibrator, sample, score, how.options) for sample in samples]
     else:
         assert labelled is not None
         positives = labelled.take(labelled.predictions.predicted_class == class_)
@@ -345,44 +428,16 @@ N_FOLDS = 10
 MOST_MOVED = 20  # proteins named on the page
 
 
-@dataclass(frozen=True, eq=False)
-class ProteinChanges:
-    """Every protein's confidence before and after, those that moved most first."""
-
-    predictions: Predictions  # The proteins
-    before: Confidence  # Under the older and the newer calibration
-    after: Confidence
-    is_new: Booleans  # Whether each came with the newer release
-
-    def columns(self) -> dict[str, object]:
-        """Return the columns of the table."""
-        names = np.array(self.predictions.class_names, dtype=object)
-        score = self.predictions.top_score
-        return {
-            "id": self.predictions.ids,
-            "predicted_class": names[self.predictions.predicted_class],
-            "score": np.full(len(self.is_new), NONE) if score is None else score,
-            "before": self.before.value,
-            "before_lower": self.before.lower,
-            "before_upper": self.before.upper,
-            "after": self.after.value,
-            "after_lower": self.after.lower,
-            "after_upper": self.after.upper,
-            "change": self.after.value - self.before.value,
-            "is_new": np.where(self.is_new, "yes", "no").astype(object),
-        }
-
-
 def compare(
     older: ReleaseData, newer: ReleaseData, how: Comparison, asked: Predictions | None = None
-) -> tuple[ReleaseStep, ProteinChanges | None]:
-    """Return what changed from one release to another, and for every protein."""
+) -> tuple[ReleaseStep, dict[str, Any] | None]:
+    """Return what changed from one release to another, and a table of every protein."""
     proteins = _proteins(older, newer, asked)
     before, after = older.labelled, newer.labelled
-    sets: ThreeSets | None = None
+    at_older: Labelled | None = None
     found: dict[str, Any] = {}
     if before is not None and after is not None:
-        sets = three_sets(before, after)
+        at_older = at_older_shares(before, after)
         held_out = _held_out(before, how.calibrator, _fold(before))
         known = OldSet(before, older.calibration, held_out, how.calibrator)
         trove = after.take(~np.isin(after.predictions.ids, before.predictions.ids))
@@ -401,7 +456,7 @@ def compare(
         method=how.method,
         scale=float(how.scale),
         level=how.options.level,
-        classes=class_changes(older, newer, how, sets),
+        classes=class_changes(older, newer, how, at_older),
         **found,
     )
     return replace(step, sentences=step_sentences(step)), proteins
@@ -409,8 +464,8 @@ def compare(
 
 def _proteins(
     older: ReleaseData, newer: ReleaseData, asked: Predictions | None
-) -> ProteinChanges | None:
-    """Return the changes of all proteins, the greatest first, ties by id."""
+) -> dict[str, Any] | None:
+    """Return the columns of all proteins: the greatest change first, ties by id."""
     old: Strings | None = None
     if asked is None:
         if newer.labelled is None:
@@ -419,32 +474,40 @@ def _proteins(
         old = None if older.labelled is None else older.labelled.predictions.ids
     is_new = ~np.isin(asked.ids, asked.ids if old is None else old)
     before, after = (one.calibration.confidence(asked) for one in (older, newer))
-    size = np.nan_to_num(np.abs(after.value - before.value), nan=-1.0)
-    order = np.lexsort((asked.ids.astype(str), -size))
-    first, second = (
-        Confidence(*(part[order] for part in vars(one).values())) for one in (before, after)
-    )
-    return ProteinChanges(asked.take(order), first, second, is_new[order])
+    change, score = after.value - before.value, asked.top_score
+    columns = {
+        "id": asked.ids,
+        "predicted_class": np.array(asked.class_names, dtype=object)[asked.predicted_class],
+        "score": np.full(asked.n_samples, NONE) if score is None else score,
+        "before": before.value,
+        "before_lower": before.lower,
+        "before_upper": before.upper,
+        "after": after.value,
+        "after_lower": after.lower,
+        "after_upper": after.upper,
+        "change": change,
+        "is_new": np.where(is_new, "yes", "no").astype(object),
+    }
+    order = np.lexsort((asked.ids.astype(str), -np.nan_to_num(np.abs(change), nan=-1.0)))
+    return {name: column[order] for name, column in columns.items()}
 
 
-def _moved(proteins: ProteinChanges) -> dict[str, Any]:
+def _moved(proteins: Mapping[str, Any]) -> dict[str, Any]:
     """Return how many proteins moved, and which moved most."""
-    difference = np.abs(proteins.after.value - proteins.before.value)
-    n_moved = int((difference >= STILL).sum())
-    names, score = proteins.predictions.class_names, proteins.predictions.top_score
+    change = np.abs(proteins["change"])
+    n_moved = int((change >= STILL).sum())
     moved = tuple(
         Moved(
-            id=str(proteins.predictions.ids[row]),
-            predicted_class=names[proteins.predictions.predicted_class[row]],
-            score=NONE if score is None else float(score[row]),
-            before=float(proteins.before.value[row]),
-            after=float(proteins.after.value[row]),
-            is_new=bool(proteins.is_new[row]),
+            id=str(proteins["id"][row]),
+            predicted_class=proteins["predicted_class"][row],
+            score=float(proteins["score"][row]),
+            before=float(proteins["before"][row]),
+            after=float(proteins["after"][row]),
+            is_new=proteins["is_new"][row] == "yes",
         )
         for row in range(min(MOST_MOVED, n_moved))
     )
-    n_compared = int((~np.isnan(difference)).sum())
-    return {"n_compared": n_compared, "n_moved": n_moved, "moved": moved}
+    return {"n_compared": int((~np.isnan(change)).sum()), "n_moved": n_moved, "moved": moved}
 
 
 def _fold(labelled: Labelled) -> Integers:

@@ -25,7 +25,6 @@ from credence.findings import Drift, DriftClass, DriftTest, DriftTruth
 from credence.metrics.pointwise import negative_log_likelihood
 from credence.metrics.walk import DISTANCE, SPIEGELHALTER, holm
 from credence.predictions import Booleans, Floats, Integers, Labelled
-from credence.releases.reweighting import class_weights
 
 NAMED = 3  # true classes that are named; more are counted
 FEW = 10  # families: fewer cannot tell anything at 5 %
@@ -166,6 +165,20 @@ def _corrected(old: OldSet, fresh: Labelled) -> Floats | None:
     if moved.n_samples == 0:
         return None
     return old.calibrator.fit(moved).confidence(fresh.predictions).value
+
+
+def class_weights(before: Labelled, after: Labelled) -> Floats:
+    """Return w[true class] that gives the newer set the older's class frequencies.
+
+    NaN for classes that the newer set does not hold.
+    """
+    older, newer = (
+        np.bincount(part.true_class, weights=part.weight, minlength=part.predictions.n_classes)
+        for part in (before, after)
+    )
+    older, newer = older / older.sum(), newer / newer.sum()
+    held = newer > 0
+    return np.where(held, older / np.where(held, newer, 1.0), NONE)
 
 
 def _tests(

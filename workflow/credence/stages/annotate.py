@@ -63,23 +63,22 @@ PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 def annotate_tables(
     tables: Sequence[str],
     out: str,
-    *,
     calibration: str,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    shift: str | None = None,
-    events: str | None = None,
-    evidence: str | None = None,
-    novelty: str | None = None,
-    proteins: str | None = None,
-    vectors: str | None = None,
-    match: str = "first_word",
-    novelty_record: str | None = None,
-    name: str = "use",
-    part: str | None = None,
-    summary: str | None = None,
-    spreadsheet_safe: bool = False,
-    also: str | None = None,
+    format_: str | None,
+    spec_json: str,
+    shift: str | None,
+    events: str | None,
+    evidence: str | None,
+    novelty: str | None,
+    proteins: str | None,
+    vectors: str | None,
+    match: str,
+    novelty_record: str | None,
+    name: str,
+    part: str | None,
+    summary: str | None,
+    spreadsheet_safe: bool,
+    also: str | None,
 ) -> None:
     """Write the confidence of every prediction of tables, which are read piece by piece."""
     read_too = [shift, events, evidence, novelty, proteins, vectors, summary]
@@ -87,7 +86,12 @@ def annotate_tables(
     rows = None if part is None else _row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
-    newcomers = _newcomers(novelty, proteins, vectors, match, name)
+    newcomers = None
+    if novelty is not None:
+        newcomers = Newcomers(novelty, proteins, vectors, match, name)
+    elif proteins is not None or vectors is not None:
+        remedy = "Give what credence novelty wrote."
+        raise refuse("--novelty", "nothing says what is known.", remedy)
     events_file, known = _events(events, evidence, novelty)
     annotation = Annotation(file, shift_file, newcomers, events_file, known)
     stated = stated_spec(tables, format_, spec_json)
@@ -102,7 +106,11 @@ def annotate_tables(
             for path in filter(None, (out, also))
         ]
         for where, samples in stream_tables(tables, spec, progress.expect, rows):
-            samples = samples if newcomers is None else newcomers.located(samples)
+            if newcomers is not None:
+                places = newcomers.features.places(
+                    newcomers.reference.space, samples.predictions.ids
+                )
+                samples = replace(samples, predictions=replace(samples.predictions, places=places))
             require_match(file, samples.predictions, where)
             if shift_file is not None:
                 require_same(shift_file, file.method_spec, samples.predictions, str(shift))
@@ -116,7 +124,7 @@ def annotate_tables(
             progress.add(len(columns["id"]))
         n_samples = progress.done
     if novelty_record is not None:
-        write_json(Path(novelty_record), {} if newcomers is None else newcomers.record())
+        write_json(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
@@ -186,13 +194,7 @@ class Newcomers:
         self.reference = NOVELTY.read(Path(novelty)).reference
         self.features = Features(() if proteins is None else (proteins,), vectors, match)
         self.features.require_space(self.reference.space, novelty)
-        self._set = NovelSet(name, self.reference)
-
-    def located(self, samples: Samples) -> Samples:
-        """Return the samples with their places."""
-        predictions = samples.predictions
-        places = self.features.places(self.reference.space, predictions.ids)
-        return replace(samples, predictions=replace(predictions, places=places))
+        self.set = NovelSet(name, self.reference)
 
     def noted(
         self, predictions: Predictions, confidence: Confidence
@@ -209,26 +211,9 @@ class Newcomers:
         known = look.nearest >= 0
         nearest[known] = self.reference.ids[look.nearest[known]]
         names = np.array(predictions.class_names, dtype=object)[predictions.predicted_class]
-        self._set.add(predictions.ids, places, look, names, confidence.value)
+        self.set.add(predictions.ids, places, look, names, confidence.value)
         values = (look.novelty, look.distance, nearest, look.training_distance)
         return replace(confidence, note=note), dict(zip(NOVELTY_NAMES, values, strict=True))
-
-    def record(self) -> Any:
-        """Return what was found, for the page, as JSON data."""
-        return self._set.finding()
-
-
-def _newcomers(
-    novelty: str | None, proteins: str | None, vectors: str | None, match: str, name: str
-) -> Newcomers | None:
-    """Return the proteins of a use-set beside those known; None where none are."""
-    if novelty is not None:
-        return Newcomers(novelty, proteins, vectors, match, name)
-    if proteins is not None or vectors is not None:
-        raise refuse(
-            "--novelty", "nothing says what is known.", "Give what credence novelty wrote."
-        )
-    return None
 
 
 def _events(
@@ -275,17 +260,17 @@ def _row_range(part: str, tables: Sequence[str], summary: str | None) -> RowRang
 
 def gather_parts(parts: Sequence[str], out: str, also: str | None = None) -> None:
     """Join the tables of parts in their order, those of each ending by themselves."""
-    given = {path: Path(path).suffix for path in parts}
     wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
     require_other(wanted.values(), parts)
-    for path, suffix in given.items():
-        if suffix not in wanted:
+    own: dict[str, list[Path]] = {suffix: [] for suffix in wanted}
+    for path in map(Path, parts):
+        if path.suffix not in wanted:
             raise refuse(
-                path,
+                str(path),
                 "nothing that is to be written ends like this part.",
                 "Give --out or --also a name with the same ending.",
             )
-    own = {suffix: [Path(path) for path in parts if given[path] == suffix] for suffix in wanted}
+        own[path.suffix].append(path)
     for suffix, written in wanted.items():
         if not own[suffix]:
             raise refuse(written, f"no part ends in {suffix}.", "Give the parts of this table.")

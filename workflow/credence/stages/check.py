@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from credence.stages.reading import (
     with_labels,
 )
 from credence.tables.digests import sha256_of
-from credence.tables.fasta import Fasta, match_ids
+from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
 from credence.tables.joining import Census, census_of, take_census
 from credence.tables.propose import propose_formats
@@ -34,16 +34,15 @@ from credence.tables.writing import write_json
 
 def check_tables(
     tables: Sequence[str],
-    *,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    labelled: bool = False,
-    labels_json: str = "null",
-    proteins: str | None = None,
-    match: str = "first_word",
-    samples: str | None = None,
-    out: str | None = None,
-) -> Summary:
+    format_: str | None,
+    spec_json: str,
+    labelled: bool,
+    labels_json: str,
+    proteins: str | None,
+    match: str,
+    samples: str | None,
+    out: str | None,
+) -> None:
     """Return what tables hold, and print or write it; raise all that is wrong with them."""
     if samples is None and out is None and format_ is None and spec_json == "{}":
         proposals = propose_formats(Path(tables[0]))
@@ -67,7 +66,6 @@ def check_tables(
         click.echo(description(summary))
     for notice in census.notices():
         click.echo(f"{tables[0]}: {notice}.", err=True)
-    return summary
 
 
 def read_checked(
@@ -83,11 +81,12 @@ def read_checked(
     samples = None
     with gathering(problems):
         samples = read_set(tables, spec)
-    fasta = _fasta(proteins, match, problems)
+    ids_at = None
     if samples is not None:
         ids = np.concatenate([samples.predictions.ids, samples.unscored_ids])
-        lines = np.concatenate([samples.lines, samples.unscored_lines])
-        _match(ids, lines, tables[0], fasta, proteins, match, problems)
+        ids_at = ids, np.concatenate([samples.lines, samples.unscored_lines])
+    n_proteins = _match(proteins, match, tables[0], ids_at, problems)
+    if samples is not None:
         with gathering(problems):
             if labels is not None:
                 samples = with_labels(samples, tables[0], labels, proteins, match, spec)
@@ -95,7 +94,7 @@ def read_checked(
                 require_labels(samples, tables[0])
     raise_any(problems)
     assert samples is not None
-    inputs = _inputs(tables, samples.n_samples, proteins, fasta)
+    inputs = _inputs(tables, samples.n_samples, proteins, n_proteins)
     if labels is not None and labels.get("table") is not None:
         inputs.append(_input("labels", labels["table"]))
     return samples, tuple(inputs)
@@ -117,45 +116,41 @@ def count_checked(
 
     with gathering(problems):
         census = take_census(tables, spec, None if proteins is None else keep)
-    fasta = _fasta(proteins, match, problems)
+    ids_at = None
     if census is not None and pieces:
-        ids, lines = map(np.concatenate, zip(*pieces, strict=True))
-        _match(ids, lines, tables[0], fasta, proteins, match, problems)
+        ids, lines = zip(*pieces, strict=True)
+        ids_at = np.concatenate(ids), np.concatenate(lines)
+    n_proteins = _match(proteins, match, tables[0], ids_at, problems)
     raise_any(problems)
     assert census is not None
-    return census, tuple(_inputs(tables, census.n_samples, proteins, fasta))
-
-
-def _fasta(proteins: str | None, match: str, problems: list[Problem]) -> Fasta | None:
-    found: list[Fasta] = []
-    with gathering(problems):
-        found += [] if proteins is None else [read_proteins(proteins, match)]
-    return found[0] if found else None
+    return census, tuple(_inputs(tables, census.n_samples, proteins, n_proteins))
 
 
 def _match(
-    ids: Strings,
-    lines: Integers,
-    table: str,
-    fasta: Fasta | None,
     proteins: str | None,
     match: str,
+    table: str,
+    ids_at: tuple[Strings, Integers] | None,
     problems: list[Problem],
-) -> None:
-    """Add the ids that only one of table and proteins has to the problems."""
-    if fasta is not None and proteins is not None:
+) -> int:
+    """Return the number of proteins; add what is wrong with them and with ids to the problems."""
+    n_proteins = 0
+    if proteins is not None:
         with gathering(problems):
-            by: Any = match
-            match_ids(ids, fasta, by, table=table, proteins=proteins, table_lines=lines)
+            fasta = read_proteins(proteins, match)
+            n_proteins = fasta.n_proteins
+            if ids_at is not None:
+                ids, lines = ids_at
+                by: Any = match
+                match_ids(ids, fasta, by, table=table, proteins=proteins, table_lines=lines)
+    return n_proteins
 
 
 def _inputs(
-    tables: Sequence[str], n_samples: int, proteins: str | None, fasta: Fasta | None
+    tables: Sequence[str], n_samples: int, proteins: str | None, n_proteins: int
 ) -> list[InputFile]:
     inputs = [_input("scores", path, n_samples if len(tables) == 1 else None) for path in tables]
-    if proteins is not None and fasta is not None:
-        inputs.append(_input("proteins", proteins, fasta.n_proteins))
-    return inputs
+    return inputs + ([] if proteins is None else [_input("proteins", proteins, n_proteins)])
 
 
 def _input(role: str, path: str, n_rows: int | None = None) -> InputFile:
@@ -188,20 +183,12 @@ class Summary:
 
 def summarise(census: Census, inputs: tuple[InputFile, ...]) -> Summary:
     """Return what a set holds."""
+    same = {entry.name for entry in fields(Census)} & {entry.name for entry in fields(Summary)}
     return Summary(
-        n_samples=census.n_samples,
         n_classes=len(census.class_names),
-        n_networks=census.n_networks,
-        n_ties=census.n_ties,
-        scale=census.scale,
-        resolution=census.resolution,
-        is_distribution=census.is_distribution,
-        class_names=census.class_names,
-        n_true=census.n_true,
-        n_predicted=census.n_predicted,
         n_unlabelled=census.n_samples - sum(census.n_true),
-        n_unscored=census.n_unscored,
         inputs=inputs,
+        **{name: getattr(census, name) for name in same},
     )
 
 

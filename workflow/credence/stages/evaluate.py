@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -21,10 +21,8 @@ from credence.evaluation.evaluate import cross_fit, metric_columns
 from credence.evaluation.judging import Stated
 from credence.evaluation.notices import plural
 from credence.findings import (
-    ChoiceTrial,
     ClassChoice,
     Findings,
-    InputFile,
     MethodChoices,
     MethodFinding,
     Notice,
@@ -61,6 +59,7 @@ from credence.tables.stage_files import (
 )
 from credence.tables.writing import check_table_ending, write_json, write_table
 
+CHOICE = [entry.name for entry in fields(ClassChoice)]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
 
 
@@ -68,20 +67,19 @@ def evaluate_tables(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
     calibrations: Sequence[str],
-    format_: str | None = None,
-    spec_json: str = "{}",
-    groups: str | None = None,
-    clusters: str | None = None,
-    held_out: Sequence[str] = (),
-    novelty: str | None = None,
-    chosen: str | None = None,
-    summary: str | None = None,
-    attached: Sequence[str] = (),
-    resample: Literal["cluster", "row"] = "cluster",
-    metrics: str | None = None,
-) -> Findings:
+    format_: str | None,
+    spec_json: str,
+    groups: str | None,
+    clusters: str | None,
+    held_out: Sequence[str],
+    novelty: str | None,
+    chosen: str | None,
+    summary: str | None,
+    attached: Sequence[str],
+    resample: Literal["cluster", "row"],
+    metrics: str | None,
+) -> None:
     """Judge calibrations of labelled tables and write what was found."""
     inputs = [*tables, *calibrations, *held_out, groups, clusters, novelty, summary]
     require_other((out, metrics), inputs)
@@ -93,14 +91,18 @@ def evaluate_tables(
     used = _judged_set(tables, spec, files, novelty, groups, clusters, settings)
     before = _read_held_out(held_out, files, used.labelled, _facts(settings))
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
-    provenance = replace(found.provenance, inputs=_files_read(summary, attached))
-    found = replace(found, provenance=provenance, notices=_set_aside(used.set_aside))
+    base = () if summary is None else read_summary(Path(summary)).inputs
+    added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
+    found = replace(
+        found,
+        provenance=replace(found.provenance, inputs=(*base, *added)),
+        notices=_set_aside(used.set_aside),
+    )
     write_json(Path(out), found)
     if metrics is not None:
         write_table(Path(metrics), metric_columns(found.results))
     n_folds = settings.evaluation.folds
     click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.", err=True)
-    return found
 
 
 def judge_calibrations(
@@ -131,14 +133,26 @@ def judge_calibrations(
         sets = None
     return Findings(
         provenance=Provenance(
-            run="", title="", credence_version=__version__, inputs=(), versions=_versions()
+            run="",
+            title="",
+            credence_version=__version__,
+            versions=(
+                Setting("Python", platform.python_version()),
+                *(Setting(name, version(name)) for name in LIBRARIES),
+            ),
         ),
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
-        notices=(),
         choices=tuple(
-            _choices(name, file.calibration)
+            MethodChoices(
+                name,
+                tuple(
+                    ClassChoice(**{key: getattr(choice, key) for key in CHOICE})
+                    for choice in file.calibration.choices
+                ),
+                tuple(SkippedCandidate(*entry) for entry in file.calibration.skipped.items()),
+            )
             for name, file in files.items()
             if isinstance(file.calibration, AutoCalibration)
         ),
@@ -151,12 +165,11 @@ def crossfit_tables(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
     calibration: str,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    groups: str | None = None,
-    clusters: str | None = None,
+    format_: str | None,
+    spec_json: str,
+    groups: str | None,
+    clusters: str | None,
 ) -> None:
     """Write what the method of a calibration says of each protein that did not fit it."""
     require_other((out,), [*tables, calibration, groups, clusters])
@@ -273,46 +286,11 @@ def _method_finding(name: str) -> MethodFinding:
     )
 
 
-def _choices(name: str, calibration: AutoCalibration) -> MethodChoices:
-    return MethodChoices(
-        name,
-        tuple(
-            ClassChoice(
-                choice.class_name,
-                choice.chosen,
-                choice.rivals,
-                choice.n,
-                choice.n_clusters,
-                tuple(
-                    ChoiceTrial(
-                        trial.method, trial.held_out_nll, trial.difference, trial.standard_error
-                    )
-                    for trial in choice.trials
-                ),
-            )
-            for choice in calibration.choices
-        ),
-        tuple(SkippedCandidate(*entry) for entry in calibration.skipped.items()),
-    )
-
-
-def _versions() -> tuple[Setting, ...]:
-    """Return the versions of Python and of the libraries that compute."""
-    libraries = tuple(Setting(name, version(name)) for name in LIBRARIES)
-    return (Setting("Python", platform.python_version()), *libraries)
-
-
-def _files_read(summary: str | None, attached: Sequence[str]) -> tuple[InputFile, ...]:
-    base = () if summary is None else read_summary(Path(summary)).inputs
-    added = (entry for path in attached for entry in read_attach_summary(Path(path)).inputs)
-    return (*base, *added)
-
-
 def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:
     return tuple(
         Notice(
             "set aside",
-            f"{count} protein{'' if count == 1 else 's'} of the calibration set "
+            f"{plural(count, 'protein')} of the calibration set "
             f"{'is' if count == 1 else 'are'} not used: {reason}.",
         )
         for reason, count in reasons.items()

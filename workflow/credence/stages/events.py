@@ -18,7 +18,7 @@ from credence.events.features import EventEvidence
 from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.rules import parse_rule
 from credence.predictions import Predictions
-from credence.problems import InputError, Problem, nearest, refuse
+from credence.problems import Problem, nearest, raise_any, refuse
 from credence.stages.reading import (
     calibration_set,
     in_order_of_ids,
@@ -44,15 +44,14 @@ def learn_events(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    groups: str | None = None,
-    clusters: str | None = None,
-    calibration: str | None = None,
-    evidence: str | None = None,
-    novelty: str | None = None,
-) -> EventsFile:
+    format_: str | None,
+    spec_json: str,
+    groups: str | None,
+    clusters: str | None,
+    calibration: str | None,
+    evidence: str | None,
+    novelty: str | None,
+) -> None:
     """Learn how probable events are, judge it, and write both."""
     require_other((out,), [*tables, calibration, evidence, novelty, groups, clusters])
     asked = settings.events
@@ -71,28 +70,18 @@ def learn_events(
     known, near = _with_evidence(known, evidence, novelty, tables[0], is_near_asked)
     model, finding = study_events(labelled, known, events, options, calibrators)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
-    file = EventsFile(method, names, scale, finding, model, near)
-    EVENTS.write(Path(out), file)
+    EVENTS.write(Path(out), EventsFile(method, names, scale, finding, model, near))
     count = f"{len(events)} event{'' if len(events) == 1 else 's'}"
     click.echo(
         f"Wrote {out}: {count}, {labelled.n_samples} proteins, {asked.folds} folds.", err=True
     )
-    return file
 
 
 def event_options(settings: Settings) -> EventOptions:
     """Return how events are learnt and judged."""
     events, of = settings.events, settings.calibration
-    return EventOptions(
-        events.forecaster,
-        events.compare,
-        events.without,
-        events.agree,
-        events.folds,
-        of.min_positives,
-        of.level,
-        of.draws,
-    )
+    learnt = (events.forecaster, events.compare, events.without, events.agree, events.folds)
+    return EventOptions(*learnt, of.min_positives, of.level, of.draws)
 
 
 def _require_known(asked: EventsSettings) -> None:
@@ -117,8 +106,7 @@ def _require_known(asked: EventsSettings) -> None:
         for name, value in asked.rules.items()
         if not isinstance(value, str)
     ]
-    if problems:
-        raise InputError(problems)
+    raise_any(problems)
     if not asked.ask and not asked.groups and not asked.rules:
         raise refuse("--ask", "no event is asked for.", "Give --ask, --named or --rules.")
 
@@ -130,18 +118,18 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
     if asked.admissible:
         rule = parse_rule(asked.admissible, "--admissible")
         rule.require_columns(names, "--admissible", None)
-    if predictions.scores is None:
-        problems = [
+    remedy = "Ask for predicted_class, each_class or named groups."
+    raise_any(
+        [
             Problem(
                 "--ask",
                 f"{event.name!r} needs the score of every class, and the table gives the best.",
-                "Ask for predicted_class, each_class or named groups.",
+                remedy,
             )
             for event in events
-            if event.n_best > 1 or event.rule
+            if predictions.scores is None and (event.n_best > 1 or event.rule)
         ]
-        if problems:
-            raise InputError(problems)
+    )
     return events
 
 
@@ -154,8 +142,7 @@ def _method(
     file = read_calibration(Path(calibration))
     require_match(file, predictions, where)
     method = parse_method(file.method_spec, calibration)
-    if lacking := need_problems(method.text, method.needs, predictions, where):
-        raise InputError(lacking)
+    raise_any(need_problems(method.text, method.needs, predictions, where))
     quick = FitOptions(options.min_positives, options.level, 0)
     return file.method_spec, {file.method_spec: method.build(quick)}
 

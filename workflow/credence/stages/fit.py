@@ -45,15 +45,14 @@ def fit_tables(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    scale: float | None = None,
-    labels: str | None = None,
-    groups: str | None = None,
-    clusters: str | None = None,
-    novelty: str | None = None,
-) -> CalibrationFile:
+    format_: str | None,
+    spec_json: str,
+    scale: float | None,
+    labels: str | None,
+    groups: str | None,
+    clusters: str | None,
+    novelty: str | None,
+) -> None:
     """Fit one method to labelled tables and write the calibration."""
     given = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
     require_other((out,), given)
@@ -76,7 +75,6 @@ def fit_tables(
     if file.counts["relatives"] == RELATIVES_UNKNOWN:
         click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
     click.echo(f"Wrote {out}: {file.method_spec}, from {file.counts['n']} proteins.", err=True)
-    return file
 
 
 def fit_calibration(chosen: CalibrationSet, settings: Settings, where: str) -> CalibrationFile:

@@ -20,6 +20,8 @@ def describe_methods() -> list[dict[str, Any]]:
 
 def describe(method: Any) -> dict[str, Any]:
     """Return what a user has to know of a method, as JSON data."""
+    conditional = method.conditional_laws
+    promised = {*method.laws, *conditional}
     offered = [law for law in Law if law.name not in COMMON_LAWS]
     return {
         "name": method.name,
@@ -39,15 +41,9 @@ def describe(method: Any) -> dict[str, Any]:
         ],
         "laws_promised": [law.value for law in offered if law in method.laws],
         "laws_promised_with_settings": {
-            law.value: _differing(method.conditional_laws[law])
-            for law in offered
-            if law in method.conditional_laws
+            law.value: _differing(conditional[law]) for law in offered if law in conditional
         },
-        "laws_not_promised": [
-            law.value
-            for law in offered
-            if law not in method.laws and law not in method.conditional_laws
-        ],
+        "laws_not_promised": [law.value for law in offered if law not in promised],
     }
 
 
@@ -78,11 +74,10 @@ def lines_of(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _range(setting: Mapping[str, Any]) -> str:
-    words = list(setting["choices"])
-    low, high = setting["low"], setting["high"]
     if isinstance(setting["default"], bool):
-        words = ["true", "false"]
-    elif low is not None and high is not None:
+        return "true or false"
+    words, low, high = list(setting["choices"]), setting["low"], setting["high"]
+    if low is not None and high is not None:
         words.append(f"{low:g} to {high:g}")
     elif low is not None:
         words.append(f"at least {low:g}")

@@ -10,14 +10,7 @@ import numpy as np
 
 from credence.novelty.reference import build
 from credence.problems import refuse
-from credence.stages.reading import (
-    Features,
-    calibration_set,
-    read_set,
-    require_features,
-    require_other,
-    stated_spec,
-)
+from credence.stages.reading import Features, calibration_set, read_set, require_other, stated_spec
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import NOVELTY, NoveltyFile
@@ -27,16 +20,15 @@ def learn_novelty(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    groups: str | None = None,
-    clusters: str | None = None,
-    proteins: Sequence[str] = (),
-    vectors: str | None = None,
-    match: str = "first_word",
-    training: str | None = None,
-) -> NoveltyFile:
+    format_: str | None,
+    spec_json: str,
+    groups: str | None,
+    clusters: str | None,
+    proteins: Sequence[str],
+    vectors: str | None,
+    match: str,
+    training: str | None,
+) -> None:
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
     files = [*tables, *proteins, *filter(None, (groups, clusters, vectors, training))]
     require_other((out,), files)
@@ -45,7 +37,7 @@ def learn_novelty(
     predictions, true_class = samples.predictions, samples.true_class
     assert true_class is not None
     features = Features(proteins, vectors, match)
-    require_features(features, labelled.predictions.ids, tables[0])
+    features.require(labelled.predictions.ids, tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
     if space.n_components < 1:
         raise refuse(
@@ -53,11 +45,8 @@ def learn_novelty(
         )
     trained = None
     if training is not None:
-        other = (
-            Features((training,), None, match)
-            if vectors is None
-            else Features((), training, match)
-        )
+        sequences, others = ((training,), None) if vectors is None else ((), training)
+        other = Features(sequences, others, match)
         other.require_space(space, features.where)
         trained = other.places(space, other.ids)
     cluster = dict(zip(labelled.predictions.ids, labelled.cluster, strict=True))
@@ -84,4 +73,3 @@ def learn_novelty(
         + ".",
         err=True,
     )
-    return file

@@ -13,7 +13,7 @@ import numpy as np
 from credence.novelty.reference import Reference
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
-from credence.problems import InputError, Problem, gathering, raise_any, refuse
+from credence.problems import Problem, gathering, raise_any, refuse
 from credence.relatives.pack import kind_of
 from credence.stages.settings import TABLE_KEYS
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
@@ -46,24 +46,17 @@ def table_spec(
 ) -> TableSpec:
     """Return how tables are read: as stated, or as the one format that fits."""
     known = f"Known are: {', '.join(TABLE_KEYS)}."
-    raise_any(
-        [
-            Problem("--spec", "unknown setting.", known, None, name)
-            for name in settings
-            if name not in TABLE_KEYS
-        ]
-    )
-    raise_any(
-        [
-            Problem("--spec", f"{value!r} is no value for it.", f"Give {key.words}.", None, name)
-            for name, value in settings.items()
-            for key in [TABLE_KEYS[name]]
-            if value is not None
-            and not (
-                isinstance(value, key.kinds) and isinstance(value, bool) == (key.kinds is bool)
-            )
-        ]
-    )
+    unknown, wrong = [], []
+    for name, value in settings.items():
+        key = TABLE_KEYS.get(name)
+        if key is None:
+            unknown.append(Problem("--spec", "unknown setting.", known, None, name))
+        elif value is not None and not (
+            isinstance(value, key.kinds) and isinstance(value, bool) == (key.kinds is bool)
+        ):
+            what = f"{value!r} is no value for it."
+            wrong.append(Problem("--spec", what, f"Give {key.words}.", None, name))
+    raise_any(unknown or wrong)
     values = dict(settings)
     stated = values.pop("format", None)
     name = format_ or stated or proposed_format(Path(paths[0]))
@@ -119,17 +112,12 @@ def proposed_format(path: Path) -> str:
     if len(names) == 1:
         click.echo(f"{path}: read as {names[0]} ({proposals[0].reason}).", err=True)
         return names[0]
+    what = f"several formats fit this table: {', '.join(names)}."
+    remedy = f"Name one: --format {names[0]}." if names else ""
     if not names:
-        raise refuse(
-            str(path),
-            "no format fits this table.",
-            'Name its columns: --format wide --spec \'{"columns": {"id": …}}\'.',
-        )
-    raise refuse(
-        str(path),
-        f"several formats fit this table: {', '.join(names)}.",
-        f"Name one: --format {names[0]}.",
-    )
+        what = "no format fits this table."
+        remedy = 'Name its columns: --format wide --spec \'{"columns": {"id": …}}\'.'
+    raise refuse(str(path), what, remedy)
 
 
 def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:
@@ -152,17 +140,17 @@ def require_labels(samples: Samples, where: str) -> None:
             "the table has no true classes.",
             "Give labels: a table of id and label, or a pattern for FASTA headers.",
         )
-    unknown = np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
-    if len(unknown):
-        raise InputError(
+    raise_any(
+        [
             Problem(
                 where,
                 f"{samples.predictions.ids[row]!r} has no true class.",
                 "Give it one, or remove its row.",
                 int(samples.lines[row]),
             )
-            for row in unknown
-        )
+            for row in np.flatnonzero(samples.true_class == UNKNOWN_CLASS)
+        ]
+    )
 
 
 def calibration_set(
@@ -217,7 +205,10 @@ def weighted(labelled: Labelled, weights: str) -> Labelled:
     """Return proteins of which each counts one, or each cluster where `weights` is cluster."""
     if weights != "cluster":
         return labelled
-    return labelled.reweighted(one_per_cluster(labelled.cluster))
+    _, codes, sizes = np.unique(
+        labelled.cluster.astype(str), return_inverse=True, return_counts=True
+    )
+    return labelled.reweighted(1.0 / sizes[codes])
 
 
 def counts_of(labelled: Labelled) -> dict[str, int]:
@@ -232,16 +223,6 @@ def counts_of(labelled: Labelled) -> dict[str, int]:
 def in_order_of_ids(labelled: Labelled) -> Labelled:
     """Return the same proteins by the order of their ids, so that sums round alike."""
     return labelled.take(np.argsort(labelled.predictions.ids.astype(str), kind="stable"))
-
-
-def one_per_cluster(cluster: Strings) -> Floats:
-    """Return the weight of each protein where every cluster counts one.
-
-    >>> one_per_cluster(np.array(["a", "a", "b"], dtype=object)).tolist()
-    [0.5, 0.5, 1.0]
-    """
-    _, codes, sizes = np.unique(cluster.astype(str), return_inverse=True, return_counts=True)
-    return np.asarray(1.0 / sizes[codes], dtype=np.float64)
 
 
 def rows_of(ids: Strings, where: str, known: Strings, table: str) -> Any:
@@ -267,9 +248,8 @@ def training_ids(training: Strings, calibration: Strings) -> Strings:
     ['a', 'training:b']
     """
     taken = set(calibration)
-    names = np.empty(len(training), dtype=object)
-    names[:] = [TRAINING_PREFIX + id_ if id_ in taken else id_ for id_ in training]
-    return names
+    names = [TRAINING_PREFIX + id_ if id_ in taken else id_ for id_ in training]
+    return np.array(names, dtype=object)
 
 
 def with_labels(
@@ -336,22 +316,33 @@ class Features:
         names = self._sequences if self._vectors is None else self._vectors.row_of
         return [id_ in names for id_ in ids]
 
+    def require(self, ids: Strings, where: str) -> None:
+        """Refuse proteins that calibrate and have no features."""
+        remedy = "Add the protein there or remove this row."
+        raise_any(
+            [
+                Problem(where, f"{id_!r} is not in {self.where}.", remedy)
+                for id_, is_known in zip(ids, self.known(ids), strict=True)
+                if not is_known
+            ]
+        )
+
+    def _of(self, ids: Strings) -> Any:
+        if self._vectors is not None:
+            return self._vectors.of(ids)
+        return np.array([self._sequences[id_] for id_ in ids], dtype=object)
+
     def space(self, ids: Strings, n_components: int) -> Space:
         """Return the space of some proteins."""
-        if self._vectors is not None:
-            return fit_vectors(self._vectors.of(ids), n_components)
-        sequences = np.array([self._sequences[id_] for id_ in ids], dtype=object)
-        return fit_composition(sequences, n_components)
+        fit = fit_composition if self._vectors is None else fit_vectors
+        return fit(self._of(ids), n_components)
 
     def places(self, space: Space, ids: Strings) -> Floats:
         """Return the places of proteins; NaN where there are no features."""
         answer = np.full((len(ids), space.n_components), np.nan)
         rows = np.flatnonzero(self.known(ids))
-        if self._vectors is not None:
-            answer[rows] = space.place(self._vectors.of(ids[rows]))
-        else:
-            sequences = np.array([self._sequences[id_] for id_ in ids[rows]], dtype=object)
-            answer[rows] = space.of_sequences(sequences)
+        place = space.of_sequences if self._vectors is None else space.place
+        answer[rows] = place(self._of(ids[rows]))
         return answer
 
     def require_space(self, space: Space, where: str) -> None:
@@ -359,13 +350,10 @@ class Features:
         if space.kind != self.kind:
             option = "--vectors" if space.kind == "vectors" else "--proteins"
             raise refuse(where, f"its space is one of {space.kind}.", f"Give {option}.")
-        if self._vectors is not None and self._vectors.values.shape[1] != space.n_features:
-            raise refuse(
-                self.where,
-                f"its vectors have {self._vectors.values.shape[1]} numbers, those of {where} "
-                f"{space.n_features}.",
-                "Give vectors of the same kind.",
-            )
+        n_numbers = space.n_features if self._vectors is None else self._vectors.values.shape[1]
+        if n_numbers != space.n_features:
+            what = f"its vectors have {n_numbers} numbers, those of {where} {space.n_features}."
+            raise refuse(self.where, what, "Give vectors of the same kind.")
 
 
 def with_places(samples: Samples, novelty: str | None) -> Samples:
@@ -378,34 +366,16 @@ def with_places(samples: Samples, novelty: str | None) -> Samples:
     return replace(samples, predictions=replace(predictions, places=places))
 
 
-def require_features(features: Features, ids: Strings, where: str) -> None:
-    """Refuse proteins that calibrate and have no features."""
-    known = features.known(ids)
-    missing = [id_ for id_, is_known in zip(ids, known, strict=True) if not is_known]
-    if missing:
-        raise InputError(
-            Problem(
-                where,
-                f"{id_!r} is not in {features.where}.",
-                "Add the protein there or remove this row.",
-            )
-            for id_ in missing
-        )
-
-
 def json_settings(text: str, option: str) -> Mapping[str, Any]:
     """Return the settings that an option gives as JSON."""
+    like = 'like {"format": "phanns"}.'
     try:
         settings = json.loads(text)
     except json.JSONDecodeError as error:
-        raise refuse(
-            option, f"{text!r} is not JSON.", 'Write settings like {"format": "phanns"}.'
-        ) from error
-    if settings is None:
-        return {}
-    if not isinstance(settings, dict):
-        raise refuse(option, f"{text!r} is no settings.", 'Write them like {"format": "phanns"}.')
-    return settings
+        raise refuse(option, f"{text!r} is not JSON.", f"Write settings {like}") from error
+    if settings is not None and not isinstance(settings, dict):
+        raise refuse(option, f"{text!r} is no settings.", f"Write them {like}")
+    return settings or {}
 
 
 def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> None:

@@ -69,18 +69,17 @@ REBUILD = "Derive the release again: credence run."
 def record_release(
     name: str,
     out: str,
-    *,
     samples: str,
     groups: str,
     calibration: str,
-    number: int = 0,
-    date: str | None = None,
-    parent: str | None = None,
-    samples_format: str | None = None,
-    summary: str | None = None,
-    attached: str | None = None,
-    publish: str | None = None,
-) -> Release:
+    number: int,
+    date: str | None,
+    parent: str | None,
+    samples_format: str | None,
+    summary: str | None,
+    attached: str | None,
+    publish: str | None,
+) -> None:
     """Write the record of a release, and what is published of it."""
     require_other((out,), [parent, samples, groups, calibration, summary, attached])
     trove = None if attached is None else read_attach_summary(Path(attached))
@@ -108,7 +107,6 @@ def record_release(
             with open_output(folder / target) as handle:
                 handle.write(Path(source).read_bytes())
     click.echo(f"Wrote {out}: {release.counts.n_calibration} proteins calibrate.", err=True)
-    return release
 
 
 def _release_counts(samples: str, format_: str | None, groups: str) -> ReleaseCounts:
@@ -137,17 +135,16 @@ def _places(samples: Samples, where: Path, groups: Path) -> tuple[Any, Any]:
 def compare_releases(
     older: str,
     newer: str,
-    *,
-    table: str | None = None,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    method: str | None = None,
-    classes: str | None = None,
-    page: str | None = None,
-    record: str | None = None,
-    spreadsheet_safe: bool = False,
-    out: str | None = None,
-) -> ReleaseStep:
+    table: str | None,
+    format_: str | None,
+    spec_json: str,
+    method: str | None,
+    classes: str | None,
+    page: str | None,
+    record: str | None,
+    spreadsheet_safe: bool,
+    out: str | None,
+) -> None:
     """Write what changed from one release to another: tables, a page, a record."""
     written = [path for path in (out, classes, page, record) if path is not None]
     _require_outputs(written)
@@ -181,7 +178,7 @@ def compare_releases(
     step, proteins = compare(release_data(first), release_data(second), how, asked)
     if out is not None:
         assert proteins is not None
-        write_table(Path(out), proteins.columns(), spreadsheet_safe=spreadsheet_safe)
+        write_table(Path(out), proteins, spreadsheet_safe=spreadsheet_safe)
     if classes is not None:
         write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
@@ -193,7 +190,6 @@ def compare_releases(
     for sentence in step.sentences:
         click.echo(sentence, err=True)
     click.echo(f"Wrote {', '.join(written)}.", err=True)
-    return step
 
 
 def _require_outputs(written: list[str]) -> None:

@@ -345,6 +345,12 @@ SECTIONS: dict[str, type[Any]] = {
     entry.name: entry.default_factory  # type: ignore[misc]
     for entry in fields(Settings)
 }
+
+
+def _names(section: type[Any], *but: str) -> tuple[str, ...]:
+    return tuple(entry.name for entry in fields(section) if entry.name not in but)
+
+
 _COUNTED = ("weights", "min_positives")
 _FITTED = (*_COUNTED, "level", "draws")
 _RELATED = ("engine", "identity", "coverage", "chance")
@@ -352,24 +358,13 @@ _RELATED = ("engine", "identity", "coverage", "chance")
 # results as they are, so its rule is not run again.
 USES: dict[str, dict[str, tuple[str, ...]]] = {
     "cluster": {"clustering": _RELATED, "split": ("both_sides",)},
-    "split": {
-        "clustering": ("identity", "coverage", "chance"),
-        "split": tuple(entry.name for entry in fields(SplitSettings)),
-    },
+    "split": {"clustering": ("identity", "coverage", "chance"), "split": _names(SplitSettings)},
     "attach": {"clustering": _RELATED, "split": ("both_sides",)},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
     "evaluate": {"calibration": _FITTED, "evaluation": ("folds",)},
-    "shift": {
-        "calibration": _COUNTED,
-        "shift": tuple(entry.name for entry in fields(ShiftSettings)),
-    },
-    "events": {
-        "calibration": _FITTED,
-        "events": tuple(
-            entry.name for entry in fields(EventsSettings) if entry.name != "evidence"
-        ),
-    },
+    "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
+    "events": {"calibration": _FITTED, "events": _names(EventsSettings, "evidence")},
     "novelty": {"novelty": ("components", "flag")},
     "two_sets": {"calibration": _COUNTED},
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,7 @@ from credence.composition.what_if import curves_of
 from credence.draws import keys_of
 from credence.findings import ShiftFinding
 from credence.predictions import Labelled, Predictions
-from credence.problems import InputError, nearest, refuse
+from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.reading import (
     as_calibrated,
@@ -68,21 +70,20 @@ def shift_tables(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
     samples: str,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    samples_format: str | None = None,
-    samples_spec: str = "{}",
-    groups: str | None = None,
-    clusters: str | None = None,
-    calibration: str | None = None,
-    method: str | None = None,
-    name: str = "",
-    record: str | None = None,
-    also: str | None = None,
-    spreadsheet_safe: bool = False,
-) -> ShiftFinding:
+    format_: str | None,
+    spec_json: str,
+    samples_format: str | None,
+    samples_spec: str,
+    groups: str | None,
+    clusters: str | None,
+    calibration: str | None,
+    method: str | None,
+    name: str,
+    record: str | None,
+    also: str | None,
+    spreadsheet_safe: bool,
+) -> None:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
     inputs = [*tables, samples, groups, clusters, calibration]
     require_other((out, also, record), inputs)
@@ -110,8 +111,14 @@ def shift_tables(
         names, scale = labelled.predictions.class_names, float(labelled.predictions.scale)
         file = ShiftFile(found.method, names, scale, found, adjusted)
         SHIFT.write(Path(record), file)
-    _report(out, found)
-    return found
+    largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
+    click.echo(
+        f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
+        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration.",
+        err=True,
+    )
+    for sentence in (*found.remarks, *found.sentences):
+        click.echo(sentence, err=True)
 
 
 def shift_options(settings: Settings) -> FitOptions:
@@ -157,26 +164,23 @@ def _summed(
     labelled: Labelled, parts: Iterable[tuple[str, Samples]], wanted: str, where: str
 ) -> tuple[Estimator, CalibrationSample, UseSample, float]:
     """Return estimator, both sets summed up, and what gathering rows changes in shares."""
-    found: tuple[Estimator, CalibrationSample, Predictions] | None = None
-    use: UseSample | None = None
-    for table, samples in parts:
-        part = samples.predictions
-        if found is None:
-            both = has_vectors(labelled.predictions) and has_vectors(part)
-            estimator = estimator_for(wanted, both)
-            found = estimator, calibration_sample(labelled, estimator.needs.is_vector), part
-        estimator, sample, first = found
-        if sample.model is not None and not has_vectors(part):
-            raise refuse(
-                table,
-                f"{estimator.name!r} needs the score of every class.",
-                "Give --estimator bbse_hard.",
-            )
-        genome = None if samples.genome is None else keys_of(samples.genome)
-        summed = use_sample(part, sample.model, genome=genome)
-        use = summed if use is None else together(use, summed)
-    if found is None or use is None:
+    rest = iter(parts)
+    head = next(rest, None)
+    if head is None:
         raise refuse(where, "no protein has scores.", "Give a table with scores.")
+    first = head[1].predictions
+    both = has_vectors(labelled.predictions) and has_vectors(first)
+    estimator = estimator_for(wanted, both)
+    sample = calibration_sample(labelled, estimator.needs.is_vector)
+
+    def summed(table: str, samples: Samples) -> UseSample:
+        if sample.model is not None and not has_vectors(samples.predictions):
+            what = f"{estimator.name!r} needs the score of every class."
+            raise refuse(table, what, "Give --estimator bbse_hard.")
+        genome = None if samples.genome is None else keys_of(samples.genome)
+        return use_sample(samples.predictions, sample.model, genome=genome)
+
+    use = reduce(together, starmap(summed, chain([head], rest)))
     return estimator, sample, use, compression_error(sample, first, use, estimator)
 
 
@@ -208,9 +212,7 @@ def _method(
     if calibration is None:
         chosen = parse_method(method or CalibrationSettings().method, "--method")
         require_correctable(chosen, "--method")
-        problems = need_problems(chosen.text, chosen.needs, labelled.predictions, where)
-        if problems:
-            raise InputError(problems)
+        raise_any(need_problems(chosen.text, chosen.needs, labelled.predictions, where))
         return chosen, chosen.build(options).fit(labelled)
     file = read_calibration(Path(calibration))
     chosen = parse_method(file.method_spec, calibration)
@@ -263,15 +265,3 @@ def composition_table(found: ShiftFinding) -> CompositionTable:
 
     fields = ("class_name", "calibration_share", "share", "lower", "upper", "weight", "applied")
     return CompositionTable(*map(column, fields))
-
-
-def _report(out: str, found: ShiftFinding) -> None:
-    """Say what was found."""
-    largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
-    click.echo(
-        f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
-        f"{largest.share:.3f} for {largest.calibration_share:.3f} in calibration.",
-        err=True,
-    )
-    for sentence in (*found.remarks, *found.sentences):
-        click.echo(sentence, err=True)

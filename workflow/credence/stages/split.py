@@ -1,7 +1,8 @@
-"""The stage `split`: whole clusters into groups, each protein with a role."""
+"""The stages `cluster` and `split`: clusters of relatives, and whole clusters into groups."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,13 @@ from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.proteins import Proteins, join
 from credence.records import to_record
-from credence.relatives.cdhit import phanns_groups
+from credence.relatives.across import relatives_in
+from credence.relatives.all_engines import build_engine
+from credence.relatives.cdhit import parse_clstr, phanns_groups
+from credence.relatives.graph import ClusteringEngine, GraphEngine
+from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.pack import CALIBRATION, TEST
+from credence.relatives.pairs import Thresholds
 from credence.relatives.strict import Split, SplitOptions, split, split_by_recipe
 from credence.stages.reading import (
     read_proteins,
@@ -25,10 +31,11 @@ from credence.stages.reading import (
     require_other,
     rows_of,
     stated_spec,
+    training_ids,
 )
-from credence.stages.relatives import read_training, thresholds_of
 from credence.stages.settings import Settings, SplitSettings
 from credence.tables.contract import (
+    Clusters,
     Groups,
     RelativesTable,
     read_clusters,
@@ -36,27 +43,105 @@ from credence.tables.contract import (
     write_contract,
 )
 from credence.tables.fasta import match_ids
+from credence.tables.text import lines_of
 from credence.tables.writing import write_json
 
 PHANNS = "phanns"
+
+
+def cluster_proteins(
+    proteins: str,
+    out: str,
+    settings: Settings,
+    training: str | None,
+    match: str,
+    clstr: str | None,
+    relatives: str | None,
+    threads: int,
+    timeout: float | None,
+) -> None:
+    """Write which proteins are relatives, with each other and with training."""
+    if relatives is not None and training is None:
+        raise refuse(
+            "--relatives", "there is no training set.", "Give --training, or leave it out."
+        )
+    require_other((out, relatives), [proteins, training, clstr])
+    ours = read_proteins(proteins, match)
+    learnt = read_training(training, match, ours)
+    everything = join([ours, learnt])
+    thresholds = thresholds_of(settings)
+    engine: ClusteringEngine = (
+        _given(clstr, everything, match)
+        if clstr is not None
+        else build_engine(settings.clustering.engine, thresholds, threads, timeout)
+    )
+    found = engine.cluster(everything)
+    if relatives is not None:
+        pairs = training_relatives(ours, learnt, engine, settings, threads)
+        write_contract(Path(relatives), pairs)
+        click.echo(f"Wrote {relatives}: {len(pairs.ids)} with a relative in training.", err=True)
+    table = Clusters(
+        everything.ids, found.cluster, found.representative, found.identity, found.coverage
+    )
+    write_contract(Path(out), table)
+    sizes = Counter(found.cluster.tolist())
+    largest = max(sizes.values(), default=0)
+    share = 100.0 * largest / max(everything.n_proteins, 1)
+    click.echo(
+        f"Wrote {out}: {everything.n_proteins} proteins, {len(sizes)} clusters; "
+        f"the largest has {largest} ({share:.1f} %).",
+        err=True,
+    )
+
+
+def training_relatives(
+    ours: Proteins, learnt: Proteins, engine: ClusteringEngine, settings: Settings, threads: int
+) -> RelativesTable:
+    """Return the closest training relative of each protein that has one."""
+    finder = engine.finder if isinstance(engine, GraphEngine) else ExactFinder(threads)
+    pairs = relatives_in(ours, learnt, finder, thresholds_of(settings), threads)
+    names = ours.ids[pairs.first], learnt.ids[pairs.second]
+    return RelativesTable(*names, pairs.identity, pairs.coverage)
+
+
+def thresholds_of(settings: Settings) -> Thresholds:
+    """Return from where on two proteins are relatives."""
+    chosen = settings.clustering
+    return Thresholds(chosen.identity, chosen.coverage, settings.split.both_sides, chosen.chance)
+
+
+def read_training(path: str | None, match: str, beside: Proteins) -> Proteins:
+    """Return what a classifier learnt from, under names that no protein beside it has."""
+    if path is None:
+        return join([])
+    learnt = read_proteins(path, match)
+    return Proteins(training_ids(learnt.ids, beside.ids), learnt.sequences)
+
+
+def _given(clstr: str, proteins: Proteins, match: str) -> GivenEngine:
+    """Return clusters that CD-HIT made before."""
+    ids, names = parse_clstr(lines_of(Path(clstr)), clstr, whole_header=match == "full")
+    missing = proteins.ids[~np.isin(proteins.ids.astype(str), ids.astype(str))]
+    remedy = "Cluster all proteins."
+    raise_any([Problem(clstr, f"{id_!r} is in none of its clusters.", remedy) for id_ in missing])
+    return GivenEngine(ids, names)
 
 
 def split_tables(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
-    format_: str | None = None,
-    spec_json: str = "{}",
-    clusters: str | None = None,
-    training: str | None = None,
-    relatives: str | None = None,
-    proteins: str | None = None,
-    match: str = "first_word",
-    threads: int = 1,
-    summary: str | None = None,
-    asked: Collection[str] = (),
-) -> SplitFinding:
+    format_: str | None,
+    spec_json: str,
+    clusters: str | None,
+    training: str | None,
+    relatives: str | None,
+    proteins: str | None,
+    match: str,
+    threads: int,
+    summary: str | None,
+    asked: Collection[str],
+) -> None:
     """Write the group and the role of each protein of labelled tables.
 
     `asked` names the settings of the section split that the user wrote on the command
@@ -91,7 +176,6 @@ def split_tables(
     roles, counts = np.unique(table.role.astype(str), return_counts=True)
     message = ", ".join(f"{count} {role}" for role, count in zip(roles, counts, strict=True))
     click.echo(f"Wrote {out}: {message}.", err=True)
-    return finding
 
 
 def split_proteins(

@@ -62,14 +62,13 @@ def study_two_sets(
     tables: Sequence[str],
     out: str,
     settings: Settings,
-    *,
     methods: Sequence[str],
-    format_: str | None = None,
-    spec_json: str = "{}",
-    scale: float | None = None,
-    groups: str | None = None,
-    clusters: str | None = None,
-    draws: int = 50,
+    format_: str | None,
+    spec_json: str,
+    scale: float | None,
+    groups: str | None,
+    clusters: str | None,
+    draws: int,
 ) -> None:
     """Fit methods on one half and measure them on both, many times; write the medians."""
     require_other((out,), [*tables, groups, clusters])
@@ -115,15 +114,14 @@ def study_two_sets(
 
 def study_novelty(
     out: str,
-    *,
     methods: Sequence[str],
-    proteins: str | None = None,
-    labels: str | None = None,
-    clusters: str | None = None,
-    left_out: str | None = None,
-    families: int = 2600,
-    seed: int = 1,
-    open_sets: bool = True,
+    proteins: str | None,
+    labels: str | None,
+    clusters: str | None,
+    left_out: str | None,
+    families: int,
+    seed: int,
+    open_sets: bool,
 ) -> None:
     """Ask methods for confidences about noise; write a page, its tables and its findings."""
     names = tuple(dict.fromkeys(parse_method(name, "--method").text for name in methods))
@@ -251,13 +249,13 @@ def _inputs_table(study: NoveltyStudy) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def _mutations_table(study: NoveltyStudy) -> dict[str, Any]:
+def _mutations_table(study: NoveltyStudy) -> dict[str, list[Any]]:
     rows = [
-        (entry.name, method.name, part, entry.accuracy_at_mutations[place], value)
+        (entry.name, method.name, *at)
         for entry in study.sets
         for method in entry.methods
-        for place, (part, value) in enumerate(
-            zip(entry.mutations, method.at_mutations, strict=True)
+        for at in zip(
+            entry.mutations, entry.accuracy_at_mutations, method.at_mutations, strict=True
         )
     ]
     names = ("set", "method", "replaced", "share_right", "mean_confidence")

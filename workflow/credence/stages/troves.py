@@ -38,8 +38,8 @@ from credence.stages.reading import (
     rows_of,
     table_spec,
 )
-from credence.stages.relatives import read_training, thresholds_of
 from credence.stages.settings import Settings, Trove
+from credence.stages.split import read_training, thresholds_of
 from credence.tables.contract import Groups, read_clusters, read_groups, write_contract
 from credence.tables.digests import sha256_of
 from credence.tables.joining import concatenate
@@ -96,23 +96,22 @@ def attach_tables(
     name: str,
     out: str,
     settings: Settings,
-    *,
     samples_file: str,
     groups_file: str,
-    spec_json: str = "{}",
-    labels_json: str = "null",
-    fasta: str | None = None,
-    match: str = "first_word",
-    sha256_json: str = "{}",
-    samples_format: str | None = None,
-    proteins: str | None = None,
-    proteins_match: str = "first_word",
-    added: Sequence[str] = (),
-    training: str | None = None,
-    clusters: Sequence[str] = (),
-    trove_clusters: str | None = None,
-    threads: int = 1,
-) -> AttachSummary:
+    spec_json: str,
+    labels_json: str,
+    fasta: str | None,
+    match: str,
+    sha256_json: str,
+    samples_format: str | None,
+    proteins: str | None,
+    proteins_match: str,
+    added: Sequence[str],
+    training: str | None,
+    clusters: Sequence[str],
+    trove_clusters: str | None,
+    threads: int,
+) -> None:
     """Attach a trove to a set whose proteins stay as they are, and write the release's tables."""
     base = read_set((samples_file,), table_spec((samples_file,), samples_format, {}))
     require_labels(base, samples_file)
@@ -166,7 +165,6 @@ def attach_tables(
             "see whether the table is of the version that is calibrated.",
             err=True,
         )
-    return summary
 
 
 def _sequences(ids: Strings, files: Sequence[tuple[str, str]]) -> Strings:

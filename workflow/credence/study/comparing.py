@@ -255,10 +255,8 @@ def _each(
     sequences: Strings, ids: Strings, kind: str, one: Callable[[str, np.random.Generator], str]
 ) -> Strings:
     stream = int(keys_of([kind])[0])
-    return np.array(
-        [
-            one(sequence, np.random.default_rng([stream, int(key)]))
-            for sequence, key in zip(sequences, keys_of(ids), strict=True)
-        ],
-        dtype=object,
+    drawn = (
+        one(sequence, np.random.default_rng([stream, int(key)]))
+        for sequence, key in zip(sequences, keys_of(ids), strict=True)
     )
+    return np.array(list(drawn), dtype=object)
