@@ -26,8 +26,7 @@ import pandas as pd
 
 from credence.draws import encode_clusters, uniform
 from credence.predictions import Floats, Integers, Labelled, from_scores, label
-from credence.sets.conformal import SetOptions, fit_sets
-from credence.sets.coverage import family_weights
+from credence.sets.conformal import SetOptions, family_weights, fit_sets
 from credence.simulate import WorldSettings, draw_labelled
 from report import write_section
 

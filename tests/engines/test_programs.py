@@ -13,10 +13,10 @@ import pytest
 
 from credence.problems import InputError
 from credence.proteins import Proteins
-from credence.relatives import diamond, mmseqs, programs
+from credence.relatives import cdhit_diamond, mmseqs, programs
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
-from credence.relatives.cdhit import CdHitEngine, parse_clstr, phanns_groups
+from credence.relatives.cdhit_diamond import CdHitEngine, parse_clstr, phanns_groups
 from credence.relatives.mmseqs import MmseqsFinder, release_of
 from credence.relatives.pairs import Thresholds
 from credence.simulate.sequences import codes, mutated, written
@@ -169,7 +169,7 @@ def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
         (None, "DIAMOND is not installed."),
         (path, "diamond version 0.9.24 is too old."),
     ):
-        monkeypatch.setattr(diamond.shutil, "which", lambda name, found=found: found)
+        monkeypatch.setattr(cdhit_diamond.shutil, "which", lambda name, found=found: found)
         with pytest.raises(InputError) as caught:
             engine.cluster(PROTEINS)
         assert str(caught.value) == (
@@ -182,7 +182,7 @@ def test_a_diamond_that_is_absent_or_too_old_is_told_with_what_installs_it(
 def test_an_absent_cd_hit_is_told_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch, scratch: Path
 ) -> None:
-    monkeypatch.setattr("credence.relatives.cdhit.shutil.which", lambda name: None)
+    monkeypatch.setattr("credence.relatives.cdhit_diamond.shutil.which", lambda name: None)
     with pytest.raises(InputError) as caught:
         CdHitEngine().cluster(PROTEINS)
     assert str(caught.value) == (
@@ -349,7 +349,9 @@ def test_cd_hit_and_phanns_recipe_give_every_protein_a_place() -> None:
 
 
 def test_cd_hit_is_not_asked_for_what_it_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("credence.relatives.cdhit.shutil.which", lambda name: "/bin/cd-hit")
+    monkeypatch.setattr(
+        "credence.relatives.cdhit_diamond.shutil.which", lambda name: "/bin/cd-hit"
+    )
     with pytest.raises(InputError) as caught:
         CdHitEngine(identity=0.3).cluster(PROTEINS)
     assert str(caught.value) == (

@@ -29,7 +29,6 @@ from credence.tables.stage_files import (
     NoveltyFile,
     ShiftFile,
     require_same,
-    require_same_events,
 )
 
 FEATURES = ("top_score", "event_score", "predicted_class")
@@ -101,7 +100,7 @@ def _use_shift(path: Path, known: Labelled) -> None:
 
 def _use_events(path: Path, known: Labelled) -> None:
     file = EVENTS.read(path)
-    require_same_events(file, "kernel", known.predictions, str(path))
+    require_same(file, "kernel", known.predictions, str(path))
     weight = np.arange(1.0, known.predictions.n_classes + 1.0)
     mix = Mix(weight, np.full(known.n_samples, 0.5))
     for stated in file.model.probabilities(file.model.evidence(known.predictions), None, mix):

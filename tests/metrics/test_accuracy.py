@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from credence.metrics.metric import Judged
-from credence.metrics.pointwise import ACCURACY
+from credence.metrics.metric import ACCURACY, Judged
 
 
 def test_it_is_the_weighted_share_right_whatever_the_confidence() -> None:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from credence.metrics.metric import Judged
-from credence.metrics.pointwise import BRIER
+from credence.metrics.metric import BRIER, Judged
 
 
 def test_two_points_by_hand() -> None:

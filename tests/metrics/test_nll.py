@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from credence.metrics.metric import Judged
-from credence.metrics.pointwise import NLL, is_clipped, negative_log_likelihood
+from credence.metrics.metric import NLL, Judged, is_clipped, negative_log_likelihood
 
 # METHODS section 3, worked example: ten scores and what turned out.
 SCORES = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])

@@ -12,8 +12,7 @@ from credence.findings import Findings, SetClass, SetsFinding
 from credence.records import from_record, to_record
 from credence.report.blocks import Folded, Paragraph, TableBlock
 from credence.report.sections import sets as sets_section
-from credence.sets.conformal import SetOptions, fit_sets
-from credence.sets.coverage import family_weights, judge_sets
+from credence.sets.conformal import SetOptions, family_weights, fit_sets, judge_sets
 from set_worlds import NAMES, world
 
 NAN = float("nan")

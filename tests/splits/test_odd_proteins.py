@@ -10,7 +10,7 @@ import pytest
 from credence.proteins import Proteins
 from credence.relatives.audit import audit
 from credence.relatives.pairs import Thresholds
-from credence.relatives.strict import STRICTNESS, Split, SplitOptions, split
+from credence.relatives.strict import Split, SplitOptions, split
 from credence.simulate.sequences import codes, mutated, written
 
 RELATIVES = Thresholds()
@@ -103,7 +103,7 @@ def test_one_protein_is_a_group_of_one() -> None:
     assert (found.audit.n_examined, found.audit.n_crossing) == (1, 0)
 
 
-@pytest.mark.parametrize("strict", STRICTNESS)
+@pytest.mark.parametrize("strict", ["report", "join", "set_aside"])
 def test_where_all_proteins_are_related_what_was_asked_for_is_done(strict: str) -> None:
     rng = np.random.default_rng(5)
     texts = [written(mutated(codes(LONG), 0.8, rng)) for _ in range(12)]

@@ -13,13 +13,11 @@ from credence.tables import contract
 from credence.tables.contract import (
     CONFIDENCE_NAMES,
     Clusters,
-    CompositionTable,
     Confidences,
     Groups,
     Metrics,
     confidence_columns,
     read_clusters,
-    read_composition,
     read_confidences,
     read_groups,
     read_metrics,
@@ -66,14 +64,6 @@ EXAMPLES: list[tuple[Any, Any]] = [
             texts("kernel", "kernel"), texts("all", "HTJ"), texts("in_sample", "held_out"),
             texts("nll", "nll"), np.array([0.3, NAN]), np.array([-0.2, NAN]), np.array([0.4, NAN]),
             np.array([1000, 0]),
-        ),
-    ),
-    (
-        read_composition,
-        CompositionTable(
-            texts("HTJ", "Other"), np.array([0.1, 0.9]), np.array([0.3, NAN]),
-            np.array([0.2, NAN]), np.array([1 / 3, NAN]), np.array([3.0, NAN]),
-            np.array([0.25, NAN]),
         ),
     ),
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.app.stage import run_stage
+from credence.app.commands import run_stage
 from credence.problems import InputError
 from credence.tables import digests
 from credence.tables.digests import KnownDigests, sha256_of

@@ -46,7 +46,7 @@ COMMANDS: dict[str, str] = {
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
 PLACES = {"unlock": "lock.command", "demo": "run.demo"} | {
-    name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor", "stage")
+    name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")
 }
 
 

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -342,7 +343,8 @@ def _stated(path: str, word: str) -> str:
 
 def programs() -> tuple[Program, ...]:
     """Return the programs to look for; their modules need packages that may be absent."""
-    from credence.relatives import cdhit, diamond, mmseqs
+    from credence.relatives import cdhit_diamond as others
+    from credence.relatives import mmseqs
 
     def find_mmseqs() -> str | None:
         try:
@@ -354,15 +356,13 @@ def programs() -> tuple[Program, ...]:
         release = mmseqs.release_of(stated)
         return stated.strip()[:MOST_SHOWN] if release is None else f"release {release}", release
 
-    def finder(name: str) -> Callable[[], str | None]:
-        return lambda: shutil.which(name)
-
     return (
         Program("mmseqs", "MMseqs2", find_mmseqs, "version", read_mmseqs,
                 mmseqs.OLDEST, mmseqs.REMEDY),
-        Program("diamond", "DIAMOND", finder("diamond"), "version", _version,
-                diamond.OLDEST, diamond.REMEDY),
-        Program("cdhit", "CD-HIT", finder("cd-hit"), "-h", _version, 0, cdhit.REMEDY),
+        Program("diamond", "DIAMOND", partial(shutil.which, "diamond"), "version", _version,
+                others.OLDEST, others.DIAMOND_REMEDY),
+        Program("cdhit", "CD-HIT", partial(shutil.which, "cd-hit"), "-h", _version, 0,
+                others.CDHIT_REMEDY),
     )  # fmt: skip
 
 

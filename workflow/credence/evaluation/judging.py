@@ -29,7 +29,7 @@ from credence.evaluation.measures import (
 )
 from credence.evaluation.ratios import MIN_CLUSTERS
 from credence.findings import Difference, MetricValue, NoiseFloor
-from credence.metrics import pointwise
+from credence.metrics import metric as pointwise
 from credence.metrics.all_metrics import BY_NAME, METRICS
 from credence.metrics.metric import Judged, Metric
 from credence.predictions import Booleans, Floats, Integers, Labelled

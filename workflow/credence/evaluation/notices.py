@@ -9,7 +9,7 @@ import numpy as np
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.findings import ClassCount, Notice, Reliability
-from credence.metrics import pointwise
+from credence.metrics import metric as pointwise
 from credence.predictions import Floats, Labelled
 
 # With ten bins and 95 % intervals, three or more are off by chance once in 87 times.

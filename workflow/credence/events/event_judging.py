@@ -34,8 +34,7 @@ from credence.findings import (
     TunedFinding,
 )
 from credence.metrics.binned import CALIBRATION, WIDTH
-from credence.metrics.metric import Judged
-from credence.metrics.pointwise import negative_log_likelihood
+from credence.metrics.metric import Judged, negative_log_likelihood
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from credence.metrics import binned, pointwise, smooth
+from credence.metrics import binned, metric, smooth
 from credence.metrics.metric import Metric
 
 METRICS: tuple[Metric, ...] = (
-    pointwise.NLL,
-    pointwise.BRIER,
-    pointwise.ACCURACY,
+    metric.NLL,
+    metric.BRIER,
+    metric.ACCURACY,
     binned.ECE,
     binned.ECE2,
     binned.ECE_COUNT,

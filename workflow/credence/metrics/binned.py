@@ -30,8 +30,11 @@ def bin_of(values: Floats, edges: Floats) -> Integers:
     >>> bin_of(np.array([0.0, 0.5, 0.51, 2.0, np.nan]), np.array([0.0, 0.5, 1.0])).tolist()
     [0, 0, 1, 1, -1]
     """
-    position = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
-    return np.where(np.isnan(values), -1, position).astype(np.int64)
+    position = np.searchsorted(edges, values, side="left")
+    position -= 1  # in place: values may be millions
+    np.clip(position, 0, len(edges) - 2, out=position)
+    position[np.isnan(values)] = -1
+    return position
 
 
 def equal_width(values: Floats, n_bins: int) -> Integers:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from credence.relatives.cdhit import CdHitEngine
-from credence.relatives.diamond import DiamondFinder
+from credence.relatives.cdhit_diamond import CdHitEngine, DiamondFinder
 from credence.relatives.graph import ClusteringEngine, Finder, GraphEngine
 from credence.relatives.kmers import ExactFinder, KmerEngine
 from credence.relatives.mmseqs import MmseqsFinder

@@ -126,7 +126,6 @@ def _greedy(nodes: Integers, n_rows: int) -> Booleans:
 
 
 Strictness = Literal["report", "join", "set_aside"]
-STRICTNESS: tuple[Strictness, ...] = ("report", "join", "set_aside")
 Cutting = Literal["auto", "never"]
 MOST_ROUNDS = 20
 

@@ -39,7 +39,7 @@ from credence.findings import (
     ReleaseState,
     ReleaseStep,
 )
-from credence.metrics.pointwise import BRIER, NLL
+from credence.metrics.metric import BRIER, NLL
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
 from credence.records import to_record
 from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval

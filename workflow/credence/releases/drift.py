@@ -22,7 +22,7 @@ from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights, encode_clusters, uniform
 from credence.evaluation.calibration_tests import calibration_tests
 from credence.findings import Drift, DriftClass, DriftTest, DriftTruth
-from credence.metrics.pointwise import negative_log_likelihood
+from credence.metrics.metric import negative_log_likelihood
 from credence.metrics.walk import DISTANCE, SPIEGELHALTER, holm
 from credence.predictions import Booleans, Floats, Integers, Labelled
 

@@ -33,7 +33,7 @@ from credence.findings import (
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.releases.files import read_attach_summary
-from credence.sets.coverage import judge_sets
+from credence.sets.conformal import judge_sets
 from credence.settings import setting_rules
 from credence.stages.check import read_summary
 from credence.stages.fit import fit_options

@@ -18,7 +18,7 @@ from credence.proteins import Proteins, join
 from credence.records import to_record
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
-from credence.relatives.cdhit import parse_clstr, phanns_groups
+from credence.relatives.cdhit_diamond import parse_clstr, phanns_groups
 from credence.relatives.graph import ClusteringEngine, GraphEngine
 from credence.relatives.kmers import ExactFinder, GivenEngine
 from credence.relatives.pack import CALIBRATION, TEST

@@ -627,13 +627,6 @@ def read_metrics(path: Path) -> Metrics:
     return read.fill(Metrics)
 
 
-def read_composition(path: Path) -> CompositionTable:
-    """Return the composition of a table, checked."""
-    read = read_columns(path, columns_of(CompositionTable))
-    _check_interval(read, "use_share")
-    return read.fill(CompositionTable)
-
-
 def _check_interval(
     read: ReadTable, name: str, lower_name: str = "lower", upper_name: str = "upper"
 ) -> None:

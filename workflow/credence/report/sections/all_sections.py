@@ -9,7 +9,6 @@ from credence.report import blocks as page
 from credence.report.sections import (
     by_class,
     events,
-    glossary,
     measuring,
     methods,
     mistakes,
@@ -39,7 +38,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     releases.section,
     measuring.notices,
     splits.section,
-    glossary.section,
+    overview.glossary,
     publish.section,
 )
 

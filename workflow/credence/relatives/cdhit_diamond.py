@@ -1,11 +1,12 @@
-"""CD-HIT: greedy clusters, for comparison with what was done before.
+"""Programs that users may have: CD-HIT, for comparison with what was done before, and DIAMOND.
 
-A protein joins the first representative that it resembles, so relatives often
+In CD-HIT a protein joins the first representative that it resembles, so relatives often
 end up in different clusters: the audit says how many.
 
 References
 ----------
 Fu et al. 2012, doi 10.1093/bioinformatics/bts565.
+Buchfink, Reuter & Drost 2021, doi 10.1038/s41592-021-01101-x.
 """
 
 from __future__ import annotations
@@ -24,8 +25,14 @@ from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins
 from credence.relatives.graph import Clustering, Graph
-from credence.relatives.pairs import distinct, no_pairs
-from credence.relatives.programs import run_program, scratch_folder, write_texts
+from credence.relatives.pairs import Pairs, Thresholds, distinct, no_pairs
+from credence.relatives.programs import (
+    largest_evalue,
+    read_hits,
+    run_program,
+    scratch_folder,
+    write_texts,
+)
 
 MEMBER = re.compile(r"\d+\s+(\d+)(?:aa|nt), >(.*)\.\.\. (\*|at .*)$")
 CLSTR_REMEDY = "Give the .clstr file as cd-hit wrote it."
@@ -76,7 +83,7 @@ def parse_clstr(
     return np.array(ids, dtype=object), np.array(home, dtype=object)
 
 
-REMEDY = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."
+CDHIT_REMEDY = "Install it: conda install -c bioconda cd-hit (Debian: sudo apt install cd-hit)."
 # Word length that each identity needs, from CD-HIT's manual.
 WORDS = ((0.7, 5), (0.6, 4), (0.5, 3), (0.4, 2))
 SHORTEST = 10  # CD-HIT throws away sequences of up to this length
@@ -102,7 +109,7 @@ class CdHitEngine:
         """Return the cluster of each distinct sequence."""
         program = shutil.which("cd-hit")
         if program is None:
-            raise refuse("cd-hit", "CD-HIT is not installed.", REMEDY)
+            raise refuse("cd-hit", "CD-HIT is not installed.", CDHIT_REMEDY)
         word = next((size for least, size in WORDS if self.identity >= least), None)
         if word is None:
             what = f"CD-HIT cannot go below identity 0.4, and {self.identity:g} is asked for."
@@ -118,7 +125,7 @@ class CdHitEngine:
             words += ["-n", str(word), "-d", "0", "-M", "0", "-T", str(self.threads)]
             if self.coverage is not None:
                 words += ["-aS", f"{self.coverage:g}"]
-            run_program(words, folder, self.timeout, REMEDY)
+            run_program(words, folder, self.timeout, CDHIT_REMEDY)
             with (folder / "out.clstr").open(encoding="ascii") as lines:
                 ids, home = parse_clstr(lines, "out.clstr")
         component[ids.astype(np.int64)] = home.astype(np.int64)
@@ -148,3 +155,50 @@ def phanns_groups(
         group[rows] = np.searchsorted(order, component) % n_groups
         cluster[rows] = [f"{name}:{number}" for number in component]
     return cluster, group
+
+
+OLDEST = 2
+DIAMOND_REMEDY = (
+    "Install it: conda install -c bioconda 'diamond>=2.1' "
+    "(Debian: sudo apt install diamond-aligner), or choose --engine mmseqs."
+)
+MOST_HITS = "300"
+SEARCH_IDENTITY = 30.0
+COLUMNS = ("qseqid", "sseqid", "pident", "qstart", "qend", "sstart", "send", "qlen", "slen")
+
+
+@dataclass(frozen=True)
+class DiamondFinder:
+    """Settings of the search."""
+
+    threads: int = 1  # Threads of the program; they change nothing but the time
+    timeout: float | None = None  # Seconds after which it is ended
+
+    def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
+        found = self.between(texts, texts, thresholds)
+        return found.take(found.first < found.second)
+
+    def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
+        """Return pairs of a query and a target at the thresholds."""
+        program = shutil.which("diamond")
+        if program is None:
+            raise refuse("diamond", "DIAMOND is not installed.", DIAMOND_REMEDY)
+        evalue = largest_evalue(targets, thresholds)
+        with scratch_folder() as folder:
+            stated = run_program([program, "version"], folder, self.timeout, DIAMOND_REMEDY)
+            release = re.search(r"version (\d+)\.", stated)
+            if release is not None and int(release.group(1)) < OLDEST:
+                raise refuse("diamond", f"{stated.strip()} is too old.", DIAMOND_REMEDY)
+            write_texts(folder / "queries.fasta", queries, np.arange(len(queries)))
+            write_texts(folder / "targets.fasta", targets, np.arange(len(targets)))
+            words = ["makedb", "--in", "targets.fasta", "--db", "targets"]
+            options = ["--threads", str(self.threads), "--quiet"]
+            run_program([program, *words, *options], folder, self.timeout, DIAMOND_REMEDY)
+            words = ["blastp", "--query", "queries.fasta", "--db", "targets.dmnd"]
+            words += ["--out", "hits.tsv", "--very-sensitive", "--evalue", f"{evalue:g}"]
+            words += ["--max-target-seqs", MOST_HITS, "--id", f"{SEARCH_IDENTITY:g}"]
+            words += ["--outfmt", "6", *COLUMNS]
+            run_program([program, *words, *options], folder, self.timeout, DIAMOND_REMEDY)
+            found = read_hits(folder / "hits.tsv", percent=True)
+        return found.take(found.at(thresholds))
