@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from credence.calibrators import intervals
 from credence.calibrators.all_methods import BY_NAME, METHODS, read_calibration
-from credence.calibrators.protocol import FitOptions, Method
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import Calibration, FitOptions, Method
 from credence.confidence import Confidence, Note
-from credence.predictions import Labelled, label
+from credence.predictions import Labelled, Predictions, label
 from credence.records import to_record
 from credence.settings import SettingRule, setting_rules
 
@@ -91,6 +94,52 @@ def test_an_interval_has_width_wherever_a_class_was_seen(
     _, confidence = fitted[method.name]
     known = np.isfinite(confidence.lower) & np.isfinite(confidence.value)
     assert (confidence.upper[known] > confidence.lower[known]).all()
+
+
+def without_scores(predictions: Predictions) -> Predictions:
+    """Return the predictions with top scores of 0, as rows of raw evidence can have them.
+
+    Such rows reach no method that sees the vector; one that did would see all classes alike.
+    """
+    assert predictions.scores is not None
+    alike = np.full_like(predictions.scores, predictions.scale / predictions.n_classes)
+    return replace(predictions, scores=alike, top_score=np.zeros(predictions.n_samples))
+
+
+@every_method
+def test_a_row_of_zeros_far_from_all_scores_seen_gets_an_interval_from_0_to_1(
+    method: Method, world: Labelled, fitted: dict[str, tuple[Calibration, Confidence]]
+) -> None:
+    found = fitted[method.name][0].confidence(without_scores(world.predictions))
+    assert (found.support < 1e-3).all()
+    if not method.gives_interval:
+        assert np.isnan(found.lower[found.note == 0]).all()
+        return
+    # As far from 0 and from 1 as support is from none: a third of that for each family.
+    assert (found.lower <= found.support).all() and (found.upper >= 1.0 - found.support).all()
+
+
+def test_a_composition_opens_as_far_as_its_first_stage_would(world: Labelled) -> None:
+    fitted = parse_method("tswa -> class_only", "test").build(OPTIONS).fit(world)
+    found = fitted.confidence(without_scores(world.predictions))
+    assert (found.lower < 1e-3).all() and (found.upper > 1.0 - 1e-3).all()
+
+
+@every_method
+def test_intervals_open_no_further_where_a_few_families_are_near(
+    method: Method, world: Labelled, monkeypatch: pytest.MonkeyPatch,
+    fitted: dict[str, tuple[Calibration, Confidence]],
+) -> None:  # fmt: skip
+    calibration, confidence = fitted[method.name]
+    monkeypatch.setattr(intervals, "FEW_FAMILIES", 1e-300)  # nothing fades
+    plain = calibration.confidence(world.predictions)
+    is_ample = confidence.support >= 3.0
+    assert is_ample.mean() > 0.8
+    np.testing.assert_array_equal(confidence.lower[is_ample], plain.lower[is_ample])
+    np.testing.assert_array_equal(confidence.upper[is_ample], plain.upper[is_ample])
+    if method.gives_interval:
+        wider = (confidence.upper - confidence.lower) - (plain.upper - plain.lower)
+        assert (wider[~is_ample] > 0).any()
 
 
 @every_method

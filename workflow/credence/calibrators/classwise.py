@@ -14,7 +14,7 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from credence.calibrators.intervals import share_interval
+from credence.calibrators.intervals import open_interval, share_interval
 from credence.calibrators.masses import ClassMasses, Support, class_masses
 from credence.calibrators.protocol import (
     Band,
@@ -100,20 +100,23 @@ def fit_classes(
 def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predictions) -> Confidence:
     """Return the confidence of each prediction whose class has a curve, else none."""
     answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
-    top_score = top_scores(predictions)
+    top_score, is_scored = top_scores(predictions), predictions.top_score is not None
     for class_, entry in enumerate(classes.values()):
         rows = np.flatnonzero(predictions.predicted_class == class_)
         score = top_score[rows]
         if entry.support is not None:
-            answer.support[rows] = np.interp(score, entry.support.score, entry.support.n)
+            near = np.interp(score, entry.support.score, entry.support.n)
+            # Without scores no protein is nearer than another: all of the class are near.
+            answer.support[rows] = near if is_scored else entry.support.n.max(initial=0.0)
         if entry.curve is None:
             continue
         answer.value[rows] = value = entry.curve.value(score)
         answer.note[rows] = entry.curve.note(score)
         if entry.band is not None:
             band = entry.band
-            answer.lower[rows] = np.minimum(np.interp(score, band.score, band.lower), value)
-            answer.upper[rows] = np.maximum(np.interp(score, band.score, band.upper), value)
+            lower, upper = (np.interp(score, band.score, part) for part in (band.lower, band.upper))
+            opened = open_interval(lower, upper, value, answer.support[rows])
+            answer.lower[rows], answer.upper[rows] = opened
     return answer
 
 
@@ -207,8 +210,8 @@ class JointCalibration:
             part = predictions.take(rows)
             value, lower, upper = self.model.evaluate(part)
             answer.value[rows] = value
-            answer.lower[rows] = np.minimum(lower, value)
-            answer.upper[rows] = np.maximum(upper, value)
+            opened = open_interval(lower, upper, value, answer.support[rows])
+            answer.lower[rows], answer.upper[rows] = opened
             notes = getattr(self.model, "notes", None)
             answer.note[rows] = int(Note.NONE) if notes is None else notes(part)
         return answer

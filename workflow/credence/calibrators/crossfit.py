@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from credence.calibrators.intervals import open_interval
 from credence.calibrators.protocol import Calibration, Calibrator, components_asked
 from credence.calibrators.score_logs import DECIMALS, predicted_rank
 from credence.confidence import Confidence, Note, unknown
@@ -143,10 +144,12 @@ class ComposedCalibration:
         return components_asked(self.first)
 
     def confidence(self, predictions: Predictions) -> Confidence:
-        """Return the second stage's confidence at the first one's."""
+        """Return the second stage's confidence at the first one's, as sure as either."""
         before = self.first.confidence(predictions)
         after = self.second.confidence(as_scores(predictions, before.value))
-        return replace(after, note=before.note | after.note)
+        support = np.minimum(before.support, after.support)
+        lower, upper = open_interval(after.lower, after.upper, after.value, before.support)
+        return Confidence(after.value, lower, upper, support, before.note | after.note)
 
 
 @dataclass(frozen=True)

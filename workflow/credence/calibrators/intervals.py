@@ -22,6 +22,7 @@ from credence.predictions import Floats
 JEFFREYS = 0.5  # the prior's shape, in pseudo-clusters of either kind
 N_EVEN_KNOTS = 65  # knots of a band, evenly spaced over the range of scores
 N_RANK_KNOTS = 64  # and at evenly spaced ranks
+FEW_FAMILIES = 3.0  # near a score: with fewer there, an interval opens (decision 0221)
 LEAST_FREEDOM = 1.0  # of Student's t, where less than two clusters are near
 WINDOW = 0.05  # of the scale: what counts as near a score where a method has no window
 
@@ -139,3 +140,20 @@ def band_of(
     low, high = expanded_quantiles(guarded(values, n_near), n_near, options)
     low, high = opened(np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0), values, n_near)
     return Band(knots, np.minimum(low, centre), np.maximum(high, centre))
+
+
+def open_interval(
+    lower: Floats, upper: Floats, value: Floats, support: Floats
+) -> tuple[Floats, Floats]:
+    """Return intervals that hold their value, and open towards [0, 1] as support fades.
+
+    With a third of `FEW_FAMILIES` near, an interval reaches two thirds of the way:
+
+    >>> half = np.array([0.5, 0.5, 0.5])
+    >>> lower, upper = open_interval(half - 0.2, half + 0.2, half, np.array([3.0, 1.0, 0.0]))
+    >>> lower.round(3).tolist(), upper.round(3).tolist()
+    ([0.3, 0.1, 0.0], [0.7, 0.9, 1.0])
+    """
+    faded = 1.0 - np.minimum(support / FEW_FAMILIES, 1.0)
+    lower, upper = np.minimum(lower, value), np.maximum(upper, value)
+    return lower - faded * lower, upper + faded * (1.0 - upper)
