@@ -114,7 +114,9 @@ def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predicti
         answer.note[rows] = entry.curve.note(score)
         if entry.band is not None:
             band = entry.band
-            lower, upper = (np.interp(score, band.score, part) for part in (band.lower, band.upper))
+            lower, upper = (
+                np.interp(score, band.score, part) for part in (band.lower, band.upper)
+            )
             opened = open_interval(lower, upper, value, answer.support[rows])
             answer.lower[rows], answer.upper[rows] = opened
     return answer
