@@ -119,7 +119,7 @@ def test_fit_refuses_a_table_without_labels(
     )
 
 
-def test_fit_refuses_a_table_without_scores_and_one_of_windows(
+def test_fit_refuses_a_table_without_scores_also_one_of_windows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -133,8 +133,8 @@ def test_fit_refuses_a_table_without_scores_and_one_of_windows(
         "bare.tsv: it has no scores, and 'histogram' needs the top score. "
         "Give such a table, or fit with a method that needs less.\n"
         "Fix this and run the command again.\n"
-        "windows.tsv, line 1: lines end in a carriage return, as Windows writes them. "
-        "Run: tr -d '\\r' < windows.tsv > fixed_windows.tsv\n"
+        "windows.tsv: it has no scores, and 'histogram' needs the top score. "
+        "Give such a table, or fit with a method that needs less.\n"
         "Fix this and run the command again.\n"
     )
     assert not Path("c.json").exists()

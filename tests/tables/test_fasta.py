@@ -69,23 +69,44 @@ def test_all_defects_of_a_file_come_together_in_the_order_of_lines(tmp_path: Pat
     assert refusal(write(tmp_path, text)).split("\n") == [
         "proteins.fasta, line 1: 'junk' stands before the first '>'. "
         "Begin the file with a header: '>' and an id.",
-        "proteins.fasta, line 3: protein 'p1' ends in a stop '*'. "
-        f"Run: sed '/^>/! s/\\*$//' < proteins.fasta > {tmp_path}/fixed_proteins.fasta".replace(
-            f"{tmp_path}/", ""
-        ),
         "proteins.fasta, line 3: protein 'p1' has a stop '*' within its sequence. "
         "Remove the record, or give the protein that is made.",
         "proteins.fasta, line 4: the id 'p1' stands in line 2 already, with another sequence. "
         "Give one of them another id.",
-        "proteins.fasta, line 5: protein 'p1' has residues in lower case. "
-        "Run: awk '/^>/ {print; next} {print toupper($0)}' < proteins.fasta "
-        "> fixed_proteins.fasta",
-        "proteins.fasta, line 5: protein 'p1' has gaps ('-' or '.'). "
-        "Run: sed '/^>/! s/[-.]//g' < proteins.fasta > fixed_proteins.fasta",
         "proteins.fasta, line 6: the header is empty. Write an id after the '>'.",
         "proteins.fasta, line 8: protein 'p4' has no sequence. "
         "Add the sequence or remove the record.",
     ]
+
+
+def test_lower_case_gaps_and_a_stop_at_the_end_are_read_as_what_they_are(tmp_path: Path) -> None:
+    text = ">masked\nMKlvaWTr\n>translated\nMKLV*\n>aligned\n--MK.L-\nV--*--\n>two stops\nMK**\n"
+    assert read_fasta(write(tmp_path, text)).sequences.tolist() == [
+        "MKLVAWTR",
+        "MKLV",
+        "MKLV",
+        "MK",
+    ]
+
+
+def test_a_record_of_gaps_and_stops_alone_has_no_sequence(tmp_path: Path) -> None:
+    assert refusal(write(tmp_path, ">p1\n--*\n>p2\nMK\n")) == (
+        "proteins.fasta, line 1: protein 'p1' has no sequence. "
+        "Add the sequence or remove the record."
+    )
+
+
+def test_a_letter_whose_capital_would_be_a_residue_is_none(tmp_path: Path) -> None:
+    assert refusal(write(tmp_path, ">p1\nMKß\n>p2\nMKſ\n>p3\nMK\n")) == (
+        "proteins.fasta, line 2: protein 'p1' has 'ß', which is no residue. "
+        "Give residues in one-letter code (ACDEFGHIKLMNPQRSTVWYBJOUXZ).\n"
+        "proteins.fasta, line 4: protein 'p2' has 'ſ', which is no residue. "
+        "Give residues in one-letter code (ACDEFGHIKLMNPQRSTVWYBJOUXZ)."
+    )
+
+
+def test_dna_in_lower_case_and_with_gaps_is_dna_still(tmp_path: Path) -> None:
+    assert "is DNA or RNA" in refusal(write(tmp_path, f">p1\n{'acgt-' * 9}\n>p2\nMKLV\n"))
 
 
 def test_a_short_peptide_of_five_residues_is_no_dna(tmp_path: Path) -> None:
@@ -164,13 +185,15 @@ def test_a_mutated_file_is_read_whole_or_refused(
     except InputError as error:
         assert str(error).startswith(str(path))
         return
-    lines = data.decode().split("\n")
+    text = re.sub("\r\n?", "\n", data.decode("utf-8-sig"))
+    lines = text.split("\n")
     headers = [number for number, line in enumerate(lines, 1) if line.startswith(">")]
     assert fasta.lines.tolist() == headers
     assert fasta.ids.tolist() == [lines[number - 1][1:].split()[0] for number in headers]
-    residues = re.sub(r"\s", "", "".join(line for line in lines if not line.startswith(">")))
-    assert "".join(fasta.sequences) == residues
-    assert set(residues) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    sequences = re.split(r"^>.*\n", text, flags=re.MULTILINE)[1:]
+    residues = [re.sub(r"\*$", "", re.sub(r"[\s.-]", "", each)) for each in sequences]
+    assert fasta.sequences.tolist() == [each.upper().rstrip("*") for each in residues]
+    assert set("".join(fasta.sequences)) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def test_the_id_is_the_first_word_or_all() -> None:

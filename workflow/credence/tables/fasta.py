@@ -1,4 +1,7 @@
-"""Protein FASTA files, checked as a whole: proteins, or every problem found."""
+"""Protein FASTA files, checked as a whole: proteins, or every problem found.
+
+Lower case (masked residues), gaps of an alignment and a stop at the end are read as what they are.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 from credence.predictions import Integers, Strings
 from credence.problems import InputError, Problem, refuse
 from credence.proteins import Proteins
-from credence.tables.text import fix_with, lines_of, require_file
+from credence.tables.text import lines_of, require_file
 
 RESIDUES = "ACDEFGHIKLMNPQRSTVWYBJOUXZ"  # IUPAC one-letter codes, ambiguous ones included
 NUCLEOTIDES = "ACGTUN"
@@ -27,7 +30,10 @@ LEAST_NUCLEOTIDES = 30
 LEAST_RECORDS_OF_ONE_KIND = 3  # to be one problem rather than one each
 
 IS_PROTEIN = re.compile(f"[{RESIDUES}]+")
-IS_NUCLEOTIDE = re.compile(f"[{NUCLEOTIDES}]+", re.IGNORECASE)
+IS_NUCLEOTIDE = re.compile(f"[{NUCLEOTIDES}]+")
+STOP = "*"
+# ASCII alone: Python knows other letters whose capitals would be residues.
+AS_RESIDUES = str.maketrans(string.ascii_lowercase, string.ascii_uppercase, "-.")
 
 
 @dataclass(frozen=True)
@@ -36,9 +42,8 @@ class Defect:
 
     what: str  # What one record has, after its id
     what_many: str  # The same of several records
-    remedy: str  # An order; empty where a command fixes the file
+    remedy: str  # An order
     pattern: str = ""  # Finds the place in a line of the record; empty for its header
-    command: str = ""  # A filter that fixes the whole file
 
 
 EMPTY = Defect("has no sequence.", "have no sequence.", "Add the sequence or remove the record.")
@@ -47,22 +52,11 @@ DNA = Defect(
     "are DNA or RNA: they have no letter but A, C, G, T, U, N.",
     "Translate it to protein.",
 )
-LOWER = Defect(
-    "has residues in lower case.",
-    "have residues in lower case.",
-    "",
-    "[a-z]",
-    "awk '/^>/ {print; next} {print toupper($0)}'",
-)
-STOP = Defect("ends in a stop '*'.", "end in a stop '*'.", "", r"\*", r"sed '/^>/! s/\*$//'")
 STAR = Defect(
     "has a stop '*' within its sequence.",
     "have a stop '*' within their sequences.",
     "Remove the record, or give the protein that is made.",
     r"\*",
-)
-GAP = Defect(
-    "has gaps ('-' or '.').", "have gaps ('-' or '.').", "", r"[-.]", "sed '/^>/! s/[-.]//g'"
 )
 STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
 
@@ -88,14 +82,13 @@ def residue_problems(
             found[defect].append(row)
     problems = []
     for defect, bad in found.items():
-        remedy = fix_with(defect.command, Path(where)) if defect.command else defect.remedy
         places = [_line_of(defect, int(lines[row]), rows) for row in bad]
         if len(bad) >= LEAST_RECORDS_OF_ONE_KIND and 2 * len(bad) > len(sequences):
             what = f"{len(bad)} of {len(sequences)} records {defect.what_many}"
-            problems.append(Problem(where, what, remedy, places[0]))
+            problems.append(Problem(where, what, defect.remedy, places[0]))
             continue
         problems += [
-            Problem(where, f"protein {ids[row]!r} {defect.what}", remedy, place)
+            Problem(where, f"protein {ids[row]!r} {defect.what}", defect.remedy, place)
             for row, place in zip(bad, places, strict=True)
         ]
     return problems
@@ -111,15 +104,8 @@ def _defects(text: str, least_nucleotides: int) -> list[Defect]:
         return [EMPTY]
     if _is_dna(text, least_nucleotides):
         return [DNA]
-    signs = {
-        LOWER: re.search("[a-z]", text),
-        STOP: text.endswith("*"),
-        STAR: "*" in text[:-1],
-        GAP: re.search("[-.]", text),
-    }
-    found = [defect for defect, is_there in signs.items() if is_there]
-    strange = sorted(set(text) - set(RESIDUES) - set(string.ascii_lowercase) - set("*-."))
-    for letter in strange:
+    found = [STAR] if STOP in text else []
+    for letter in sorted(set(text) - set(RESIDUES) - {STOP}):
         what = f"{letter!r}, which is no residue."
         found.append(Defect(f"has {what}", f"have {what}", STRANGE_REMEDY, re.escape(letter)))
     return found
@@ -160,12 +146,12 @@ def read_fasta(path: Path, by: Match = "first_word") -> Fasta:
     require_file(path, "a FASTA file")
     if path.stat().st_size == 0:
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
-    text = "".join(lines_of(path)).rstrip("\n") + "\n"
+    problems: list[Problem] = []
+    text = "".join(lines_of(path, problems)).rstrip("\n") + "\n"
     if not text.strip():
         raise refuse(where, "the file is empty.", REMEDY_EMPTY)
     rows = text.split("\n")
     fasta = _records(text, rows, by)
-    problems = []
     number, first = next((n, row) for n, row in enumerate(rows, start=1) if row.strip())
     if not first.startswith(">"):
         short = first if len(first) <= MOST_CHARACTERS else first[: MOST_CHARACTERS - 1] + "…"
@@ -185,10 +171,21 @@ def _records(text: str, rows: list[str], by: Match) -> Fasta:
     headers = _objects([title.strip() for title, _ in records])
     return Fasta(
         ids=ids_of(headers, by),
-        sequences=_objects([sequence for _, sequence in records]),
+        sequences=_objects([_residues(sequence) for _, sequence in records]),
         headers=headers,
         lines=np.array(lines, dtype=np.int64),
     )
+
+
+def _residues(text: str) -> str:
+    """Return the residues of a record as capitals, without gaps and the stop at its end.
+
+    >>> _residues("mkl-VW.X*")
+    'MKLVWX'
+    """
+    if IS_PROTEIN.fullmatch(text):
+        return text
+    return text.translate(AS_RESIDUES).rstrip(STOP)
 
 
 def _objects(values: Sequence[str]) -> Strings:

@@ -1,14 +1,16 @@
 """Rows of a text table, each with the line on which it begins.
 
 Lines are counted as an editor shows them: comments, blank lines and line
-breaks inside quotation marks count too. Everything that would make a reader
-misread the file (a byte order mark, Windows line breaks, bytes that are no
-UTF-8, a file that is cut short) is refused by name with the command that
-fixes it.
+breaks inside quotation marks count too. A byte order mark, UTF-16 that has one,
+and the line ends of Windows and of old Macs are read as what they are.
+Everything that would make a reader misread the file (bytes that are no UTF-8, a
+carriage return within a line, a file that is cut short) is refused by name with
+the command that fixes it.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import shlex
@@ -22,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from credence.predictions import Integers
-from credence.problems import InputError, refuse
+from credence.problems import InputError, Problem, refuse
 
 # Below this nothing is asked: it fits into any memory.
 FREE_BYTES = 16 << 20
@@ -160,57 +162,66 @@ def _cut_short(where: str) -> InputError:
     )
 
 
-def _check_start(path: Path, block: bytes) -> None:
-    """Raise if the first bytes are those of something other than UTF-8 text."""
+def _utf8_blocks(path: Path) -> Iterator[bytes]:
+    """Yield the text of a file as UTF-8 without a mark, whose lines end in a line feed.
+
+    Before a line feed a carriage return may be left.
+    """
     where = str(path)
+    blocks = blocks_of(path)
+    first = next(blocks)
     for magic, what, remedy in MAGIC:
-        if block.startswith(magic):
+        if first.startswith(magic):
             raise refuse(where, what, remedy)
-    if block.startswith(UTF16_MARKS):
-        raise refuse(
-            where, "the text is UTF-16.", fix_with("iconv -f UTF-16 -t UTF-8", path), line=1
-        )
-    if block.startswith(UTF8_MARK):
-        raise refuse(
-            where,
-            "the file begins with a byte order mark, which would become part of the first name.",
-            fix_with("tail -c +4", path),
-            line=1,
-        )
+    blocks = chain((first,), blocks)
+    if first.startswith(UTF16_MARKS):
+        blocks = _from_utf16(blocks, where)
+        first = next(blocks, b"")
+        blocks = chain((first,), blocks)
+    is_old_mac = b"\n" not in first and b"\r" in first[:-1]
+    for number, block in enumerate(blocks):
+        plain = block.removeprefix(UTF8_MARK) if number == 0 else block
+        yield plain.replace(b"\r", b"\n") if is_old_mac else plain
 
 
-def _check_bytes(path: Path, block: bytes, n_lines_before: int) -> None:
-    """Raise if a block of whole lines has a carriage return or a NUL byte."""
+def _from_utf16(blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
+    try:
+        for text in codecs.iterdecode(blocks, "utf-16"):
+            yield text.encode()
+    except UnicodeDecodeError as error:
+        what = "the text is UTF-16, and damaged or cut short."
+        raise refuse(where, what, "Copy or make it again.") from error
+
+
+def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Problem]:
+    """Yield what bytes of some lines are no text: the first of each kind."""
     where = str(path)
 
-    def line_of(sign: bytes) -> int:
-        return n_lines_before + block[: block.index(sign)].count(b"\n") + 1
+    def line_of(place: int) -> int:
+        return n_lines_before + block[:place].count(b"\n") + 1
 
-    if b"\0" in block:
-        raise refuse(
-            where,
-            "there is a NUL byte: the file is damaged or no text.",
-            "Copy or make it again.",
-            line=line_of(b"\0"),
-        )
-    if b"\r" in block:
-        if b"\n" not in block and block.count(b"\r") > 1:
-            what = "lines end in a carriage return alone, as old Macs write them."
-            raise refuse(where, what, fix_with(r"tr '\r' '\n'", path), line=n_lines_before + 1)
-        if b"\r\n" in block or block.endswith(b"\r"):
-            what = "lines end in a carriage return, as Windows writes them."
-        else:
-            what = "there is a carriage return inside the line."
-        raise refuse(where, what, fix_with(r"tr -d '\r'", path), line=line_of(b"\r"))
+    if (place := block.find(b"\0")) >= 0:
+        what = "there is a NUL byte: the file is damaged or no text."
+        yield Problem(where, what, "Copy or make it again.", line_of(place))
+    if (place := block.find(b"\r")) >= 0:
+        what = "there is a carriage return inside the line."
+        yield Problem(where, what, fix_with(r"tr -d '\r'", path), line_of(place))
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        what = f"the byte 0x{block[error.start]:02x} is no UTF-8."
+        remedy = fix_with("iconv -f ISO-8859-1 -t UTF-8", path)
+        yield Problem(where, what, remedy, line_of(error.start))
 
 
-def lines_of(path: Path) -> Iterator[str]:
-    r"""Yield the lines of a text file, each with its `\n`."""
+def lines_of(path: Path, problems: list[Problem] | None = None) -> Iterator[str]:
+    r"""Yield the lines of a text file, each with its `\n`.
+
+    Bytes that are no text are refused, or go to `problems` where that is given.
+    """
     n_lines = 0
     rest = b""
-    for block in chain(blocks_of(path), (b"",)):
-        if n_lines == 0 and not rest:
-            _check_start(path, block)
+    for block in chain(_utf8_blocks(path), (b"",)):
         whole, newline, rest = (rest + block).rpartition(b"\n") if block else (rest, b"", b"")
         if len(rest) > MOST_BYTES_IN_LINE:
             n_before = n_lines + (whole + newline).count(b"\n")
@@ -222,17 +233,13 @@ def lines_of(path: Path) -> Iterator[str]:
             )
         if not whole and not newline:
             continue
-        _check_bytes(path, whole, n_lines)
-        try:
-            lines = whole.decode("utf-8").split("\n")
-        except UnicodeDecodeError as error:
-            line = n_lines + whole[: error.start].count(b"\n") + 1
-            raise refuse(
-                str(path),
-                f"the byte 0x{whole[error.start]:02x} is no UTF-8.",
-                fix_with("iconv -f ISO-8859-1 -t UTF-8", path),
-                line=line,
-            ) from error
+        whole = whole.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        found = list(_byte_problems(path, whole, n_lines))
+        if problems is not None:
+            problems += found
+        elif found:
+            raise InputError(found)
+        lines = whole.decode("utf-8", "replace").split("\n")
         n_lines += len(lines)
         yield from [line + "\n" for line in lines]
 
