@@ -160,7 +160,7 @@ def test_check_tells_that_the_rows_of_a_protein_stand_apart(
         Path("a.tsv").write_text("id\tx\ty\tnetwork\n" + "".join(lines))
         assert run_command_line(["check", "a.tsv", "--format", "credence"]) == 0
         stated = capsys.readouterr()
-        assert stated.out == "2 proteins, 2 classes, scale 2, 2 networks, no labels\n"
+        assert stated.out == "2 proteins, 2 classes (x; y), scale 2, 2 networks, no labels\n"
         assert stated.err == notice
 
 
@@ -356,3 +356,21 @@ def test_inputs_are_not_overwritten_nor_taken_twice(
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == f"{message}\nFix this and run the command again.\n"
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_columns_taken_as_classes_are_named_by_init_check_and_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"p{row},{'AB'[row % 2]},{0.5 + row / 100},{0.5 - row / 100}\n" for row in range(9)]
+    Path("a.csv").write_text("id,truth,A,B\n" + "".join(rows))
+    assert run_command_line(["init", "mine", "--scores", "a.csv", "--format", "wide"]) == 0
+    named = "a.csv: columns taken as classes: truth; A; B.\n"
+    assert capsys.readouterr().err.startswith(named)
+    spec = '{"scale": 1, "columns": {"true_class": "truth"}}'
+    words = ["a.csv", "--format", "wide", "--spec", spec]
+    assert run_command_line(["check", *words]) == 0
+    assert capsys.readouterr().out.startswith("9 proteins, 2 classes (A; B), scale 1, 9 labelled")
+    assert run_command_line(["fit", *words, "--method", "class_only", "--out", "c.json"]) == 0
+    stated = capsys.readouterr().err
+    assert "Wrote c.json: class_only, from 9 proteins, for the classes A; B.\n" in stated

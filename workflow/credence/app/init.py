@@ -55,15 +55,17 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     from credence.problems import refuse
     from credence.stages.reading import proposed_format
     from credence.stages.settings import SECTIONS
+    from credence.tables.propose import classes_in_header
     from credence.tables.writing import write_text
 
     path = Path(out or f"{name}.yaml")
     if path.exists():
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
     schema, labels = configuration.load_schema(), given["labels"]
+    format_ = given["format"] or proposed_format(Path(scores))
     labelled = {
         "scores": scores,
-        "format": given["format"] or proposed_format(Path(scores)),
+        "format": format_,
         "labels": None if labels is None else {"table": labels},
         "proteins": given["proteins"],
     }
@@ -78,6 +80,8 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     text = "\n".join(parts)
     configuration.loads(text, str(path))
     write_text(path, text)
+    if classes := classes_in_header(Path(scores), format_):
+        click.echo(f"{scores}: columns taken as classes: {'; '.join(classes)}.", err=True)
     click.echo(f"Wrote {path}. Next: credence check {path}", err=True)
 
 

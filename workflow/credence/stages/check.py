@@ -197,7 +197,7 @@ def description(summary: Summary) -> str:
     words = [
         f"{summary.n_samples} proteins",
         *([f"{summary.n_unscored} more without scores"] if summary.n_unscored else []),
-        f"{summary.n_classes} classes",
+        f"{summary.n_classes} classes ({'; '.join(summary.class_names)})",
         f"scale {summary.scale:g}",
     ]
     if summary.n_networks:

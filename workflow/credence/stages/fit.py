@@ -74,7 +74,9 @@ def fit_tables(
         click.echo(f"{tables[0]}: {notice}.", err=True)
     if file.counts["relatives"] == RELATIVES_UNKNOWN:
         click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
-    click.echo(f"Wrote {out}: {file.method_spec}, from {file.counts['n']} proteins.", err=True)
+    classes = "; ".join(file.class_names)
+    what = f"{file.method_spec}, from {file.counts['n']} proteins, for the classes {classes}"
+    click.echo(f"Wrote {out}: {what}.", err=True)
 
 
 def fit_calibration(chosen: CalibrationSet, settings: Settings, where: str) -> CalibrationFile:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from credence.problems import InputError, ProblemList
-from credence.tables.formats import FORMATS, Format, NameLookup
+from credence.tables.formats import FORMATS, Format, NameLookup, TableSpec, format_of
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
 from credence.tables.source import PARQUET_ENDINGS, ArrayTable, TableSource, open_table
 from credence.tables.text import blocks_of, lines_of, plain_suffix
@@ -52,6 +52,17 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
         and plain.columns == labelled.columns
     }
     return [proposal for proposal in found if proposal.format not in hidden]
+
+
+def classes_in_header(path: Path, name: str) -> tuple[str, ...]:
+    """Return the classes that columns of a table are taken as; none where it cannot be read."""
+    try:
+        format_ = format_of(TableSpec(name), str(path))
+        table: TableSource = ArrayTable(path) if format_.arrays else open_table(path, format_)
+        problems = ProblemList(str(path))
+        return lay_out(table.header, table.header_line, format_, None, problems).class_names
+    except InputError:
+        return ()
 
 
 def _reason(path: Path, format_: Format) -> str | None:

@@ -283,6 +283,11 @@ def shown(value: float) -> str:
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 MOST_CELLS_KEPT = 1_000  # of a column, that hold no score
+# How a cell holds none: one cell, and several.
+NO_NUMBER = ("is not a number", "hold no number")
+NEGATIVE = ("is negative", "are negative")
+ABOVE = ("is above the scale {scale}", "are above the scale {scale}")
+LEAST_OF_ONE_KIND, LEAST_SHARE_OF_ONE_KIND = 3, 0.1  # cells outside, to be one problem
 SINGLE_SLACK = 1e-6  # share of the scale that a sum of float32 may exceed it by
 
 
@@ -292,6 +297,57 @@ class Remembers(Enum):
     ALL = "ids that stand twice, and sums"
     SUMS = "sums; that no id stands twice is seen to elsewhere"
     NOTHING = "a table that was checked before"
+
+
+LEAST_VALUES = 5  # rows, or whole numbers that differ, before a column is no class by its look
+TIMES_LARGER = 10.0
+
+
+class ColumnLooks:
+    """What the numbers of columns look like, to find one that is no score of the others' scale."""
+
+    def __init__(self, n_columns: int, scale: float) -> None:
+        self._scale = scale
+        self._n_rows = 0
+        self._least, self._greatest = np.full(n_columns, np.inf), np.zeros(n_columns)
+        self._is_whole = np.ones(n_columns, dtype=np.bool_)
+        self._values: list[set[float]] = [set() for _ in range(n_columns)]
+        # By how much the sum of a row misses the scale at most, were a column left out.
+        self.miss_without = np.zeros(n_columns)
+
+    def see(self, numbers: Floats) -> None:
+        """Take rows into account that are whole and in range."""
+        if not len(numbers):
+            return
+        self._n_rows += len(numbers)
+        self._least = np.minimum(self._least, numbers.min(axis=0))
+        self._greatest = np.maximum(self._greatest, numbers.max(axis=0))
+        self._is_whole &= (numbers == np.rint(numbers)).all(axis=0)
+        missing = np.abs(numbers.sum(axis=1, keepdims=True) - numbers - self._scale)
+        self.miss_without = np.maximum(self.miss_without, missing.max(axis=0))
+        for column in np.flatnonzero(self._is_whole):
+            if len(self._values[column]) < LEAST_VALUES:
+                self._values[column] |= set(np.unique(numbers[:, column])) - {0.0, self._scale}
+
+    def odd(self) -> dict[int, str]:
+        """Return the columns that cannot be scores like the others, and why (decision 0922)."""
+        order = np.argsort(-self._least, kind="stable")
+        found = {}
+        for n_odd in range(1, len(order) - 1 if self._n_rows >= LEAST_VALUES else 0):
+            least = self._least[order[n_odd - 1]]
+            others = self._greatest[order[n_odd:]].max()
+            if self._scale > 1 and least > TIMES_LARGER * others:
+                why = f"no number is below {shown(least)}, and no other column has one above "
+                found = dict.fromkeys(order[:n_odd].tolist(), why + shown(others))
+        counted = [
+            column
+            for column, values in enumerate(self._values)
+            if self._is_whole[column] and len(values) >= LEAST_VALUES
+        ]
+        if len(counted) < (~self._is_whole).sum():
+            why = "all are whole numbers, and other columns have decimals"
+            found |= dict.fromkeys(counted, why)
+        return found
 
 
 class Checker:
@@ -310,9 +366,12 @@ class Checker:
         self._least = least + scan.row_scale * scan.format.slack
         self._n_summed = 0
         self._sums: list[tuple[Integers, Floats]] = []  # lines and sums of rows in doubt
-        # Of a column: cells that hold no score, and line, protein and text of the first of them.
-        self._n_bad: Counter[int] = Counter()
-        self._first_bad: defaultdict[int, list[tuple[int, str, str]]] = defaultdict(list)
+        self._looks = ColumnLooks(len(scan.layout.classes), scan.row_scale)
+        # Of a column and kind: cells that hold no score; line, protein and text of the first.
+        self._n_bad: Counter[tuple[int, tuple[str, str]]] = Counter()
+        self._first_bad: defaultdict[tuple[int, tuple[str, str]], list[tuple[int, str, str]]] = (
+            defaultdict(list)
+        )
         # Verdicts that are not the best score, and by how much; decimals may explain them.
         self._doubtful: list[tuple[float, tuple[str, str, int, str | None]]] = []
 
@@ -364,32 +423,29 @@ class Checker:
         numbers = rows.numbers
         scored = ~rows.is_unscored
         is_bad = ~np.isfinite(numbers) & scored[:, None]
-        for row, place in np.argwhere(is_bad):
-            column = rows.columns[place]
-            self._n_bad[column] += 1
-            if self._n_bad[column] <= MOST_CELLS_KEPT:
-                text = rows.chunk.cell(int(row), column)
-                self._first_bad[column].append((int(rows.lines[row]), rows.ids[row], text))
         finite = np.where(is_bad | ~scored[:, None], 0.0, numbers)
         scale = self.scan.row_scale
         greatest = scale * (1 + self.scan.format.slack + SINGLE_SLACK)
         is_outside = (finite < 0) | (finite > greatest)
-        remedy = f"Give scores from 0 to {shown(scale)}"
-        for is_wrong, what, more in (
-            (finite < 0, "is negative", "."),
-            (finite > greatest, f"is above the scale {shown(scale)}", ", or state another scale."),
+        for kind, is_wrong in (
+            (NO_NUMBER, is_bad),
+            (NEGATIVE, finite < 0),
+            (ABOVE, finite > greatest),
         ):
-            for row, place in np.argwhere(is_wrong):
-                text = rows.chunk.cell(int(row), rows.columns[place])
-                self.problems.add(
-                    f"the score {text!r} of protein {rows.ids[row]!r} {what}.",
-                    remedy + more,
-                    int(rows.lines[row]),
-                    self._name(rows.columns[place]),
-                )
+            for place in np.flatnonzero(is_wrong.any(axis=0)):
+                column = rows.columns[place]
+                first = self._first_bad[column, kind]
+                wrong = np.flatnonzero(is_wrong[:, place])
+                self._n_bad[column, kind] += len(wrong)
+                first += [
+                    (int(rows.lines[row]), rows.ids[row], rows.chunk.cell(int(row), column))
+                    for row in wrong[: MOST_CELLS_KEPT - len(first)].tolist()
+                ]
         is_known = self._remembers is Remembers.NOTHING or not self.scan.sum_to_scale
+        is_whole = scored & ~(is_bad | is_outside).any(axis=1)
+        if self._takes_columns and self._remembers is not Remembers.NOTHING:
+            self._looks.see(finite[is_whole])
         if self.scan.layout.classes and not is_known:
-            is_whole = scored & ~(is_bad | is_outside).any(axis=1)
             lines, sums = rows.lines[is_whole], finite.sum(axis=1)[is_whole]
             self._n_summed += len(sums)
             is_doubtful = np.abs(sums - scale) > self._least
@@ -461,6 +517,7 @@ class Checker:
         elif self.n_rows > 0 and self.n_rows == self.n_unscored:
             self.problems.add("no row has scores.", "Give a table with scores.")
         self._report_cells()
+        self._report_columns()
         for gap, problem in self._doubtful:
             if gap > self._greatest_gap():
                 self.problems.add(*problem)
@@ -468,12 +525,33 @@ class Checker:
             self._report_sums()
         self._report_repeated(ids)
 
+    @property
+    def _takes_columns(self) -> bool:
+        """Whether columns are classes because nobody named what are."""
+        by_name = self.scan.spec.class_names or self.scan.format.columns.classes
+        return bool(self.scan.layout.classes) and by_name is None
+
+    def _without(self, odd: Iterable[int]) -> str:
+        """Return how to read a table without some columns that were taken as classes."""
+        if not self.scan.format.configurable:
+            return "Remove the column"
+        left = [self.scan.layout.header[one] for one in self.scan.layout.classes if one not in odd]
+        stated = json.dumps({"classes": left}, ensure_ascii=False)
+        return f"Remove the column, or name those of the classes (columns: {stated})"
+
     def _report_cells(self) -> None:
-        n_scored = self.n_rows - self.n_unscored
-        for column, n_cells in self._n_bad.items():
-            name, first = self._name(column), self._first_bad[column]
-            if n_cells == n_scored > 1:
-                line, _, text = first[0]
+        n_scored, scale = self.n_rows - self.n_unscored, shown(self.scan.row_scale)
+        least = max(LEAST_OF_ONE_KIND, LEAST_SHARE_OF_ONE_KIND * n_scored)
+        # A column of numbers of another kind; where most are, the scale is wrong.
+        many = {key for key, n in self._n_bad.items() if n >= least and key[1] is not NO_NUMBER}
+        odd = {column for column, _ in many}
+        is_odd = self._takes_columns and 2 * len(odd) <= len(self.scan.layout.classes)
+        for (column, kind), n_cells in sorted(self._n_bad.items()):
+            name, first = self._name(column), self._first_bad[column, kind]
+            one, several = (words.format(scale=scale) for words in kind)
+            line, _, text = first[0]
+            more = ", or state another scale." if kind is ABOVE else "."
+            if kind is NO_NUMBER and n_cells == n_scored > 1:
                 self.problems.add(
                     f"none of the {n_scored} cells is a number, from {text!r} on.",
                     "Remove the column, or name the columns of the classes.",
@@ -481,15 +559,37 @@ class Checker:
                     name,
                 )
                 continue
+            remedy = f"give scores from 0 to {scale}{more}"
+            if (column, kind) in many:
+                start = f"{self._without(odd)} if it is no class; else " if is_odd else ""
+                what = f"{n_cells} of {n_scored} cells {several}, from {text!r} on."
+                self.problems.add(what, _as_sentence(start + remedy), line, name)
+                continue
             for line, protein, text in first:
-                self.problems.add(*_bad_cell(protein, text), line, name)
+                problem = f"the score {text!r} of protein {protein!r} {one}.", _as_sentence(remedy)
+                if kind is NO_NUMBER:
+                    problem = _bad_cell(protein, text)
+                self.problems.add(*problem, line, name)
             if n_cells > len(first):
                 self.problems.add(
-                    f"{n_cells - len(first)} more cells hold no number.",
+                    f"{n_cells - len(first)} more cells {several}.",
                     "Give scores or remove the rows.",
                     None,
                     name,
                 )
+
+    def _report_columns(self) -> None:
+        """Report columns that were taken as classes, and look like something else."""
+        if self.scan.sum_to_scale or not (self._takes_columns and self.scan.format.configurable):
+            return
+        odd = {self.scan.layout.classes[place]: why for place, why in self._looks.odd().items()}
+        for column, why in sorted(odd.items()):
+            self.problems.add(
+                f"it was taken as a class, and its numbers are no such scores: {why}.",
+                f"{self._without(odd)}.",
+                self.scan.table.header_line,
+                self._name(column),
+            )
 
     def _report_sums(self) -> None:
         """Report the rows whose sum is off; as one problem if all are."""
@@ -498,6 +598,17 @@ class Checker:
         lines, sums = (np.concatenate(parts) for parts in zip(*self._sums, strict=True))
         is_off = np.abs(sums - scale) > tolerance
         sums, lines = sums[is_off], lines[is_off]
+        is_cause = self._takes_columns & (self._looks.miss_without <= tolerance)
+        if len(sums) > 1 and 2 * len(sums) > self._n_summed and is_cause.sum() == 1:
+            column = self.scan.layout.classes[int(is_cause.argmax())]
+            self.problems.add(
+                f"{len(sums)} of {self._n_summed} rows sum to another number than {shown(scale)}; "
+                "without this column all do.",
+                f"{self._without([column])}.",
+                int(lines[0]),
+                self._name(column),
+            )
+            return
         if 1 < len(sums) == self._n_summed:
             low, high = shown(float(sums.min())), shown(float(sums.max()))
             span = low if low == high else f"{low} to {high}"
@@ -540,6 +651,10 @@ class Checker:
                     line,
                     column,
                 )
+
+
+def _as_sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _bad_cell(protein: str, text: str) -> tuple[str, str]:

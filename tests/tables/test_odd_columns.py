@@ -1,0 +1,136 @@
+"""Columns that nobody named as classes, and that hold something else than scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from credence.problems import InputError
+from credence.tables.formats import TableSpec
+from credence.tables.samples import read_samples
+
+CLASSES = ["Portal", "Collar", "HTJ"]
+NAMED = 'name those of the classes (columns: {"classes": ["Portal", "Collar", "HTJ"]})'
+N_ROWS = 40
+RNG = np.random.default_rng(3)
+SHARES = np.round(RNG.dirichlet([1.0, 1.0, 1.0], N_ROWS), 3)
+SHARES[:, 2] = np.round(1 - SHARES[:, 0] - SHARES[:, 1], 3)
+SHARES = np.abs(SHARES)
+BITS = np.round(RNG.uniform(0, 900, (N_ROWS, 3)), 1)
+LENGTH = RNG.integers(60, 900, N_ROWS)
+MASS = np.round(LENGTH * 111.3 + 0.25, 2)
+GC = np.round(RNG.uniform(0.3, 0.6, N_ROWS), 3)
+HYDROPATHY = np.round(RNG.normal(-0.2, 0.4, N_ROWS), 3)
+
+
+def refusal(
+    path: Path, scores: np.ndarray, further: dict[str, np.ndarray], spec: TableSpec
+) -> str:
+    write(path, scores, further)
+    with pytest.raises(InputError) as caught:
+        read_samples(path, spec)
+    return str(caught.value).replace(f"{path.parent}/", "")
+
+
+def write(path: Path, scores: np.ndarray, further: dict[str, np.ndarray]) -> None:
+    rows = [",".join(["id", *CLASSES, *further])]
+    columns = [*scores.T, *further.values()]
+    rows += [",".join([f"p{row}", *(str(one[row]) for one in columns)]) for row in range(N_ROWS)]
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_a_length_beside_shares_is_one_problem_with_its_remedy(tmp_path: Path) -> None:
+    stated = refusal(tmp_path / "a.csv", SHARES, {"length": LENGTH}, TableSpec("wide", scale=1.0))
+    assert stated == (
+        f"a.csv, line 2, column 'length': 40 of 40 cells are above the scale 1, from "
+        f"'{LENGTH[0]}' on. Remove the column, or {NAMED} if it is no class; "
+        "else give scores from 0 to 1, or state another scale."
+    )
+
+
+def test_columns_of_several_kinds_are_refused_together(tmp_path: Path) -> None:
+    further = {"length": LENGTH, "gravy": np.where(HYDROPATHY > 0, 0.1, HYDROPATHY), "mass": MASS}
+    stated = refusal(tmp_path / "a.csv", SHARES, further, TableSpec("wide", scale=1.0))
+    assert [line.split(": ")[0].split("column ")[1] for line in stated.split("\n")] == [
+        "'length'",
+        "'gravy'",
+        "'mass'",
+    ]
+    assert stated.count(NAMED) == 3
+
+
+def test_a_share_beside_shares_is_found_by_the_sums(tmp_path: Path) -> None:
+    stated = refusal(tmp_path / "a.csv", SHARES, {"gc": GC}, TableSpec("wide", scale=1.0))
+    assert stated == (
+        "a.csv, line 2, column 'gc': 40 of 40 rows sum to another number than 1; without this "
+        f"column all do. Remove the column, or {NAMED}."
+    )
+
+
+def test_a_format_whose_columns_cannot_be_named_says_to_remove_it(tmp_path: Path) -> None:
+    stated = refusal(tmp_path / "a.csv", SHARES, {"gc": GC}, TableSpec("credence", scale=1.0))
+    assert stated.endswith("without this column all do. Remove the column.")
+
+
+@pytest.mark.parametrize("further", [{"length": LENGTH}, {"mass": MASS}, {"l": LENGTH, "m": MASS}])
+def test_a_length_or_a_mass_under_a_scale_stated_to_suit_them_is_refused(
+    tmp_path: Path, further: dict[str, np.ndarray]
+) -> None:
+    spec = TableSpec("wide", scale=200_000.0, sum_to_scale=False)
+    stated = refusal(tmp_path / "a.csv", SHARES, further, spec)
+    for name, line in zip(further, stated.split("\n"), strict=True):
+        assert line.startswith(
+            f"a.csv, line 1, column '{name}': it was taken as a class, and its numbers are no "
+        )
+        assert line.endswith(f"Remove the column, or {NAMED}.")
+
+
+def test_a_length_among_bit_scores_is_no_class(tmp_path: Path) -> None:
+    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False)
+    assert refusal(tmp_path / "a.csv", BITS, {"length": LENGTH}, spec) == (
+        "a.csv, line 1, column 'length': it was taken as a class, and its numbers are no such "
+        "scores: all are whole numbers, and other columns have decimals. "
+        f"Remove the column, or {NAMED}."
+    )
+
+
+def test_a_column_that_the_user_names_as_a_class_is_one(tmp_path: Path) -> None:
+    write(tmp_path / "a.csv", BITS, {"length": LENGTH})
+    named = {"classes": [*CLASSES, "length"]}
+    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False, columns=named)
+    assert read_samples(tmp_path / "a.csv", spec).predictions.n_classes == 4
+    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False, columns={"classes": CLASSES})
+    assert read_samples(tmp_path / "a.csv", spec).predictions.n_classes == 3
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.round(BITS),
+        np.column_stack([BITS[:, 0], BITS[:, 1], np.zeros(N_ROWS)]),
+        np.column_stack([np.full(N_ROWS, 1000.0), BITS[:, 1], BITS[:, 2]]),
+    ],
+    ids=["counts of votes", "a class never scored", "a class always sure"],
+)
+def test_scores_of_one_scale_are_classes(tmp_path: Path, scores: np.ndarray) -> None:
+    write(tmp_path / "a.csv", scores, {})
+    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False)
+    assert read_samples(tmp_path / "a.csv", spec).predictions.n_classes == 3
+
+
+def test_a_whole_table_on_another_scale_is_not_put_down_to_its_columns(tmp_path: Path) -> None:
+    stated = refusal(tmp_path / "a.csv", SHARES * 100, {}, TableSpec("wide", scale=1.0))
+    assert "Remove the column" not in stated
+    assert "Give scores from 0 to 1, or state another scale." in stated
+
+
+def test_what_columns_look_like_does_not_depend_on_the_pieces_read(tmp_path: Path) -> None:
+    from credence.tables.samples import stream_samples
+
+    spec = TableSpec("wide", scale=1000.0, sum_to_scale=False)
+    whole = refusal(tmp_path / "a.csv", BITS, {"length": LENGTH}, spec)
+    with pytest.raises(InputError) as caught:
+        next(stream_samples(tmp_path / "a.csv", spec, chunk_rows=3))
+    assert str(caught.value).replace(f"{tmp_path}/", "") == whole
