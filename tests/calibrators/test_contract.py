@@ -23,6 +23,9 @@ EXACT = 1e-12  # METHODS section 2: the laws hold to this
 ITERATED = 1e-9  # where a minimum is found by steps, its place is only as sure as this
 
 every_method = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+every_learnt = pytest.mark.parametrize(
+    "method", [method for method in METHODS if method.is_learnt], ids=lambda method: method.name
+)
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +200,7 @@ def test_no_interval_is_given_when_none_is_asked_for(method: Method, world: Labe
     assert np.isnan(confidence.lower).all() and np.isnan(confidence.upper).all()
 
 
-@every_method
+@every_learnt
 def test_a_class_never_predicted_gives_nan_and_its_reason(method: Method, world: Labelled) -> None:
     kept = world.predictions.predicted_class != 2
     calibration = method.build(method.settings(), FitOptions(n_draws=0)).fit(world.take(kept))
@@ -207,7 +210,7 @@ def test_a_class_never_predicted_gives_nan_and_its_reason(method: Method, world:
     assert np.isfinite(confidence.value[kept]).all()
 
 
-@every_method
+@every_learnt
 @pytest.mark.parametrize("n_positives", [1, 2, 3])
 def test_a_scarce_class_gives_its_share_with_jeffreys_prior(
     method: Method, world: Labelled, n_positives: int
@@ -225,7 +228,7 @@ def test_a_scarce_class_gives_its_share_with_jeffreys_prior(
     assert (confidence.upper[in_class] > expected).all()
 
 
-@every_method
+@every_learnt
 @pytest.mark.parametrize("is_right", [True, False])
 def test_a_one_sided_class_is_never_certain(
     method: Method, world: Labelled, is_right: bool

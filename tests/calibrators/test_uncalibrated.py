@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 
-from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.all_methods import BY_NAME, read_calibration
+from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import from_scores, label
+from credence.records import to_record
 
 
 def test_the_confidence_is_the_share_of_the_scale_at_most_1_without_interval() -> None:
@@ -22,3 +27,33 @@ def test_the_confidence_is_the_share_of_the_scale_at_most_1_without_interval() -
     np.testing.assert_array_equal(confidence.value, [0.6, 0.75] * 6 + [1.0])
     assert np.isnan(confidence.lower).all() and np.isnan(confidence.upper).all()
     assert (confidence.support > 0).all() and (confidence.note == 0).all()
+
+
+def test_scarce_one_sided_and_unseen_classes_have_the_raw_score_and_not_their_share(
+    worlds: SimpleNamespace,
+) -> None:
+    world = worlds.draw(seed=7)
+    predicted = world.predictions.predicted_class
+    is_kept = (predicted == 3) | ((predicted == 2) & world.is_correct)  # class 2 is never wrong
+    is_kept[np.flatnonzero(predicted == 1)[:2]] = True  # two of class 1, none of class 0
+    method = BY_NAME["uncalibrated"]
+    calibration = method.build(method.settings(), FitOptions()).fit(world.take(is_kept))
+    confidence = calibration.confidence(world.predictions)
+    raw = np.minimum(world.predictions.top_score / 10.0, 1.0)
+    np.testing.assert_array_equal(confidence.value, raw)
+    assert (confidence.note == 0).all() and np.isnan(confidence.lower).all()
+    assert (confidence.support[predicted == 0] == 0).all()
+    again = read_calibration(json.loads(json.dumps(to_record(calibration))))
+    np.testing.assert_array_equal(again.confidence(world.predictions).value, confidence.value)
+
+
+def test_auto_never_chooses_what_was_not_calibrated(worlds: SimpleNamespace) -> None:
+    # One protein of a class: of equals the simplest is chosen, and that was the raw score.
+    world = worlds.draw(seed=7, n_samples=150)
+    predicted = world.predictions.predicted_class
+    kept = predicted != 1
+    kept[np.flatnonzero(predicted == 1)[0]] = True
+    auto = parse_method("auto(candidates=all)", "test").build(FitOptions(n_draws=0))
+    quick = type(auto)(auto.settings, auto.options, auto.methods[:3])
+    choices = quick.fit(world.take(kept)).choices
+    assert not any("uncalibrated" in choice.chosen for choice in choices)

@@ -47,8 +47,10 @@ SINGLE: tuple[Method, ...] = (
     trees.METHOD,
 )
 
-# MACEst has no interval and asks for more than scores, so `auto` does not choose it.
-METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(SINGLE))
+# MACEst has no interval and asks for more than scores, so `auto` does not choose it; nor does
+# it choose what learns nothing, which would answer in classes that calibration hardly saw.
+LEARNT = tuple(method for method in SINGLE if method.is_learnt)
+METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(LEARNT))
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 

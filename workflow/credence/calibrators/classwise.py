@@ -160,10 +160,9 @@ def curve_method(
 ) -> Method:
     """Return the registry's entry of a curve method; `kinds` says what reads its curves."""
     read = partial(from_record, ClasswiseCalibration, kinds=kinds)
-    rest: dict[str, Any] = {"needs": Need.TOP_SCORE, "read": read} | more
-    return Method(
-        name, summary, reference, settings, build=partial(ClasswiseCalibrator, name), **rest
-    )
+    build = partial(ClasswiseCalibrator, name)
+    rest: dict[str, Any] = {"needs": Need.TOP_SCORE, "read": read, "build": build} | more
+    return Method(name, summary, reference, settings, **rest)
 
 
 class VectorModel(Protocol):

@@ -172,6 +172,9 @@ class Method:
     additive: bool = False
     # Whether its confidences have intervals; not where nothing is fitted.
     gives_interval: bool = True
+    # Whether anything is learnt; else every class has the classifier's own score, scarce ones and
+    # unseen ones too, and `auto` cannot choose it.
+    is_learnt: bool = True
     # Whether its calibration has a `probabilities` method that gives a probability for every
     # class.
     gives_vector: bool = False

@@ -9,7 +9,13 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import xlogy
 
-from credence.calibrators.classwise import ClasswiseCalibrator, ConstantCurve, curve_method
+from credence.calibrators.classwise import (
+    ClasswiseCalibration,
+    ClasswiseCalibrator,
+    ConstantCurve,
+    curve_method,
+    fit_classes,
+)
 from credence.calibrators.intervals import band_of, knots_of, share_interval
 from credence.calibrators.masses import (
     HALF,
@@ -22,7 +28,7 @@ from credence.calibrators.masses import (
 )
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, Need
 from credence.confidence import Note
-from credence.predictions import Floats, Integers
+from credence.predictions import Floats, Integers, Labelled
 from credence.records import Stored
 from credence.settings import setting
 
@@ -48,19 +54,27 @@ class Uncalibrated:
 
     Notes
     -----
-    S/M, where calibration saw enough of the class; the rule for scarce classes
-    holds here as everywhere. It has no interval: nothing is fitted, so nothing
-    that calibration data could say bounds it, and an interval of no width would
-    read as certainty (docs/decisions/0211-no-interval-for-raw-scores.md).
+    S/M, the entry of the score vector, in every class: those that calibration saw
+    little of or never too, so that it is what there is without calibration
+    (docs/decisions/0003-scarce-classes-alike-for-all-methods.md). It has no interval:
+    nothing is fitted, so nothing that calibration data could say bounds it, and an
+    interval of no width would read as certainty
+    (docs/decisions/0211-no-interval-for-raw-scores.md).
     """
 
-    def fit_curve(self, sample: ClassSample) -> ScoreShare:
-        """Return the share; nothing is learnt."""
-        return ScoreShare(sample.scale)
 
-    def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band | None:
-        """Return None: a score that nothing was fitted to has no interval."""
-        return None
+@dataclass(frozen=True)
+class UncalibratedCalibrator:
+    """Counts what calibration saw, and learns nothing."""
+
+    def fit(self, labelled: Labelled) -> ClasswiseCalibration:
+        """Return the score's share of the scale for every class."""
+        curve = ScoreShare(labelled.predictions.scale)
+        seen = fit_classes(labelled, FitOptions(n_draws=0), None)
+        classes = {
+            name: replace(entry, fallback=None, learnt=curve) for name, entry in seen.items()
+        }
+        return ClasswiseCalibration(UNCALIBRATED.name, classes)
 
 
 UNCALIBRATED = curve_method(
@@ -69,8 +83,10 @@ UNCALIBRATED = curve_method(
     "Salamon et al. 2023, section 4, doi 10.3390/make5030043",
     Uncalibrated,
     {Curve: ScoreShare},
+    build=lambda settings, options: UncalibratedCalibrator(),
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
     gives_interval=False,
+    is_learnt=False,
 )
 
 
