@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
-from credence.calibrators.kernel import METHOD, Kernel, KernelCurve
+from credence.calibrators.kernel import METHOD, Kernel, KernelCurve, steady_bandwidth
 from credence.calibrators.masses import masses_of
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
@@ -257,3 +257,52 @@ def test_the_sums_keep_the_trove_law_at_any_fixed_bandwidth(
     second, _ = method.ratio(masses_of(sample_of(*grown)), bandwidth, 10.0).evaluate(point)
     rise = second - first if is_right else first - second
     assert rise.min() >= -NODES
+
+
+SATURATED_RIGHT = 10.0 - 0.02 * np.arange(60) ** 0.5  # 9.85 to 10
+
+
+def test_where_scores_are_saturated_the_curve_no_longer_follows_single_proteins(
+    sample_of: Make,
+) -> None:
+    # Two wrong among sixty: at any bandwidth the slope turns twice at most.
+    sample = sample_of(SATURATED_RIGHT, [9.4, 9.97])
+    masses = masses_of(sample)
+    assert steady_bandwidth(masses, 10.0, 0.0, 2) == pytest.approx(0.005)
+    curve = Kernel().fit_curve(sample)
+    assert curve.bandwidth == steady_bandwidth(masses, 10.0, 0.0, 0)
+    assert curve.bandwidth > 0.005
+    assert (curve.note(np.array([9.9])) == Note.SATURATED).all()
+    again = from_record(KernelCurve, to_record(curve))
+    assert (again.note(np.array([9.9])) == Note.SATURATED).all()
+
+
+def test_where_even_the_steadiest_curve_follows_single_proteins_the_share_is_given(
+    sample_of: Make,
+) -> None:
+    # All wrong ones lie below all right ones: no bandwidth turns.
+    sample = sample_of(SATURATED_RIGHT, [9.2, 9.3])
+    for rule in ("mon", "mon2", "mon4"):
+        curve = Kernel(bandwidth=rule).fit_curve(sample)
+        point = np.array([9.0, 9.25, 9.9])
+        np.testing.assert_allclose(curve.value(point), 60 / 62)
+        assert (curve.note(point) == Note.SATURATED_SHARE).all()
+    band = Kernel().fit_band(sample, Kernel().fit_curve(sample), FitOptions(n_draws=20))
+    assert (band.lower < 60 / 62).all() and (band.upper > 60 / 62).all()
+
+
+def test_scores_that_separate_below_the_top_and_votes_of_networks_keep_their_curve(
+    sample_of: Make,
+) -> None:
+    apart = sample_of(np.linspace(6.0, 8.0, 60), np.linspace(2.0, 4.0, 20))
+    votes = sample_of([10.0] * 80 + [9.0] * 20, [10.0] + [9.0] * 9 + [8.0] * 2, resolution=1.0)
+    for sample in (apart, votes):
+        curve = Kernel().fit_curve(sample)
+        assert np.isfinite(curve.bandwidth) and curve.code == Note.NONE
+
+
+def test_twins_in_one_family_do_not_make_wrong_predictions_many(sample_of: Make) -> None:
+    wrong = [9.4] * 6 + [9.93] * 6
+    names = [f"right {row}" for row in range(60)] + ["one"] * 6 + ["two"] * 6
+    curve = Kernel().fit_curve(sample_of(SATURATED_RIGHT, wrong, cluster=names))
+    assert curve.code in (Note.SATURATED, Note.SATURATED_SHARE)

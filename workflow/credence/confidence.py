@@ -27,6 +27,8 @@ class Note(IntFlag):
     DISAGREES = 512
     NOVEL = 1024
     REPEAT = 2048
+    SATURATED = 4096
+    SATURATED_SHARE = 8192
 
 
 NOTE_TEXTS: dict[Note, str] = {
@@ -43,6 +45,10 @@ NOTE_TEXTS: dict[Note, str] = {
     Note.DISAGREES: "the nearest proteins of known class speak for another class",
     Note.NOVEL: "unlike every calibration protein: look at it before you trust its confidence",
     Note.REPEAT: "a calibration protein is the same in all that is looked at",
+    Note.SATURATED: "nearly all calibration scores of this class lie at the top of the scale, so "
+    "that the usual curve could follow single proteins: a smoother one (bandwidth rule mon)",
+    Note.SATURATED_SHARE: "nearly all calibration scores of this class lie at the top of the scale, "
+    "so that every curve would follow single proteins: the class's overall share",
 }
 
 

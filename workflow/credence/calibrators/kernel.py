@@ -11,6 +11,7 @@ passes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +34,7 @@ from credence.calibrators.masses import (
 from credence.calibrators.protocol import Band, ClassSample, Curve, FitOptions, Law, range_note
 from credence.confidence import Note
 from credence.predictions import Floats, Integers
+from credence.records import Stored
 from credence.settings import setting
 
 REACH = 42.0  # e⁻⁴² = 6e-19: with a million nodes still below rounding
@@ -167,6 +169,33 @@ def candidates(scale: float, resolution: float) -> Floats:
     return np.asarray(scale * (first + SMALLEST * np.arange(n_steps + 1)))
 
 
+TOP, NEARLY_ALL = 0.9, 0.9  # of the scale, and of a class's weight: where it lies there
+FEW_WRONG = 10  # families with a wrong prediction; fewer do not tell where a curve bends
+COARSE = 0.05  # of the scale: where scores have steps as wide, the least bandwidth smooths
+
+
+def saturated_bandwidth(
+    sample: ClassSample, masses: Masses, bandwidth: float, allowed: int
+) -> tuple[float | None, Note]:
+    """Return a bandwidth that the rule chose, or what stands for it where scores are saturated.
+
+    Nearly all lie at the top then, few are wrong, and the rule lets the curve follow single
+    proteins (Salamon et al., Fig. 16): `mon` is tried, then none (docs/decisions/0221).
+    """
+    at_top = masses.score >= TOP * sample.scale * (1.0 - NO_SIGN)
+    if masses.total[at_top].sum() < NEARLY_ALL * masses.total.sum():
+        return bandwidth, Note.NONE
+    least = float(candidates(sample.scale, sample.resolution)[0])
+    too_small = least if least < COARSE * sample.scale else 0.0
+    is_few = len(np.unique(sample.cluster[~sample.is_correct])) < FEW_WRONG
+    if bandwidth > too_small and (not is_few or allowed == MON["mon"]):
+        return bandwidth, Note.NONE
+    steady = steady_bandwidth(masses, sample.scale, sample.resolution, MON["mon"])
+    if steady is None or steady <= too_small:
+        return None, Note.SATURATED_SHARE
+    return steady, Note.SATURATED
+
+
 @dataclass(frozen=True, eq=False)
 class KernelCurve:
     """A smooth curve on knots, cubic between them, held at its ends."""
@@ -175,6 +204,7 @@ class KernelCurve:
     score: Floats  # Knots, ascending, from the least to the greatest of the positives' scores
     share: Floats  # Confidence at the knots
     slope: Floats  # Its derivative there
+    code: Annotated[int, Stored("note", is_left_out=True)] = 0  # A note that holds everywhere
 
     def value(self, score: Floats) -> Floats:
         """Return the confidence at each score."""
@@ -183,8 +213,8 @@ class KernelCurve:
     def note(self, score: Floats) -> Integers:
         """Return whether each score is outside the range seen, as a note."""
         if not np.isfinite(self.bandwidth):
-            return np.full(len(score), int(Note.NO_BANDWIDTH), dtype=np.int64)
-        return range_note(score, float(self.score[0]), float(self.score[-1]))
+            return np.full(len(score), self.code or int(Note.NO_BANDWIDTH), dtype=np.int64)
+        return range_note(score, float(self.score[0]), float(self.score[-1])) | self.code
 
 
 def hermite(knots: Floats, value: Floats, slope: Floats, point: Floats) -> Floats:
@@ -488,7 +518,9 @@ class Kernel:
     (7)–(9) of Salamon et al. for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The
     bandwidth is chosen with a = 0 and without reflection. Outside the range of
     the positives' scores the value at its end is held, with a note. Where no
-    bandwidth passes the rule, the class's share is given, with a note.
+    bandwidth passes the rule, the class's share is given, with a note; where nearly all
+    scores lie at the top of the scale, `mon` or the share may stand for the rule, with
+    a note too (docs/decisions/0221-saturated-scores.md).
 
     *Departs from the paper:* the default a = 1 adds one pseudo-protein of the
     class's share at the centre of every window, so that two wrong predictions
@@ -505,6 +537,7 @@ class Kernel:
         """Return the ratio of kernel sums, on knots."""
         masses = masses_of(sample)
         bandwidth: float | None = None
+        code = Note.NONE
         if self.bandwidth == LEAVE_ONE_OUT:
             bandwidth = leave_one_out_bandwidth(sample)
         elif self.bandwidth not in MON:
@@ -512,9 +545,12 @@ class Kernel:
         elif masses.right.any() and masses.wrong.any():
             allowed = MON[str(self.bandwidth)]
             bandwidth = steady_bandwidth(masses, sample.scale, sample.resolution, allowed)
+            if bandwidth is not None:
+                bandwidth, code = saturated_bandwidth(sample, masses, bandwidth, allowed)
         if bandwidth is None:
-            return KernelCurve(np.nan, masses.score[:1], np.array([masses.share]), np.zeros(1))
-        return trace(self.ratio(masses, bandwidth, sample.scale), masses)
+            share = np.array([masses.share])
+            return KernelCurve(np.nan, masses.score[:1], share, np.zeros(1), int(code))
+        return replace(trace(self.ratio(masses, bandwidth, sample.scale), masses), code=int(code))
 
     def ratio(self, masses: Masses, bandwidth: float, scale: float) -> KernelRatio:
         """Return the ratio of kernel sums at a bandwidth."""
@@ -565,8 +601,8 @@ class Kernel:
         """Return places, drawn masses there, and the bandwidth in every draw."""
         places = places_of(sample)
         draws, bandwidth = draw_masses(sample, places, n_draws), np.full(n_draws, curve.bandwidth)
-        if self.bandwidth in MON:
-            allowed = MON[str(self.bandwidth)]
+        if self.bandwidth in MON and curve.code != Note.SATURATED_SHARE:
+            allowed = MON["mon" if curve.code == Note.SATURATED else str(self.bandwidth)]
             bandwidth = draw_bandwidths(draws, sample.scale, sample.resolution, allowed)
         return places, draws, bandwidth
 

@@ -16,7 +16,10 @@ from credence.predictions import Floats, Labelled
 MOST_BINS_OFF = 2
 ROUNDING = 1e-9  # 2/(1 − 0.95) is a little more than 40 in floating point
 
-FALLBACKS = (Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED)
+FALLBACKS = (
+    *(Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED),
+    *(Note.SATURATED, Note.SATURATED_SHARE),
+)
 
 
 def notices_of(
