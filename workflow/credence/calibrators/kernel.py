@@ -180,7 +180,7 @@ def saturated_bandwidth(
     """Return a bandwidth that the rule chose, or what stands for it where scores are saturated.
 
     Nearly all lie at the top then, few are wrong, and the rule lets the curve follow single
-    proteins (Salamon et al., Fig. 16): `mon` is tried, then none (docs/decisions/0221).
+    proteins (Salamon et al., Fig. 16): `mon` is tried, then none (docs/decisions/0222).
     """
     at_top = masses.score >= TOP * sample.scale * (1.0 - NO_SIGN)
     if masses.total[at_top].sum() < NEARLY_ALL * masses.total.sum():
@@ -520,7 +520,7 @@ class Kernel:
     the positives' scores the value at its end is held, with a note. Where no
     bandwidth passes the rule, the class's share is given, with a note; where nearly all
     scores lie at the top of the scale, `mon` or the share may stand for the rule, with
-    a note too (docs/decisions/0221-saturated-scores.md).
+    a note too (docs/decisions/0222-saturated-scores.md).
 
     *Departs from the paper:* the default a = 1 adds one pseudo-protein of the
     class's share at the centre of every window, so that two wrong predictions
