@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntFlag
 
@@ -29,6 +31,9 @@ class Note(IntFlag):
     REPEAT = 2048
     SATURATED = 4096
     SATURATED_SHARE = 8192
+    TIED = 16384
+    SAME_ID = 32768
+    SAME_SEQUENCE = 65536
 
 
 NOTE_TEXTS: dict[Note, str] = {
@@ -47,8 +52,11 @@ NOTE_TEXTS: dict[Note, str] = {
     Note.REPEAT: "a calibration protein is the same in all that is looked at",
     Note.SATURATED: "nearly all calibration scores of this class lie at the top of the scale, so "
     "that the usual curve could follow single proteins: a smoother one (bandwidth rule mon)",
-    Note.SATURATED_SHARE: "nearly all calibration scores of this class lie at the top of the scale, "
-    "so that every curve would follow single proteins: the class's overall share",
+    Note.SATURATED_SHARE: "nearly all calibration scores of this class lie at the top of the "
+    "scale, so that every curve would follow single proteins: the class's overall share",
+    Note.TIED: "two classes or more share the best score: the first of them counts as predicted",
+    Note.SAME_ID: "a calibration protein has this id: if it is this protein, its class is known",
+    Note.SAME_SEQUENCE: "a calibration protein has this sequence: the class of that one is known",
 }
 
 
@@ -63,6 +71,24 @@ def note_text(code: int) -> str:
     "no calibration protein in this bin: the class's overall share"
     """
     return "; ".join(text for flag, text in NOTE_TEXTS.items() if code & flag)
+
+
+# What holds of a protein whatever the method; who reads its table has to know how many there are.
+OF_PROTEINS = (Note.TIED, Note.SAME_ID, Note.SAME_SEQUENCE)
+
+
+def counted(note: NDArray[np.int64]) -> Counter[str]:
+    """Return how many proteins carry each note of `OF_PROTEINS`, by its text."""
+    return Counter({NOTE_TEXTS[flag]: int((note & int(flag) != 0).sum()) for flag in OF_PROTEINS})
+
+
+def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:
+    """Return a sentence for each text that some proteins carry.
+
+    >>> sentences_of({"its class is known": 2, "it is new": 0}, 1000)
+    ['2 of 1,000 proteins: its class is known']
+    """
+    return [f"{n:,} of {n_samples:,} proteins: {text}" for text, n in numbers.items() if n]
 
 
 @dataclass(frozen=True, eq=False)

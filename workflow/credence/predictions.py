@@ -71,12 +71,17 @@ class Predictions:
         return len(self.class_names)
 
     @cached_property
+    def is_tied(self) -> Booleans:
+        """Whether the best score of each row is shared by two classes or more."""
+        if self.scores is None:
+            return np.zeros(self.n_samples, dtype=np.bool_)
+        best = self.scores.max(axis=1, keepdims=True)
+        return np.asarray((self.scores == best).sum(axis=1) > 1)
+
+    @property
     def n_ties(self) -> int:
         """Number of rows whose best score is shared by two classes or more."""
-        if self.scores is None:
-            return 0
-        best = self.scores.max(axis=1, keepdims=True)
-        return int(((self.scores == best).sum(axis=1) > 1).sum())
+        return int(self.is_tied.sum())
 
     def take(self, rows: NDArray[np.intp] | Booleans) -> Predictions:
         """Return the predictions of the rows chosen, in the order given."""

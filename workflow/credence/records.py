@@ -35,7 +35,7 @@ Read = TypeVar("Read")
 
 AGAIN = "Make it again with this version of credence."
 MOST_CHARACTERS = 40  # of a value quoted in a message
-PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "bool": "|b1"}
+PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "uint64": "<u8", "bool": "|b1"}
 # What a list may hold (kinds of numpy's types) to become an array; O: null among numbers.
 LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
 

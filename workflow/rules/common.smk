@@ -45,18 +45,17 @@ NEAR = NOVELTY if len(COMPARED) == len(USE_SETS) else []
 
 
 def features_of(use_set):
-    """Return the file that tells the proteins of a use-set, where they can be compared."""
-    if use_set not in COMPARED:
-        return None
-    return settings.novelty_vectors or USE_SETS[use_set].proteins
+    """Return the files that tell the proteins of a use-set."""
+    vectors = settings.novelty_vectors if use_set in COMPARED else None
+    return [path for path in (vectors, USE_SETS[use_set].proteins) if path]
 
 
 def compared(use_set):
     """Return the options that compare a use-set with what is known."""
-    if use_set not in COMPARED:
-        return []
-    kind = "--vectors" if settings.novelty_vectors else "--proteins"
-    words = ["--novelty", *NOVELTY, kind, features_of(use_set)]
+    words = configuration.option("--proteins", USE_SETS[use_set].proteins)
+    if use_set in COMPARED:
+        words = [*words, "--novelty", *NOVELTY]
+        words += configuration.option("--vectors", settings.novelty_vectors)
     return [*words, "--match", USE_SETS[use_set].match]
 
 
@@ -70,6 +69,12 @@ def before(release):
 def added(release):
     """Return what earlier troves added, as sequences."""
     return [f"{folder}/added.fasta" for folder in before(release)[1:] if SEQUENCES]
+
+
+def added_until(release):
+    """Return what troves added up to a release, its own too."""
+    own = [f"{RESULTS}/releases/{release}/added.fasta"]
+    return [*added(release), *(own if release in TROVES and SEQUENCES else [])]
 
 
 def given_clusters(release):

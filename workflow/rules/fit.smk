@@ -7,6 +7,8 @@ rule fit:
         samples=f"{RELEASE}/samples.parquet",
         groups=f"{RELEASE}/groups.tsv",
         known=lambda wildcards: places_for(METHODS[wildcards.method]),
+        proteins=given(SEQUENCES),
+        added=lambda wildcards: added_until(wildcards.release),
     output:
         f"{RELEASE}/calibrations/{{method}}.json",
     log:
@@ -25,9 +27,15 @@ rule fit:
             "fit", calibration={"method": METHODS[wildcards.method]}
         ),
         known=lambda wildcards, input: configuration.options("--novelty", input.known),
+        proteins=lambda wildcards, input: configuration.options(
+            "--proteins", [*input.proteins, *input.added]
+        ),
+        match=settings.calibration_set.match,
+        sources=digests(SEQUENCES),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " fit {input.samples:q} --format credence"
         " --groups {input.groups:q} --settings {params.settings:q} {params.known:q}"
+        " {params.proteins:q} --match {params.match:q}"
         " --out {output:q} 2> {log:q}"

@@ -26,6 +26,7 @@ CONFIGURATION_ENDINGS = (".yaml", ".yml")
 @file_options(proteins="FASTA file of the same proteins; every mismatch is listed.")
 @match_option
 @file_options(
+    calibration="What credence fit wrote: say which proteins of TABLE it was fitted on.",
     samples="Also write the checked table, in one form for all.",
     out="Also write what was found, as JSON.",
 )
@@ -48,11 +49,12 @@ def check_configuration(path: str) -> None:
     from credence.app import configuration
     from credence.app.meaning import DEMO_FILES, class_problems
     from credence.problems import gathering, raise_any
-    from credence.stages.check import count_checked, description, read_checked, summarise
-    from credence.stages.reading import as_calibrated, table_spec
+    from credence.stages.check import count_checked, description, overlap, read_checked, summarise
+    from credence.stages.reading import as_calibrated, read_sequences, table_spec
     from credence.stages.troves import read_trove
     from credence.tables.document import read_document
     from credence.tables.joining import census_of
+    from credence.tables.stage_files import KnownProteins, known_proteins
 
     settings = configuration.load(path)
     is_simulated = all(Path(name).exists() for name in DEMO_FILES)
@@ -62,6 +64,7 @@ def check_configuration(path: str) -> None:
     problems: list[Problem] = []
     lines = []
     known: Predictions | None = None
+    calibrating: KnownProteins | None = None
     for entry in (settings.calibration_set, *settings.use_sets):
         spec = table_spec(entry.scores, None, entry.spec)
         if known is not None:  # a use-set has to have the classes of the calibration set
@@ -77,9 +80,12 @@ def check_configuration(path: str) -> None:
                 # A protein that its FASTA file lacks has no novelty, and a note says so.
                 census, inputs = count_checked(entry.scores, spec, None, entry.match)
             lines.append(f"{entry.name}: {description(summarise(census, inputs))}")
-            lines += [f"{entry.scores[0]}: {notice}." for notice in census.notices()]
+            same = overlap(calibrating, entry.scores, spec, entry.proteins, entry.match)
+            lines += [f"{entry.scores[0]}: {notice}." for notice in (*census.notices(), *same)]
             if is_known:
                 known = samples.predictions
+                files = () if entry.proteins is None else (entry.proteins,)
+                calibrating = known_proteins(known.ids, read_sequences(files, entry.match))
                 document = read_document(Path(path), path)
                 problems += class_problems(document, known.class_names)
     if known is not None:
@@ -87,7 +93,7 @@ def check_configuration(path: str) -> None:
             with gathering(problems):
                 read_trove(trove, known)
     problems += _further_problems(settings)
-    raise_any(problems)
+    raise_any(list(dict.fromkeys(problems)))  # a file that is read twice has each once
     click.echo("\n".join([*lines, f"{path}: no problems."]))
 
 

@@ -116,6 +116,10 @@ def attach() -> None:
 @file_options(labels="Table of true classes: id and true_class.")
 @group_options
 @file_options(novelty="What credence novelty wrote, for methods that ask where proteins lie.")
+@repeated_options(
+    proteins="FASTA file of the proteins, by which others find them again; repeat it."
+)
+@match_option
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @settings_options("fit")
 @out_option("The calibration, a JSON file.")
@@ -146,8 +150,8 @@ def fit() -> None:
     events="What credence events wrote of the same set.",
     evidence="What those events need of these proteins beside scores, as in credence events.",
     novelty="What credence novelty wrote: how far each protein is from those.",
-    proteins="With it: FASTA file of the proteins of TABLE.",
-    vectors="In place of --proteins: their vectors, npz or Parquet.",
+    proteins="FASTA file of the proteins of TABLE: for --novelty, and to find calibration ones.",
+    vectors="For --novelty, in place of --proteins: their vectors, npz or Parquet.",
 )
 @match_option
 @file_options(novelty_record="Also write what was found of novelty, as JSON.")

@@ -16,6 +16,7 @@ from credence.predictions import Floats, Labelled
 MOST_BINS_OFF = 2
 ROUNDING = 1e-9  # 2/(1 − 0.95) is a little more than 40 in floating point
 
+UNCALIBRATED = "uncalibrated"  # The method that learns nothing
 FALLBACKS = (
     *(Note.SCARCE, Note.ONE_SIDED, Note.NO_BANDWIDTH, Note.NOT_CONVERGED),
     *(Note.SATURATED, Note.SATURATED_SHARE),
@@ -32,7 +33,7 @@ def notices_of(
     """Return everything that makes a number less sure than it looks."""
     return (
         *_about_the_set(labelled),
-        *_about_classes(classes, n_folds),
+        *_about_classes(classes, n_folds, UNCALIBRATED in in_sample),
         *_about_fallbacks(labelled, in_sample),
         *_about_held_out(labelled, held_out),
     )
@@ -113,14 +114,17 @@ def _about_the_set(labelled: Labelled) -> list[Notice]:
     return found
 
 
-def _about_classes(classes: Sequence[ClassCount], n_folds: int) -> list[Notice]:
+def _about_classes(
+    classes: Sequence[ClassCount], n_folds: int, is_raw_shown: bool
+) -> list[Notice]:
     found = []
     for entry in classes:
         name = entry.class_name
         if entry.n_predicted == 0:
             text = (
                 f"No calibration protein is predicted to be {name}. "
-                "Predictions of this class get no confidence."
+                "Predictions of this class get no confidence"
+                + (f", but of {UNCALIBRATED} the raw score." if is_raw_shown else ".")
             )
             found.append(Notice("unseen class", text, name, is_warning=True))
         elif entry.n_clusters < n_folds:

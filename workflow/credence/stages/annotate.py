@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from credence.confidence import Confidence, Note, unknown
+from credence.confidence import Confidence, Note, counted, sentences_of, unknown
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.predictions import Predictions
@@ -23,6 +24,7 @@ from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     Features,
     as_calibrated,
+    read_sequences,
     require_other,
     stated_spec,
 )
@@ -87,13 +89,17 @@ def annotate_tables(
     file = read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
     newcomers = None
+    sequences: Mapping[str, str] = {}
+    if proteins is not None and (novelty is None or vectors is not None):
+        sequences = read_sequences([proteins], match)
     if novelty is not None:
-        newcomers = Newcomers(novelty, proteins, vectors, match, name)
-    elif proteins is not None or vectors is not None:
+        newcomers = Newcomers(novelty, None if vectors else proteins, vectors, match, name)
+        sequences = sequences or newcomers.features.sequences
+    elif vectors is not None:
         remedy = "Give what credence novelty wrote."
         raise refuse("--novelty", "nothing says what is known.", remedy)
     events_file, known = _events(events, evidence, novelty)
-    annotation = Annotation(file, shift_file, newcomers, events_file, known)
+    annotation = Annotation(file, shift_file, newcomers, events_file, known, sequences)
     stated = stated_spec(tables, format_, spec_json)
     spec = as_calibrated(stated, file.class_names, file.scale)
     n_unknown = n_unscored = 0
@@ -129,6 +135,12 @@ def annotate_tables(
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
     )
+    for sentence in sentences_of(annotation.noted, n_samples):
+        click.echo(f"{out}: {sentence}.", err=True)
+    if file.known is None or (proteins is not None and not len(file.known.sequences)):
+        of = "proteins" if file.known is None else "sequences"
+        what = f"it does not say on which {of} it was fitted, so that none is looked for"
+        click.echo(f"{calibration}: {what}.", err=True)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
         click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
 
@@ -142,6 +154,8 @@ class Annotation:
     newcomers: Newcomers | None = None  # How far they are from those known
     events: EventsFile | None = None  # Events whose probabilities are asked for
     evidence: EvidenceTable | None = None  # What those events need beside scores
+    sequences: Mapping[str, str] = field(default_factory=dict)  # Of those proteins, by their ids
+    noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,6 +175,11 @@ class Annotation:
         confidence = adjusted = unknown(0, Note.NONE)
         if predictions.n_samples:
             confidence = confidence_of(self.file, predictions, where)
+            note = np.where(predictions.is_tied, int(Note.TIED), 0)
+            if self.file.known is not None:
+                note |= self.file.known.notes(predictions.ids, self.sequences)
+            self.noted.update(counted(note))
+            confidence = replace(confidence, note=confidence.note | note)
         novel: dict[str, Any] = {}
         if self.newcomers is not None:
             confidence, novel = self.newcomers.noted(predictions, confidence)

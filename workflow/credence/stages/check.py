@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import Any
 import click
 import numpy as np
 
+from credence.confidence import counted, sentences_of
 from credence.findings import InputFile
 from credence.predictions import Integers, Strings
 from credence.problems import Problem, gathering, raise_any
 from credence.records import read_record
 from credence.stages.reading import (
+    as_calibrated,
     json_settings,
     read_proteins,
+    read_sequences,
     read_set,
     require_labels,
     require_other,
@@ -26,9 +30,10 @@ from credence.stages.reading import (
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
-from credence.tables.joining import Census, census_of, take_census
+from credence.tables.joining import Census, census_of, stream_tables, take_census
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
+from credence.tables.stage_files import KnownProteins, read_calibration
 from credence.tables.writing import write_json
 
 
@@ -42,6 +47,7 @@ def check_tables(
     match: str,
     samples: str | None,
     out: str | None,
+    calibration: str | None,
 ) -> None:
     """Return what tables hold, and print or write it; raise all that is wrong with them."""
     if samples is None and out is None and format_ is None and spec_json == "{}":
@@ -49,8 +55,11 @@ def check_tables(
         for proposal in proposals if len(proposals) > 1 else ():
             click.echo(f"{tables[0]} may be {proposal.format}: {proposal.reason}", err=True)
     if samples is not None or out is not None:
-        require_other((samples, out), [*tables, proteins])
+        require_other((samples, out), [*tables, proteins, calibration])
     spec = stated_spec(tables, format_, spec_json)
+    file = None if calibration is None else read_calibration(Path(calibration))
+    if file is not None:
+        spec = as_calibrated(spec, file.class_names, file.scale)
     labels = json_settings(labels_json, "--labels") or None
     if samples is None and labels is None and not labelled:
         census, inputs = count_checked(tables, spec, proteins, match)
@@ -64,8 +73,28 @@ def check_tables(
         write_json(Path(out), summary)
     else:
         click.echo(description(summary))
-    for notice in census.notices():
+    known = None if file is None else file.known
+    for notice in (*census.notices(), *overlap(known, tables, spec, proteins, match)):
         click.echo(f"{tables[0]}: {notice}.", err=True)
+
+
+def overlap(
+    known: KnownProteins | None,
+    tables: Sequence[str],
+    spec: TableSpec,
+    proteins: str | None,
+    match: str,
+) -> list[str]:
+    """Return how many proteins of tables that were checked calibrate, by id and by sequence."""
+    if known is None:
+        return []
+    sequences = read_sequences(() if proteins is None else (proteins,), match)
+    numbers: Counter[str] = Counter()
+    n_samples = 0
+    for _, samples in stream_tables(tables, spec):
+        numbers.update(counted(known.notes(samples.predictions.ids, sequences)))
+        n_samples += samples.n_samples
+    return sentences_of(numbers, n_samples)
 
 
 def read_checked(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 import numpy as np
@@ -20,6 +21,7 @@ from credence.stages.reading import (
     CalibrationSet,
     calibration_set,
     counts_of,
+    read_sequences,
     read_set,
     require_other,
     stated_spec,
@@ -30,11 +32,13 @@ from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import (
     CalibrationFile,
+    known_proteins,
     need_problems,
     settings_record,
     write_calibration,
 )
 
+NONE: Mapping[str, str] = MappingProxyType({})  # no sequences
 GIVE_CLUSTERS = (
     "Give --clusters or --groups; credence cluster makes the one of a FASTA file, credence split "
     "the other."
@@ -52,9 +56,12 @@ def fit_tables(
     groups: str | None,
     clusters: str | None,
     novelty: str | None,
+    proteins: Sequence[str],
+    match: str,
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
-    given = [*tables, *(path for path in (labels, groups, clusters, novelty) if path is not None)]
+    others = (labels, groups, clusters, novelty, *proteins)
+    given = [*tables, *(path for path in others if path is not None)]
     require_other((out,), given)
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
     spec = stated_spec(tables, format_, spec_json, scale)
@@ -64,7 +71,7 @@ def fit_tables(
     samples = with_places(samples, novelty)
     chosen = calibration_set(samples, tables[0], groups, clusters, settings.calibration.weights)
     file = replace(
-        fit_calibration(chosen, settings, tables[0]),
+        fit_calibration(chosen, settings, tables[0], read_sequences(proteins, match)),
         inputs={name: sha256_of(Path(path)) for name, path in _names(given)},
         # By which a release is known: one table and its groups.
         release=set_digest(Path(tables[0]), Path(groups)) if groups and len(tables) == 1 else None,
@@ -79,7 +86,9 @@ def fit_tables(
     click.echo(f"Wrote {out}: {what}.", err=True)
 
 
-def fit_calibration(chosen: CalibrationSet, settings: Settings, where: str) -> CalibrationFile:
+def fit_calibration(
+    chosen: CalibrationSet, settings: Settings, where: str, sequences: Mapping[str, str] = NONE
+) -> CalibrationFile:
     """Return one method fitted to the proteins that calibrate, of the table `where`."""
     method = parse_method(settings.calibration.method, "--method")
     labelled = chosen.labelled
@@ -105,6 +114,7 @@ def fit_calibration(chosen: CalibrationSet, settings: Settings, where: str) -> C
         },
         settings=settings_record(method, options),
         sets=sets,
+        known=known_proteins(predictions.ids, sequences),
     )
 
 

@@ -240,6 +240,17 @@ def read_proteins(path: str, match: str) -> Fasta:
     return read_fasta(Path(path), cast(Match, match))
 
 
+def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:
+    """Return the sequence of each protein of some FASTA files, by its id."""
+    found: dict[str, str] = {}
+    for number, path in enumerate(paths):
+        if number > 0 and Path(path).stat().st_size == 0:
+            continue  # what a trove added of which no protein joined
+        fasta = read_proteins(path, match)
+        found.update(zip(fasta.ids, fasta.sequences, strict=True))
+    return found
+
+
 def training_ids(training: Strings, calibration: Strings) -> Strings:
     """Return the names under which training proteins stand beside the others.
 
@@ -292,12 +303,7 @@ class Features:
             )  # fmt: skip
         self.where = vectors if vectors is not None else proteins[0]
         self._vectors = None if vectors is None else read_vectors(Path(vectors))
-        self._sequences: dict[str, str] = {}
-        for number, path in enumerate(proteins):
-            if number > 0 and Path(path).stat().st_size == 0:
-                continue  # what a trove added of which no protein joined
-            fasta = read_proteins(path, match)
-            self._sequences.update(zip(fasta.ids, fasta.sequences, strict=True))
+        self.sequences = read_sequences(proteins, match)
 
     @property
     def kind(self) -> str:
@@ -309,11 +315,11 @@ class Features:
         """All proteins, in the order of the files."""
         if self._vectors is not None:
             return self._vectors.ids
-        return np.array(list(self._sequences), dtype=object)
+        return np.array(list(self.sequences), dtype=object)
 
     def known(self, ids: Strings) -> list[bool]:
         """Return of which proteins there are features."""
-        names = self._sequences if self._vectors is None else self._vectors.row_of
+        names = self.sequences if self._vectors is None else self._vectors.row_of
         return [id_ in names for id_ in ids]
 
     def require(self, ids: Strings, where: str) -> None:
@@ -330,7 +336,7 @@ class Features:
     def _of(self, ids: Strings) -> Any:
         if self._vectors is not None:
             return self._vectors.of(ids)
-        return np.array([self._sequences[id_] for id_ in ids], dtype=object)
+        return np.array([self.sequences[id_] for id_ in ids], dtype=object)
 
     def space(self, ids: Strings, n_components: int) -> Space:
         """Return the space of some proteins."""

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from credence.confidence import NOTE_TEXTS
+from credence.confidence import NOTE_TEXTS, OF_PROTEINS, sentences_of
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
 from credence.findings import (
     Findings,
@@ -108,6 +108,16 @@ def report_findings(
         for shift in read_shifts
         for sentence in shift.sentences
     ]
+    # Problems of these proteins that no method sees: what else notes say is in the set's section.
+    alarming = {NOTE_TEXTS[flag] for flag in OF_PROTEINS}
+    for use_set in summaries:
+        numbers = {
+            entry.name: int(entry.value) for entry in use_set.notes if entry.name in alarming
+        }
+        notices += [
+            Notice("use-set", f"{use_set.name}: {sentence}.", is_warning=True)
+            for sentence in sentences_of(numbers, use_set.n)
+        ]
     found = replace(
         found,
         use_sets=(*found.use_sets, *summaries),

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from credence import __version__
 from credence.calibrators.all_methods import BY_NAME, needs_of
@@ -26,16 +27,18 @@ from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
 from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.estimate import ratio_of
-from credence.confidence import NOTE_TEXTS, Confidence
+from credence.confidence import NOTE_TEXTS, Confidence, Note
+from credence.draws import keys_of as hashes_of
 from credence.events.model import FORECASTS, EventModel, Mix
 from credence.findings import EventsFinding, ShiftFinding
 from credence.novelty.reference import Reference
-from credence.predictions import Floats, Labelled, Predictions, from_scores
+from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.records import Stored, from_record, keys_of, read_json, read_text, to_record
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json, write_table
 
+Hashes = Annotated[NDArray[np.uint64], Stored(packed="uint64")]
 N_STEPS = 12  # top scores tried for each class, from even to certain
 TOLERANCE = 1e-9  # of an interval's bounds: a confidence may lie on one but for rounding
 
@@ -108,7 +111,37 @@ SCHEMA_VERSION = 1
 SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
 REFIT = "Fit the calibration again with credence fit."
 
-NOT_ALWAYS = ("sets",)  # keys that a file may do without
+NOT_ALWAYS = ("sets", "known")  # keys that a file may do without
+
+
+@dataclass(frozen=True, eq=False)
+class KnownProteins:
+    """By what proteins are found again: a hash of 8 bytes of each id and of each sequence."""
+
+    ids: Hashes  # Ascending; none of a mere number, which may be that of a row
+    sequences: Hashes  # Ascending, of the sequences that were given
+
+    def notes(self, ids: Strings, sequences: Mapping[str, str]) -> Integers:
+        """Return for each protein, as a note, whether one of its id or its sequence is known."""
+        note = np.where(np.isin(hashes_of(ids), self.ids), int(Note.SAME_ID), 0)
+        rows = np.flatnonzero([id_ in sequences for id_ in ids])
+        if len(rows):
+            own = hashes_of([sequences[id_] for id_ in ids[rows]])
+            note[rows[np.isin(own, self.sequences)]] |= int(Note.SAME_SEQUENCE)
+        return note.astype(np.int64)
+
+
+def known_proteins(ids: Strings, sequences: Mapping[str, str]) -> KnownProteins:
+    """Return by what some proteins are found again.
+
+    >>> known = known_proteins(np.array(["p1", "2"], dtype=object), {"p1": "MK"})
+    >>> known.notes(np.array(["p1", "2", "p3"], dtype=object), {"p3": "MK"}).tolist()
+    [32768, 0, 65536]
+    """
+    named = [id_ for id_ in ids if not id_.isdecimal()]
+    given = [sequences[id_] for id_ in ids if id_ in sequences]
+    names, residues = (np.unique(hashes_of(texts)) for texts in (named, given))
+    return KnownProteins(names, residues)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,6 +165,8 @@ class CalibrationFile:
     calibration: Calibration  # The fitted method
     # Prediction sets fitted to the same proteins.
     sets: Annotated[PredictionSets | None, Stored(is_left_out=True)] = None
+    # By what these proteins are found again; files of earlier versions do not have it.
+    known: Annotated[KnownProteins | None, Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:
