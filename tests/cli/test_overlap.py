@@ -52,7 +52,7 @@ def annotated(capsys: Stated, *words: str) -> tuple[dict[str, str], list[str]]:
     capsys.readouterr()
     table = ["annotate", "use.csv", *WIDE, "--calibration", "c.json", *words]
     assert run_command_line([*table, "--out", "conf.tsv"]) == 0
-    with open("conf.tsv") as handle:
+    with Path("conf.tsv").open() as handle:
         notes = {row["id"]: row["note"] for row in csv.DictReader(handle, delimiter="\t")}
     stated = capsys.readouterr().err.splitlines()
     return notes, [line for line in stated if " of 4 proteins: " in line]

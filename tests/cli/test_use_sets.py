@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from credence.confidence import NOTE_TEXTS, Confidence, Note
+from credence.confidence import NOTE_TEXTS, Confidence, Note, note_text
 from credence.evaluation import summarise_use_set
 from credence.findings import Findings, Setting
 from credence.predictions import Predictions
 from credence.problems import InputError
-from credence.stages.report import summarise_file
+from credence.stages.report import summarise_file, use_set_notices
 from credence.tables import contract
 from credence.tables.contract import CONFIDENCE_NAMES, UNSCORED, confidence_columns
 from credence.tables.writing import write_table
@@ -80,6 +80,24 @@ def test_proteins_without_scores_are_counted_as_unknown(small: Findings, tmp_pat
     found = summarise_file("sea", path, results_of(small), "kernel")
     assert (found.n, found.n_unknown, found.notes) == (1, 1, (Setting(UNSCORED, "1"),))
     assert [entry.n for entry in found.classes] == [0, 0, 0]
+
+
+def test_ties_and_proteins_that_calibrate_are_warnings_of_the_page(
+    small: Findings, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.tsv"
+    note = note_text(Note.TIED | Note.SAME_ID | Note.BELOW_RANGE)
+    path.write_text(
+        HEADER
+        + line("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note)
+        + line("p2", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note_text(Note.TIED))
+    )
+    notices = use_set_notices(summarise_file("sea", path, results_of(small), "kernel"))
+    assert all(notice.is_warning for notice in notices)
+    assert [notice.text for notice in notices] == [
+        f"sea: 2 of 2 proteins: {NOTE_TEXTS[Note.TIED]}.",
+        f"sea: 1 of 2 proteins: {NOTE_TEXTS[Note.SAME_ID]}.",
+    ]
 
 
 def test_a_class_unknown_to_the_findings_is_refused(small: Findings, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -88,16 +88,7 @@ def annotate_tables(
     rows = None if part is None else _row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
-    newcomers = None
-    sequences: Mapping[str, str] = {}
-    if proteins is not None and (novelty is None or vectors is not None):
-        sequences = read_sequences([proteins], match)
-    if novelty is not None:
-        newcomers = Newcomers(novelty, None if vectors else proteins, vectors, match, name)
-        sequences = sequences or newcomers.features.sequences
-    elif vectors is not None:
-        remedy = "Give what credence novelty wrote."
-        raise refuse("--novelty", "nothing says what is known.", remedy)
+    newcomers, sequences = _newcomers(novelty, proteins, vectors, match, name)
     events_file, known = _events(events, evidence, novelty)
     annotation = Annotation(file, shift_file, newcomers, events_file, known, sequences)
     stated = stated_spec(tables, format_, spec_json)
@@ -135,14 +126,22 @@ def annotate_tables(
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
     )
-    for sentence in sentences_of(annotation.noted, n_samples):
-        click.echo(f"{out}: {sentence}.", err=True)
+    for where, sentence in _sentences(annotation, n_samples, out, calibration, proteins):
+        click.echo(f"{where}: {sentence}.", err=True)
+
+
+def _sentences(
+    annotation: Annotation, n_samples: int, out: str, calibration: str, proteins: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what a reader has to know of the table and the calibration, each with its file."""
+    file = annotation.file
+    yield from ((out, sentence) for sentence in sentences_of(annotation.noted, n_samples))
     if file.known is None or (proteins is not None and not len(file.known.sequences)):
         of = "proteins" if file.known is None else "sequences"
         what = f"it does not say on which {of} it was fitted, so that none is looked for"
-        click.echo(f"{calibration}: {what}.", err=True)
+        yield calibration, what
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
-        click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
+        yield calibration, RELATIVES_UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +232,22 @@ class Newcomers:
         self.set.add(predictions.ids, places, look, names, confidence.value)
         values = (look.novelty, look.distance, nearest, look.training_distance)
         return replace(confidence, note=note), dict(zip(NOVELTY_NAMES, values, strict=True))
+
+
+def _newcomers(
+    novelty: str | None, proteins: str | None, vectors: str | None, match: str, name: str
+) -> tuple[Newcomers | None, Mapping[str, str]]:
+    """Return how far proteins are from those known, and their sequences; neither if not asked."""
+    if novelty is None and vectors is not None:
+        remedy = "Give what credence novelty wrote."
+        raise refuse("--novelty", "nothing says what is known.", remedy)
+    if novelty is not None and vectors is None:
+        newcomers = Newcomers(novelty, proteins, None, match, name)
+        return newcomers, newcomers.features.sequences
+    sequences = read_sequences(() if proteins is None else (proteins,), match)
+    if novelty is None:
+        return None, sequences
+    return Newcomers(novelty, None, vectors, match, name), sequences
 
 
 def _events(

@@ -108,16 +108,7 @@ def report_findings(
         for shift in read_shifts
         for sentence in shift.sentences
     ]
-    # Problems of these proteins that no method sees: what else notes say is in the set's section.
-    alarming = {NOTE_TEXTS[flag] for flag in OF_PROTEINS}
-    for use_set in summaries:
-        numbers = {
-            entry.name: int(entry.value) for entry in use_set.notes if entry.name in alarming
-        }
-        notices += [
-            Notice("use-set", f"{use_set.name}: {sentence}.", is_warning=True)
-            for sentence in sentences_of(numbers, use_set.n)
-        ]
+    notices += [notice for use_set in summaries for notice in use_set_notices(use_set)]
     found = replace(
         found,
         use_sets=(*found.use_sets, *summaries),
@@ -158,6 +149,16 @@ def report_findings(
         _publish_index(Path(index))
     click.echo(f"Wrote {page}", err=True)
     return found
+
+
+def use_set_notices(use_set: UseSet) -> list[Notice]:
+    """Return how many proteins carry each note that no method and no score shows."""
+    texts = {NOTE_TEXTS[flag] for flag in OF_PROTEINS}
+    numbers = {entry.name: int(entry.value) for entry in use_set.notes if entry.name in texts}
+    return [
+        Notice("use-set", f"{use_set.name}: {sentence}.", is_warning=True)
+        for sentence in sentences_of(numbers, use_set.n)
+    ]
 
 
 def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
