@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,12 +10,18 @@ import numpy as np
 import pytest
 
 from credence.calibrators.all_methods import read_calibration
-from credence.calibrators.classwise import class_samples, count, kish, scarce_fallback
+from credence.calibrators.classwise import (
+    class_samples,
+    count,
+    kish,
+    low_end,
+    scarce_fallback,
+)
 from credence.calibrators.masses import class_masses
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import ClassSample, FitOptions
 from credence.confidence import Note
-from credence.predictions import Labelled
+from credence.predictions import Labelled, from_scores, label
 from credence.records import to_record
 
 Make = Callable[..., ClassSample]
@@ -137,3 +144,60 @@ def fit_record(world: Labelled) -> dict[str, Any]:
     fitted = parse_method("histogram", "test").build(FitOptions(n_draws=0)).fit(world)
     record: dict[str, Any] = json.loads(json.dumps(to_record(fitted)))
     return record
+
+
+def lowest(sample: ClassSample) -> tuple[float, float]:
+    found = low_end(sample, class_masses(sample).at_scores)
+    return found.score, found.most
+
+
+def test_the_lowest_scores_allow_what_five_families_show(sample_of: Make) -> None:
+    # From below: right, then wrong four times: the fifth is at 5.4, and 1/5 is pooled there.
+    right, wrong = [4.6, 7.0, 8.0, 9.0], [5.1, 5.2, 5.3, 5.4]
+    assert lowest(sample_of(right, wrong)) == (5.4, pytest.approx(1 / 5))
+    # Were the first two wrong ones one family, it would weigh 2: 5²/(4 + 3) is 3.6 families at
+    # 5.4 and 6²/(4 + 4) = 4.5 at 7, so the fifth is at 8, where the fit is 1.
+    names = ["a", "b", "c", "d", "e", "e", "f", "g"]
+    assert lowest(sample_of(right, wrong, cluster=names)) == (8.0, 1.0)
+
+
+def test_lowest_scores_of_wrong_ones_only_allow_more_than_nothing(sample_of: Make) -> None:
+    # Six wrong: Jeffreys' prior leaves ½ in 7, as it would for a class of them.
+    assert lowest(sample_of([8.0], [4.0, 4.5, 5.0, 5.0, 5.0, 6.0])) == (5.0, 0.5 / 7)
+
+
+def test_a_class_of_few_families_allows_the_fit_at_its_lowest_score(sample_of: Make) -> None:
+    sample = sample_of([5.0] * 8, [6.0, 7.0] * 4, cluster=["a"] * 8 + ["b"] * 8)
+    assert lowest(sample) == (5.0, 0.5)
+
+
+def test_one_right_protein_at_the_edge_is_not_the_confidence_of_all_below() -> None:
+    # As Portal of the demo: one right at 4.6, above it a quarter, then more and more.
+    score = np.concatenate([[4.6], np.linspace(5.2, 6.0, 20), np.linspace(6.5, 9.9, 60)])
+    is_right = np.concatenate([[1], np.tile([0, 0, 0, 1], 5), np.tile([0, 1, 1], 20)])
+    names = ("Portal", "Other")
+    ids = np.array([f"p{row}" for row in range(len(score))], dtype=object)
+    scores = np.stack([score, np.zeros(len(score))], axis=1)
+    labelled = label(from_scores(ids, names, scores, 10.0, 0.01), 1 - is_right)
+    asked = labelled.predictions.at_scores(0, np.array([0.0, 4.59, 4.6, 5.0, 9.0]))
+    for method in ("kernel", "spline", "platt", "venn_abers"):
+        plain = parse_method(method, "test").build(FitOptions()).fit(labelled)
+        curve = plain.classes["Portal"].curve  # type: ignore[attr-defined]
+        found = plain.confidence(asked)
+        # The lowest four are 1 right and 3 wrong, and so on: the fit of the fifth is 1/4.
+        assert (found.value[:4] <= 0.25 + 1e-9).all(), method
+        free = curve.value(asked.top_score)
+        assert found.value[4] == free[4]
+        is_held = (found.note & Note.LOW_END) > 0
+        np.testing.assert_array_equal(is_held, free > found.value)
+        assert found.lower[0] < 1e-3 and found.upper[0] > 1.0 - 1e-3
+
+
+def test_a_table_without_scores_is_near_all_of_its_class(world: Labelled) -> None:
+    calibration = parse_method("class_only", "test").build(FitOptions()).fit(world)
+    unscored = replace(world.predictions, top_score=None, scores=None)
+    found, scored = calibration.confidence(unscored), calibration.confidence(world.predictions)
+    in_class = world.predictions.predicted_class == 0
+    assert found.support[in_class].min() == pytest.approx(scored.support[in_class].max(), rel=0.1)
+    at_most = scored.support[in_class].argmax()
+    assert found.lower[in_class][0] == scored.lower[in_class][at_most]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
 
 from credence.calibrators.all_methods import METHODS
-from credence.calibrators.protocol import FitOptions, Law, Method
+from credence.calibrators.classwise import LowEnd
+from credence.calibrators.protocol import FitOptions, Law, Method, Need
 from credence.confidence import Confidence, Note
-from credence.predictions import Labelled, label
+from credence.predictions import Floats, Labelled, Strings, label
 from credence.stages.methods import describe
 
 EXACT = 1e-12  # METHODS section 2: the laws hold to this
@@ -162,3 +165,45 @@ def test_the_methods_that_promise_the_trove_law_are_those_of_the_methods_page() 
     conditional = {method.name for method in METHODS if Law.TROVE in method.conditional_laws}
     assert promising == {"class_only", "histogram", "cumulative", "isotonic"}
     assert conditional == {"kernel"}
+
+
+def supported_fit(scores: Floats, is_right: Floats, weight: Floats, family: Strings) -> LowEnd:
+    """Return the slow twin of `low_end`: family by family, and scikit-learn's isotonic fit."""
+    for lowest in np.unique(scores):
+        below = scores <= lowest
+        masses = np.array([weight[below & (family == one)].sum() for one in set(family[below])])
+        if masses.sum() ** 2 / (masses**2).sum() >= 5.0 - 1e-6:
+            fit = IsotonicRegression().fit(scores, is_right, weight).predict(scores)
+            most = fit[scores == lowest][0]
+            block = weight[np.abs(fit - most) < 1e-9].sum()
+            return LowEnd(float(lowest), max(most, 0.5 / (block + 1.0)))
+    raise AssertionError("a world has more than five families a class")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [method for method in METHODS if method.needs is Need.TOP_SCORE],
+    ids=lambda method: method.name,
+)
+@few_worlds
+@given(seed=SEEDS)
+def test_a_value_held_below_the_scores_seen_never_exceeds_the_monotone_fit_there(
+    worlds: SimpleNamespace, method: Method, seed: int
+) -> None:
+    world = worlds.draw(seed)
+    predictions = world.predictions
+    calibration = method.build(method.settings(), OPTIONS).fit(world)
+    for class_ in range(predictions.n_classes):
+        rows = predictions.predicted_class == class_
+        low = supported_fit(
+            predictions.top_score[rows], world.is_correct[rows] * 1.0, world.weight[rows],
+            world.cluster[rows].astype(str),
+        )  # fmt: skip
+        asked = predictions.take(np.flatnonzero(rows)[[0, 0]])
+        below = replace(asked, top_score=np.array([0.0, np.nextafter(low.score, 0.0)]))
+        found = calibration.confidence(below)
+        # Shares of the scale, of a bin or of all above hold no value of an end.
+        if found.note[0] & Note.BELOW_RANGE:
+            assert (found.value <= low.most + ITERATED).all()
+        else:
+            assert not (found.note & Note.LOW_END).any()

@@ -34,10 +34,11 @@ class Note(IntFlag):
     TIED = 16384
     SAME_ID = 32768
     SAME_SEQUENCE = 65536
+    LOW_END = 131072
 
 
 NOTE_TEXTS: dict[Note, str] = {
-    Note.BELOW_RANGE: "below the scores seen in calibration: value at their lower end",
+    Note.BELOW_RANGE: "below the scores seen in calibration: value at their lower end, or less",
     Note.ABOVE_RANGE: "above the scores seen in calibration: value at their upper end",
     Note.EMPTY_BIN: "no calibration protein in this bin: the class's overall share",
     Note.SCARCE: "too few calibration proteins: the class's overall share, with Jeffreys' prior",
@@ -57,6 +58,7 @@ NOTE_TEXTS: dict[Note, str] = {
     Note.TIED: "two classes or more share the best score: the first of them counts as predicted",
     Note.SAME_ID: "a calibration protein has this id: if it is this protein, its class is known",
     Note.SAME_SEQUENCE: "a calibration protein has this sequence: the class of that one is known",
+    Note.LOW_END: "hardly a calibration protein scores so low: no more than the share of the lowest",
 }
 
 

@@ -13,9 +13,10 @@ from functools import partial
 from typing import Annotated, Any, Protocol
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
-from credence.calibrators.intervals import open_interval, share_interval
-from credence.calibrators.masses import ClassMasses, Support, class_masses
+from credence.calibrators.intervals import JEFFREYS, open_interval, share_interval
+from credence.calibrators.masses import ClassMasses, Masses, Support, class_masses
 from credence.calibrators.protocol import (
     Band,
     ClassSample,
@@ -50,6 +51,41 @@ class ConstantCurve:
         return np.full(len(score), self.code, dtype=np.int64)
 
 
+@dataclass(frozen=True)
+class LowEnd:
+    """How far a curve can be believed below the scores that a few families reach."""
+
+    score: float  # The lowest with `LOWEST_FAMILIES` at or below it
+    most: float  # What no confidence below it exceeds
+
+
+LOWEST_FAMILIES = 5.0  # an effective number of them, at or below that score (decision 0221)
+ENOUGH = 1.0 - 1e-9  # of them: sums of weights are rounded
+
+
+def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
+    """Return the never-falling fit at the lowest score with a few families at or below it.
+
+    A class that has not so many in all takes the fit at its lowest score.
+    Where next to nothing in its block is right, it is what Jeffreys' prior leaves there.
+    """
+    order = np.lexsort((sample.score, sample.cluster))  # by cluster, ascending in each
+    weight, code = sample.weight[order], sample.cluster[order]
+    reached = np.cumsum(weight)
+    first_of = np.searchsorted(code, code)
+    own = reached - (reached - weight)[first_of]  # what the row's cluster weighs so far
+    # A row that takes its cluster from W − w to W adds that much to Σ W².
+    added = own**2 - (own - weight) ** 2
+    place = np.searchsorted(at_scores.score, sample.score[order])
+    squares, total = np.cumsum(np.bincount(place, weights=added)), np.cumsum(at_scores.total)
+    is_enough = total**2 >= LOWEST_FAMILIES * ENOUGH * squares
+    lowest = int(is_enough.argmax())
+    fitted = isotonic_regression(at_scores.right / at_scores.total, weights=at_scores.total).x
+    block = at_scores.total[fitted == fitted[lowest]].sum()
+    most = max(float(fitted[lowest]), JEFFREYS / (float(block) + 1.0))
+    return LowEnd(float(at_scores.score[lowest]), most)
+
+
 @dataclass(frozen=True, eq=False)
 class ClassCurve:
     """All that is known of one predicted class."""
@@ -62,6 +98,16 @@ class ClassCurve:
     learnt: Annotated[Curve | None, Stored("curve", is_left_out=True)] = None
     band: Annotated[Band | None, LEFT_OUT] = None  # Its pointwise interval, if one was asked for
     support: Annotated[Support | None, LEFT_OUT] = None
+    low_end: Annotated[LowEnd | None, LEFT_OUT] = None  # Where the curve holds the value of an end
+
+    def answer(self, curve: Curve, score: Floats) -> tuple[Floats, Integers]:
+        """Return the confidence at each score, and its note."""
+        value, note = curve.value(score), curve.note(score)
+        if self.low_end is None:
+            return value, note
+        is_held = (score < self.low_end.score) & (value > self.low_end.most)
+        value = np.where(is_held, self.low_end.most, value)
+        return value, note | np.where(is_held, int(Note.LOW_END), 0)
 
     @property
     def curve(self) -> Curve | None:
@@ -85,15 +131,17 @@ def fit_classes(
             entries[name] = ClassCurve({"n": 0, "n_correct": 0, "n_clusters": 0, "weight": 0.0})
             continue
         masses = class_masses(sample)
-        fallback, curve, band = scarce_fallback(masses, options), None, None
+        fallback, curve, band, lowest = scarce_fallback(masses, options), None, None, None
         if fallback is not None and options.n_draws > 0:
             band = Band(np.zeros(1), *share_interval(sample, options))
         if fallback is None and settings is not None:
             curve = settings.fit_curve(sample)
+            if curve.note(np.array([-np.inf]))[0] & Note.BELOW_RANGE:
+                lowest = low_end(sample, masses.at_scores)
             if options.n_draws > 0:
                 band = settings.fit_band(sample, curve, options)
         counts = count(sample, masses)
-        entries[name] = ClassCurve(counts, fallback, curve, band, masses.support)
+        entries[name] = ClassCurve(counts, fallback, curve, band, masses.support, lowest)
     return entries
 
 
@@ -110,8 +158,8 @@ def confidence_by_class(classes: Mapping[str, ClassCurve], predictions: Predicti
             answer.support[rows] = near if is_scored else entry.support.n.max(initial=0.0)
         if entry.curve is None:
             continue
-        answer.value[rows] = value = entry.curve.value(score)
-        answer.note[rows] = entry.curve.note(score)
+        value, note = entry.answer(entry.curve, score)
+        answer.value[rows], answer.note[rows] = value, note
         if entry.band is not None:
             band = entry.band
             lower, upper = (

@@ -19,6 +19,7 @@ from credence.calibrators.protocol import Calibration, Curve, FitOptions
 from credence.calibrators.shares import CumulativeCurve, StepCurve, bin_of
 from credence.composition.adjusted import WINDOW
 from credence.composition.summary import Corrected
+from credence.confidence import Note
 from credence.findings import ShiftCurve, WhatIf, WhatIfPart
 from credence.predictions import Booleans, Floats, Labelled
 from credence.records import to_record
@@ -49,6 +50,7 @@ def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
 
 
 MOST_NUMBERS = 250_000  # on the page: two and a half megabytes
+OUTWEIGHS = 1e9  # of a kernel's prior: what is held at a class's lowest scores has none
 LEAST_GRID = 21  # scores of a curve that is still one
 
 
@@ -81,11 +83,13 @@ def what_if_of(
             if isinstance(calibration, ClasswiseCalibration)
             else None
         )
+        answer = calibration.confidence(predictions.at_scores(class_, grid))
         density = _exact(positives, curve, kernel, grid)
-        if density is None:
-            is_exact = False
-            asked = predictions.at_scores(class_, grid)
-            density = _moved(positives, int(class_), calibration.confidence(asked).value, grid)
+        is_held = (answer.note & Note.LOW_END) > 0
+        if density is None or is_held.any():
+            moved = _moved(positives, int(class_), answer.value, grid)
+            is_exact = is_exact and density is not None
+            density = moved if density is None else np.where(is_held, OUTWEIGHS * moved, density)
         parts += _parts(positives, int(class_), density)
     share = np.bincount(
         labelled.true_class, weights=labelled.weight, minlength=predictions.n_classes

@@ -84,10 +84,10 @@
           credence.element("p", { class: "ends", "aria-hidden": "true" }, credence.element("span", {}, "0: always wrong"), credence.element("span", {}, "1: always right")));
       }
       const support = at(curve.support);
-      const near = support === null ? null : Math.max(1, Math.round(support));
+      const near = support === null ? null : Math.round(support);
       const parts = [];
       if (!isSeen) {
-        parts.push(`Calibration saw scores of ${entry.name} from ${entry.least} to ${entry.greatest} only: this is the value at the end of what it saw.`);
+        parts.push(`Calibration saw scores of ${entry.name} from ${entry.least} to ${entry.greatest} only: this is the value at the end of what it saw, or less.`);
       }
       if (lower !== null) {
         const sure = `How sure is that? The ${data.level} % interval reaches from ${share(lower)} to ${share(upper)}`;

@@ -48,7 +48,7 @@ class Point:
     @property
     def near(self) -> int:
         """How many independent proteins there are near, where that is known."""
-        return max(1, round(self.support))
+        return round(self.support)
 
 
 def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
