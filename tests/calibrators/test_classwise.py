@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators.all_methods import read_calibration
-from credence.calibrators.classwise import (
-    class_samples,
-    count,
-    kish,
-    low_end,
-    scarce_fallback,
-)
+from credence.calibrators.classwise import class_samples, count, kish, low_end, scarce_fallback
 from credence.calibrators.masses import class_masses
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import ClassSample, FitOptions

@@ -58,7 +58,7 @@ NOTE_TEXTS: dict[Note, str] = {
     Note.TIED: "two classes or more share the best score: the first of them counts as predicted",
     Note.SAME_ID: "a calibration protein has this id: if it is this protein, its class is known",
     Note.SAME_SEQUENCE: "a calibration protein has this sequence: the class of that one is known",
-    Note.LOW_END: "hardly a calibration protein scores so low: no more than the share of the lowest",
+    Note.LOW_END: "hardly a calibration protein scores so low: no more than the lowest ones show",
 }
 
 

@@ -53,8 +53,8 @@ def _whose(found: WhatIf, chosen: str) -> str:
     if found.is_exact:
         return (
             f"The curves are those of {found.method} fitted anew to re-weighted proteins, with "
-            "its bandwidths, bins, cutoffs and lowest scores as they are. The corrected confidences above may "
-            "choose these anew, and go only as far as chance does not explain: they differ a "
+            "its bandwidths, bins, cutoffs and lowest scores as they are. The corrected "
+            "confidences above may choose these anew, and go only as far as chance does not explain: they differ a "
             "little."
         )
     return (
