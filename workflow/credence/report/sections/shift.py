@@ -54,8 +54,8 @@ def _whose(found: WhatIf, chosen: str) -> str:
         return (
             f"The curves are those of {found.method} fitted anew to re-weighted proteins, with "
             "its bandwidths, bins, cutoffs and lowest scores as they are. The corrected "
-            "confidences above may choose these anew, and go only as far as chance does not explain: they differ a "
-            "little."
+            "confidences above may choose these anew, and go only as far as chance does not "
+            "explain: they differ a little."
         )
     return (
         f"{found.method} is no ratio of sums: its curves are moved by Bayes' rule, and fitting it "
