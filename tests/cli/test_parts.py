@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +14,7 @@ import pytest
 
 from credence.app import run_command_line
 from credence.simulate import WorldSettings
+from credence.stages.annotate import Annotation
 from credence.tables import samples as samples_module
 from credence.tables import writing
 from credence.tables.scan import rows_of_part
@@ -135,39 +138,236 @@ def test_what_is_wrong_with_a_part_is_named(
             f"--part: '{part}' names no part. Write 2/8 for the second of eight."
         )
     assert message(capsys, [*words, "--part", "1/2", *out]) == (
-        "--part: the rows of demo/use.csv were not counted. Check it first: credence check "
-        "demo/use.csv --out check.json, then give --check."
+        "--part: the rows of demo/use.csv were not counted. Check first: credence check "
+        "demo/use.csv --out check.json; give --check."
     )
-    assert message(capsys, [*words, "demo/calibration.csv", "--part", "1/2", *out]) == (
-        "--part: there are 2 tables. Annotate one at a time."
+    check(["demo/use.csv"])
+    summary = (world / "check.json").read_text()
+    (world / "check.json").write_text(summary.replace("format='phanns'", "format='wide'"))
+    part = ["--part", "1/2", "--check", "check.json", *out]
+    # A table that was not checked, and one that was checked as if of another format.
+    assert message(capsys, [*words, "demo/calibration.csv", *part]) == (
+        "demo/calibration.csv: it is not what check.json was made from: its digest is "
+        "another. Check all tables of the set again, and annotate every part anew.\n"
+        "check.json: the check read the table in another way: --format or --spec were "
+        "others. Check all tables of the set again, and annotate every part anew."
     )
     assert not (world / "part.tsv").exists()
 
 
+def check(tables: list[str], out: str = "check.json") -> None:
+    assert run_command_line(["check", *tables, "--format", "phanns", "--out", out]) == 0
+
+
+def write_parts(n_parts: int, tables: list[str], name: str, *more: str) -> list[str]:
+    """Write the parts of a table, or of several of which each is one; return the TSV files."""
+    names = []
+    for number in range(1, n_parts + 1):
+        own = tables if len(tables) == 1 else [tables[number - 1]]
+        words = ["annotate", *own, "--format", "phanns", "--calibration", "k.json", *more]
+        out = ["--out", f"{name}_{number}.tsv", "--also", f"{name}_{number}.parquet"]
+        part = ["--part", f"{number}/{n_parts}", "--check", "check.json"]
+        assert run_command_line([*words, *part, *out]) == 0
+        names.append(f"{name}_{number}.tsv")
+    return names
+
+
+REMEDIES = {
+    "other": "Give the parts of one table, annotated alike.",
+    "none": "Give what credence annotate --part wrote, as it wrote it.",
+    "cut": "Annotate it again.",
+}
+
+
+def test_a_table_that_grew_after_its_check_loses_no_protein(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(["demo/use.csv"])
+    table = world / "demo" / "use.csv"
+    lines = table.read_text().splitlines()
+    table.write_text(
+        "\n".join([*lines, lines[-1].replace(lines[-1].split(",")[0], "late")]) + "\n"
+    )
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--check", "check.json", "--out", "part.tsv", "--part"]
+    for part in ("1/2", "2/2"):
+        assert message(capsys, [*words, part]) == (
+            "demo/use.csv: it is not what check.json was made from: its digest is another. "
+            "Check all tables of the set again, and annotate every part anew."
+        )
+    assert not (world / "part.tsv").exists()
+
+
+def test_a_table_that_changes_while_it_is_annotated_is_refused(
+    world: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = Annotation.columns
+
+    def while_it_grows(*arguments: Any) -> dict[str, Any]:
+        with (world / "demo" / "use.csv").open("a") as handle:
+            handle.write("\n")
+        return columns(*arguments)
+
+    monkeypatch.setattr(Annotation, "columns", while_it_grows)
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    assert message(capsys, [*words, "--out", "whole.tsv"]).endswith(
+        "demo/use.csv: it changed while this step read it. "
+        "Leave it alone and run the command again."
+    )
+    assert not (world / "whole.tsv").exists()
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet"])
+def test_parts_that_do_not_add_up_are_named(
+    world: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    check(["demo/use.csv"])
+    write_parts(3, ["demo/use.csv"], "a")
+    write_parts(2, ["demo/use.csv"], "b")
+    write_parts(3, ["demo/use.csv"], "safe", "--spreadsheet-safe")
+    check(["demo/trove_htj.csv"])
+    write_parts(3, ["demo/trove_htj.csv"], "trove")
+    one, two, three, b, safe, trove = (
+        f"{name}.{ending}" for name in ("a_1", "a_2", "a_3", "b_2", "safe_2", "trove_2")
+    )
+    out = f"all.{ending}"
+    order = "Give the parts in their order."
+    wrong = {
+        (one, three): f"{out}: part 2 of 3 is missing. Give all parts, in their order.",
+        (two, three): f"{out}: part 1 of 3 is missing. Give all parts, in their order.",
+        (one, three, two): f"{two}: it is part 2 of 3, and stands after part 3. {order}",
+        (one, b, three): f"{b}: it is one of 2 parts, and {one} one of 3. {REMEDIES['other']}",
+        (one, trove, three): (
+            f"{trove}: it is a part of another table than {one}. {REMEDIES['other']}"
+        ),
+        (one, safe, three): (
+            f"{safe}: it was annotated with another --spreadsheet-safe than {one}. "
+            f"{REMEDIES['other']}"
+        ),
+    }
+    for given, words in wrong.items():
+        assert message(capsys, ["gather", *given, "--out", out]) == words
+    (world / f"copy.{ending}").write_bytes((world / two).read_bytes())
+    assert message(capsys, ["gather", one, two, f"copy.{ending}", "--out", out]) == (
+        f"copy.{ending}: it is part 2 of 3, as {two} is. Give each part once.\n"
+        f"{out}: part 3 of 3 is missing. Give all parts, in their order."
+    )
+    assert not (world / out).exists()
+
+
+def test_tables_of_another_run_are_not_put_beside_those_of_this(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(["demo/use.csv"])
+    texts = write_parts(2, ["demo/use.csv"], "a")
+    check(["demo/trove_htj.csv"])
+    write_parts(2, ["demo/trove_htj.csv"], "trove")
+    given = [*texts, "trove_1.parquet", "trove_2.parquet"]
+    out = ["--out", "all.tsv", "--also", "all.parquet"]
+    assert message(capsys, ["gather", *given, *out]) == "\n".join(
+        f"trove_{number}.parquet: it is a part of another table than a_1.tsv. {REMEDIES['other']}"
+        for number in (1, 2)
+    )
+
+
+def test_several_tables_of_a_set_are_parts_too(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (world / "demo" / "use.csv").read_text().splitlines()
+    tables = ["one.csv", "two.csv", "three.csv"]
+    for name, (start, stop) in zip(tables, [(1, 20), (20, 45), (45, None)], strict=True):
+        (world / name).write_text("\n".join([lines[0], *lines[start:stop]]) + "\n")
+    check(tables)
+    parts = write_parts(3, tables, "part")
+    annotate = ["annotate", *tables, "--format", "phanns", "--calibration", "k.json"]
+    assert run_command_line([*annotate, "--out", "whole.tsv"]) == 0
+    assert run_command_line(["gather", *parts, "--out", "joined.tsv"]) == 0
+    assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
+    # The same table twice, as part of two.
+    again = write_parts(3, ["one.csv", "one.csv", "three.csv"], "again")
+    assert message(capsys, ["gather", *again, "--out", "wrong.tsv"]) == (
+        "wrong.tsv: its parts hold the tables 1, 1, 3 of 3. "
+        "Put each table into one part, in the order of the check."
+    )
+    # A row that somebody took out of a part.
+    text = (world / parts[1]).read_text().splitlines(keepends=True)
+    (world / parts[1]).write_text("".join(text[:-1]))
+    assert message(capsys, ["gather", *parts, "--out", "wrong.tsv"]) == (
+        "wrong.tsv: its parts have 60 rows, and the tables 61. Annotate the parts again."
+    )
+    assert not (world / "wrong.tsv").exists()
+
+
+def test_a_class_whose_name_has_a_line_break_is_counted_once(world: Path) -> None:
+    spec = {"columns": {"id": "protein", "true_class": "truth"}, "scale": 10.0}
+    rows = [f"p{row},{'x' if row % 2 else 'yes'},{row % 5 + 5},{5 - row % 5}" for row in range(40)]
+    rows = [row.replace("x", '"x\n""1"""') for row in rows]
+    (world / "wide.csv").write_text("\n".join(['protein,truth,"x\n""1""",yes', *rows]) + "\n")
+    form = ["--format", "wide", "--spec", json.dumps(spec)]
+    fit = ["fit", "wide.csv", *form, "--method", "class_only", "--draws", "0", "--out", "w.json"]
+    assert run_command_line(fit) == 0
+    assert run_command_line(["check", "wide.csv", *form, "--out", "check.json"]) == 0
+    annotate = ["annotate", "wide.csv", *form, "--calibration", "w.json"]
+    for number in (1, 2):
+        part = ["--part", f"{number}/2", "--check", "check.json", "--out", f"part_{number}.tsv"]
+        assert run_command_line([*annotate, *part]) == 0
+    assert run_command_line([*annotate, "--out", "whole.tsv"]) == 0
+    assert run_command_line(["gather", "part_1.tsv", "part_2.tsv", "--out", "joined.tsv"]) == 0
+    assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
+
+
+def test_what_a_part_says_of_itself_may_be_nonsense(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(["demo/use.csv"])
+    (part,) = write_parts(1, ["demo/use.csv"], "a")
+    own, *rows = (world / part).read_text().splitlines(keepends=True)
+    record = json.loads(own.removeprefix("# credence part "))
+    wrong: list[Any] = [[], 3, None, "[" * 100_000, {**record, "number": 0}]
+    wrong += [{**record, "number": 2}, {**record, "tables": 7}, {**record, "n_rows": "many"}]
+    wrong += [{key: value for key, value in record.items() if key != name} for name in record]
+    for found in wrong:
+        text = found if isinstance(found, str) else json.dumps(found)
+        (world / "b.tsv").write_text("".join([f"# credence part {text}\n", *rows]))
+        assert message(capsys, ["gather", "b.tsv", "--out", "all.tsv"]) == (
+            f"b.tsv: it does not say which part of a table it is. {REMEDIES['none']}"
+        )
+
+
 def test_parts_that_do_not_fit_are_named(world: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (world / "a.tsv").write_text("id\tconfidence\np1\t0.5\n")
-    (world / "b.tsv").write_text("id\tother\np2\t0.5\n")
-    (world / "cut.tsv").write_text("id\tconfidence\np2\t0.")
-    pq.write_table(pa.table({"id": ["p1"]}), world / "a.parquet")
-    pq.write_table(pa.table({"other": ["p1"]}), world / "b.parquet")
-    (world / "cut.parquet").write_bytes((world / "a.parquet").read_bytes()[:-8])
+    check(["demo/use.csv"])
+    write_parts(2, ["demo/use.csv"], "a")
+    own, header, *rows = (world / "a_2.tsv").read_text().splitlines(keepends=True)
+    (world / "cut.tsv").write_text("".join([own, header, *rows])[:-3])
+    (world / "short.tsv").write_text("".join([own, header, *rows[:-1]]))
+    (world / "other.tsv").write_text("".join([own, header.replace("lower", "least"), *rows]))
+    table = pq.read_table(world / "a_2.parquet")
+    other = [name.replace("lower", "least") for name in table.column_names]
+    (world / "cut.parquet").write_bytes((world / "a_2.parquet").read_bytes()[:-8])
+    pq.write_table(table.slice(1), world / "short.parquet")
+    renamed = table.rename_columns(other).replace_schema_metadata(table.schema.metadata)
+    pq.write_table(renamed, world / "other.parquet")
     for ending in ("tsv", "parquet"):
-        a, b, cut = f"a.{ending}", f"b.{ending}", f"cut.{ending}"
         out = ["--out", f"all.{ending}"]
-        assert message(capsys, ["gather", a, b, *out]) == (
-            f"{b}: its columns are not those of {a}. Give the parts of one table, annotated alike."
-        )
-        assert message(capsys, ["gather", a, cut, *out]) == (
-            f"{cut}: the part is cut short or damaged. Annotate it again."
-        )
-        assert message(capsys, ["gather", a, f"absent.{ending}", *out]) == (
+        for name in ("cut", "short", "other"):
+            assert message(capsys, ["gather", f"a_1.{ending}", f"{name}.{ending}", *out]) == (
+                f"{name}.{ending}: the part is cut short or damaged. Annotate it again."
+            ), name
+        assert message(capsys, ["gather", f"a_1.{ending}", f"absent.{ending}", *out]) == (
             f"absent.{ending}: this part cannot be read. Annotate it again."
         )
         assert not (world / f"all.{ending}").exists()
-    assert message(capsys, ["gather", "a.tsv", "--out", "all.parquet"]) == (
-        "a.tsv: nothing that is to be written ends like this part. "
+    (world / "whole.tsv").write_text("".join([header, *rows]))
+    pq.write_table(table.replace_schema_metadata(None), world / "whole.parquet")
+    for name in ("whole.tsv", "whole.parquet"):
+        assert message(capsys, ["gather", name, "--out", f"all{Path(name).suffix}"]) == (
+            f"{name}: it does not say which part of a table it is. {REMEDIES['none']}"
+        )
+    assert message(capsys, ["gather", "a_1.tsv", "--out", "all.parquet"]) == (
+        "a_1.tsv: nothing that is to be written ends like this part. "
         "Give --out or --also a name with the same ending."
     )
-    assert message(capsys, ["gather", "a.tsv", "--out", "all.tsv", "--also", "all.parquet"]) == (
+    out = ["--out", "all.tsv", "--also", "all.parquet"]
+    assert message(capsys, ["gather", "a_1.tsv", *out]) == (
         "all.parquet: no part ends in .parquet. Give the parts of this table."
     )

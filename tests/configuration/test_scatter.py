@@ -42,11 +42,11 @@ def test_what_is_stated_counts_and_nothing_else(tmp_path: Path) -> None:
     assert [share.part for share in shares(entry, 3)] == ["1/3", "2/3", "3/3"]
 
 
-def test_several_tables_are_dealt_whole_in_their_order(tmp_path: Path) -> None:
+def test_several_tables_are_kept_whole_in_their_order(tmp_path: Path) -> None:
     entry = use_set(tmp_path, {"a.csv": 900, "b.csv": 900, "c.csv": 100, "d.csv": 2000})
     names = [[Path(path).name for path in share.tables] for share in shares(entry, None)]
     assert names == [["a.csv"], ["b.csv", "c.csv"], ["d.csv"]]
-    assert all(share.part is None for share in shares(entry, None))
+    assert [share.part for share in shares(entry, None)] == ["1/3", "2/3", "3/3"]
     many = use_set(tmp_path, {f"{number}.csv": 1 for number in range(100)})
     assert len(shares(many, None)) == 1
     assert [len(share.tables) for share in shares(many, 4)] == [25, 25, 25, 25]

@@ -489,7 +489,7 @@ class RowShare:
     """What one job annotates."""
 
     tables: tuple[str, ...]  # Tables of the use-set
-    part: str | None = None  # Which of their rows: ``2/8``; all unless given
+    part: str | None = None  # Which part of the set: ``2/8``; all of it unless given
 
 
 def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
@@ -507,7 +507,12 @@ def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
         return tuple(
             RowShare(entry.scores, f"{number}/{n_jobs}") for number in range(1, n_jobs + 1)
         )
-    return tuple(RowShare(tables) for tables in _in_turns(entry.scores, sizes, n_jobs))
+    held = _in_turns(entry.scores, sizes, n_jobs)
+    if len(held) == 1:
+        return (RowShare(entry.scores),)
+    return tuple(
+        RowShare(tables, f"{number}/{len(held)}") for number, tables in enumerate(held, start=1)
+    )
 
 
 def judged_alone(settings: Configuration) -> tuple[str, ...]:

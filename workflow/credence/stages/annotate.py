@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from credence import __version__
 from credence.confidence import Confidence, Note, counted, sentences_of, unknown
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
 from credence.predictions import Predictions
-from credence.problems import refuse
+from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.check import read_summary
 from credence.stages.reading import (
@@ -41,10 +43,10 @@ from credence.tables.contract import (
     set_names,
     with_unscored,
 )
-from credence.tables.digests import sha256_of
-from credence.tables.joining import gather_tables, stream_tables
+from credence.tables.digests import KnownDigests, sha256_of, unchanged
+from credence.tables.joining import Part, gather_tables, read_parts, stream_tables
 from credence.tables.samples import Samples
-from credence.tables.scan import RowRange, rows_of_part
+from credence.tables.scan import RowRange
 from credence.tables.stage_files import (
     EVENTS,
     NOVELTY,
@@ -59,6 +61,7 @@ from credence.tables.stage_files import (
 )
 from credence.tables.writing import TableWriter, write_json
 
+AGAIN = "Check all tables of the set again, and annotate every part anew."
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
 
@@ -85,7 +88,6 @@ def annotate_tables(
     """Write the confidence of every prediction of tables, which are read piece by piece."""
     read_too = [shift, events, evidence, novelty, proteins, vectors, summary]
     require_other((out, also, novelty_record), [*tables, calibration, *read_too])
-    rows = None if part is None else _row_range(part, tables, summary)
     file = read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
     newcomers, sequences = _newcomers(novelty, proteins, vectors, match, name)
@@ -93,15 +95,24 @@ def annotate_tables(
     annotation = Annotation(file, shift_file, newcomers, events_file, known, sequences)
     stated = stated_spec(tables, format_, spec_json)
     spec = as_calibrated(stated, file.class_names, file.scale)
+    how = {"--match": match, "--spreadsheet-safe": str(spreadsheet_safe), "--spec": repr(stated)}
+    files = {
+        "--calibration": calibration, "--shift": shift, "--events": events,
+        "--evidence": evidence, "--novelty": novelty, "--proteins": proteins, "--vectors": vectors,
+    }  # fmt: skip
+    mark, rows = _part_of(part, tables, summary, how, files)
     n_unknown = n_unscored = 0
     with ExitStack() as stack:
         progress = stack.enter_context(Progress("annotate", "proteins"))
         writers = [
             stack.enter_context(
-                TableWriter(Path(path), annotation.names, spreadsheet_safe=spreadsheet_safe)
+                TableWriter(
+                    Path(path), annotation.names, spreadsheet_safe=spreadsheet_safe, mark=mark
+                )
             )
             for path in filter(None, (out, also))
         ]
+        stack.enter_context(unchanged(tables))
         for where, samples in stream_tables(tables, spec, progress.expect, rows):
             if newcomers is not None:
                 places = newcomers.features.places(
@@ -272,24 +283,47 @@ def _events(
     return file, known
 
 
-def _row_range(part: str, tables: Sequence[str], summary: str | None) -> RowRange:
-    """Return the rows of one part of a table that was checked."""
+def _part_of(
+    part: str | None,
+    tables: Sequence[str],
+    summary: str | None,
+    how: Mapping[str, str],
+    files: Mapping[str, str | None],
+) -> tuple[str | None, RowRange | None]:
+    """Return what a part of tables that were checked says of itself, and its rows of one table."""
+    if part is None:
+        return None, None
     found = PART.fullmatch(part)
     if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
         raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
-    if len(tables) != 1:
-        raise refuse("--part", f"there are {len(tables)} tables.", "Annotate one at a time.")
     if summary is None:
-        raise refuse(
-            "--part",
-            f"the rows of {tables[0]} were not counted.",
-            f"Check it first: credence check {tables[0]} --out check.json, then give --check.",
-        )
+        what = f"the rows of {', '.join(tables)} were not counted."
+        remedy = f"Check first: credence check {' '.join(tables)} --out check.json; give --check."
+        raise refuse("--part", what, remedy)
     checked = read_summary(Path(summary))
-    # Of networks, a row of what is annotated is a protein.
-    n_rows = checked.n_samples + (0 if checked.n_networks else checked.n_unscored)
-    start, stop = rows_of_part(n_rows, int(found["number"]), int(found["n_parts"]))
-    return RowRange(start, stop, checked.resolution)
+    digests = KnownDigests.remembered()
+    known = tuple(entry.sha256 for entry in checked.inputs if entry.role == "scores")
+    problems = [
+        Problem(path, f"it is not what {summary} was made from: its digest is another.", AGAIN)
+        for path in tables
+        if digests.digest(path) not in known
+    ]
+    if checked.read_as != how["--spec"]:
+        what = "the check read the table in another way: --format or --spec were others."
+        problems.append(Problem(summary, what, AGAIN))
+    raise_any(problems)
+    mark = Part(
+        int(found["number"]),
+        int(found["n_parts"]),
+        # Of networks, a row of what is annotated is a protein.
+        checked.n_samples + (0 if checked.n_networks else checked.n_unscored),
+        known,
+        tuple(known.index(digests.digest(path)) for path in tables),
+        {"version of credence": __version__, **how}
+        | {name: digests.digest(path) for name, path in files.items() if path is not None},
+    )
+    rows = None if mark.rows is None else RowRange(*mark.rows, checked.resolution)
+    return json.dumps(asdict(mark)), rows
 
 
 def gather_parts(parts: Sequence[str], out: str, also: str | None = None) -> None:
@@ -308,6 +342,6 @@ def gather_parts(parts: Sequence[str], out: str, also: str | None = None) -> Non
     for suffix, written in wanted.items():
         if not own[suffix]:
             raise refuse(written, f"no part ends in {suffix}.", "Give the parts of this table.")
-    for suffix, written in wanted.items():
-        n_rows, n_parts = gather_tables(own[suffix], Path(written)), len(own[suffix])
-        click.echo(f"Wrote {written}: {n_rows} rows of {n_parts} parts.", err=True)
+    for written, found in read_parts({wanted[suffix]: own[suffix] for suffix in wanted}).items():
+        n_rows = gather_tables(found, Path(written))
+        click.echo(f"Wrote {written}: {n_rows} rows of {len(found)} parts.", err=True)

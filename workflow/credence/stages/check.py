@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ def check_tables(
         census = census_of(read)
         if samples is not None:
             write_samples(Path(samples), read)
-    summary = summarise(census, inputs)
+    summary = replace(summarise(census, inputs), read_as=repr(spec))
     if out is not None:
         write_json(Path(out), summary)
     else:
@@ -207,6 +207,7 @@ class Summary:
     n_unlabelled: int  # Proteins without a true class
     n_unscored: int  # Proteins of the tables that carry no scores; in none of the other counts
     inputs: tuple[InputFile, ...]  # Files that were read
+    read_as: str = ""  # How the tables are read: what was stated, or the one format that fits
     schema: str = field(default=SCHEMA, init=False)
 
 

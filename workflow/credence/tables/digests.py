@@ -14,6 +14,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -210,16 +211,27 @@ def _of_other_bytes(
             )
 
 
+CHANGED = ("it changed while this step read it.", "Leave it alone and run the command again.")
+
+
 def require_unchanged(inputs: Mapping[str, str], known: KnownDigests) -> None:
     """Refuse where a file changed while a stage read it."""
-    remedy = "Leave it alone and run the command again."
     raise_any(
         [
-            Problem(name, "it changed while this step read it.", remedy)
+            Problem(name, *CHANGED)
             for name, digest in inputs.items()
             if not Path(name).is_file() or known.digest(name) != digest
         ]
     )
+
+
+@contextmanager
+def unchanged(paths: Iterable[str]) -> Iterator[None]:
+    """Refuse, at the end, files that changed while they were read in several passes."""
+    stamps = {path: stamp_of(Path(path)) for path in paths if Path(path).is_file()}
+    yield
+    changed = [path for path, stamp in stamps.items() if stamp_of(Path(path)) != stamp]
+    raise_any([Problem(path, *CHANGED) for path in changed])
 
 
 def write_seals(writes: Iterable[str], inputs: Mapping[str, str]) -> None:

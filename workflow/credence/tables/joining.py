@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
@@ -14,11 +16,12 @@ import pyarrow.parquet as pq
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
 from credence.problems import InputError, Problem, ProblemList, gathering, raise_any, refuse
+from credence.records import from_record
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
 from credence.tables.samples import CHUNK_ROWS, Samples, assemble, notices_of
-from credence.tables.scan import KnownIds, RowRange, Scan
-from credence.tables.writing import ROWS_AT_ONCE, TableWriter, open_output
+from credence.tables.scan import KnownIds, RowRange, Scan, rows_of_part
+from credence.tables.writing import MARK, ROWS_AT_ONCE, TableWriter, open_output
 
 OF_EVERY_CLASS, OF_BEST_CLASS, NO_SCORES = "of every class", "of the best class", "none"
 
@@ -297,62 +300,163 @@ def _together(first: Census, second: Census) -> Census:
 
 BLOCK_BYTES = 1 << 20
 ABSENT = ("this part cannot be read.", "Annotate it again.")
+NO_PART = (
+    "it does not say which part of a table it is.",
+    "Give what credence annotate --part wrote, as it wrote it.",
+)
 
 
-def gather_tables(parts: Sequence[Path], out: Path) -> int:
-    """Write the rows of all parts, in their order; return how many there are."""
-    if out.suffix == ".parquet":
-        return _gather_parquet(parts, out)
-    if out.suffix == ".tsv":
-        return _gather_text(parts, out)
-    raise refuse(str(out), "parts are joined to .tsv or .parquet.", "Give such a name.")
+@dataclass(frozen=True)
+class Part:
+    """What a part says of itself: the first line of a TSV, metadata of a Parquet table."""
+
+    number: int  # Which part it is, from 1, and of how many
+    n_parts: int
+    n_rows: int  # Of all parts
+    tables: tuple[str, ...]  # Digests of all tables, in the order of the check
+    held: tuple[int, ...]  # Which of them it holds: whole ones, or rows of the only one
+    made_with: Mapping[str, str]  # Option → digest of what it gave
+
+    @property
+    def rows(self) -> tuple[int, int] | None:
+        """First row of the only table, and the one after the last; None of several tables."""
+        if len(self.tables) > 1:
+            return None
+        return rows_of_part(self.n_rows, self.number, self.n_parts)
 
 
-def _gather_text(parts: Sequence[Path], out: Path) -> int:
-    """Copy the lines of all parts, the header once."""
-    first = b""
-    n_rows = 0
-    with open_output(out) as target:
-        for path in parts:
-            with _opened(path) as source:
-                header = source.readline()
-                if not first:
-                    first = header
-                    target.write(header)
-                if header != first or not header.endswith(b"\n"):
-                    raise _other_columns(path, parts[0])
-                last = b"\n"
-                while block := source.read(BLOCK_BYTES):
-                    target.write(block)
-                    n_rows += block.count(b"\n")
-                    last = block[-1:]
-                if last != b"\n":
-                    raise _cut_short(path)
-    return n_rows
-
-
-def _gather_parquet(parts: Sequence[Path], out: Path) -> int:
-    """Write the rows of all parts in pieces as large as those of the whole."""
-    names = _names(parts[0])
-    n_rows = 0
-    with TableWriter(out, names) as writer:
-        for path in parts:
-            if _names(path) != names:
-                raise _other_columns(path, parts[0])
-            try:
-                with pq.ParquetFile(path) as file:
-                    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-                        n_rows += batch.num_rows
-                        writer.write(dict(zip(names, batch.columns, strict=True)))
-            except (pa.ArrowException, OSError) as error:
-                raise _cut_short(path) from error
-    return n_rows
-
-
-def _names(path: Path) -> list[str]:
-    """Return the columns of a Parquet table."""
+def read_part(path: Path) -> Part:
+    """Return what a part says of itself; refuse a table that is none."""
+    if path.suffix == ".parquet":
+        text = (_schema(path).metadata or {}).get(MARK.encode(), b"")
+    else:
+        with _opened(path) as source:
+            text = source.readline(BLOCK_BYTES).removeprefix(f"# {MARK} ".encode())
     try:
-        return list(pq.read_schema(path).names)
+        part = from_record(Part, json.loads(text))
+    except (ValueError, RecursionError, InputError) as error:
+        raise refuse(str(path), *NO_PART) from error
+    if not 1 <= part.number <= part.n_parts:
+        raise refuse(str(path), *NO_PART)
+    return part
+
+
+def _mixed(path: Path, own: Part, first_path: Path, first: Part) -> Iterator[Problem]:
+    """Yield that a part is of another table or division, or was annotated otherwise."""
+    options = sorted({name for name, _ in own.made_with.items() ^ first.made_with.items()})
+    if (own.tables, own.n_rows) != (first.tables, first.n_rows):
+        what = f"it is a part of another table than {first_path}."
+    elif own.n_parts != first.n_parts:
+        what = f"it is one of {own.n_parts} parts, and {first_path} one of {first.n_parts}."
+    elif options:
+        what = f"it was annotated with another {', '.join(options)} than {first_path}."
+    else:
+        return
+    yield Problem(str(path), what, "Give the parts of one table, annotated alike.")
+
+
+def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part]]:
+    """Return what parts say; refuse what is missing, doubled, out of order or mixed."""
+    problems: list[Problem] = []
+    parts: dict[Path, Part] = {}
+    for path in (path for paths in given.values() for path in paths):
+        with gathering(problems):
+            parts[path] = read_part(path)
+            problems += _mixed(path, parts[path], *next(iter(parts.items())))
+    raise_any(problems)
+    found = {out: {path: parts[path] for path in paths} for out, paths in given.items()}
+    raise_any([problem for out, own in found.items() for problem in _not_in_turn(out, own)])
+    return found
+
+
+def _not_in_turn(out: str, parts: Mapping[Path, Part]) -> Iterator[Problem]:
+    """Yield which parts of a table are not there once and in their order."""
+    known: dict[int, Path] = {}
+    last = 0
+    for path, part in parts.items():
+        which = f"it is part {part.number} of {part.n_parts}"
+        if part.number in known:
+            what = f"{which}, as {known[part.number]} is."
+            yield Problem(str(path), what, "Give each part once.")
+        elif part.number < last:
+            what = f"{which}, and stands after part {last}."
+            yield Problem(str(path), what, "Give the parts in their order.")
+        last = part.number
+        known.setdefault(last, path)
+    missing = sorted({*range(1, part.n_parts + 1)} - known.keys())
+    for number in missing:
+        what = f"part {number} of {part.n_parts} is missing."
+        yield Problem(out, what, "Give all parts, in their order.")
+    held = [table for part in parts.values() for table in part.held]
+    if not missing and part.rows is None and held != [*range(len(part.tables))]:
+        listed = ", ".join(str(table + 1) for table in held)
+        what = f"its parts hold the tables {listed} of {len(part.tables)}."
+        yield Problem(out, what, "Put each table into one part, in the order of the check.")
+
+
+def gather_tables(parts: Mapping[Path, Part], out: Path) -> int:
+    """Write the rows of all parts, in their order; return how many there are."""
+    if out.suffix not in (".tsv", ".parquet"):
+        raise refuse(str(out), "parts are joined to .tsv or .parquet.", "Give such a name.")
+    n_rows = 0
+    with ExitStack() as stack:
+        counts = (_gather_text if out.suffix == ".tsv" else _gather_parquet)(parts, out, stack)
+        for (path, part), n_own in zip(parts.items(), counts, strict=True):
+            if part.rows is not None and n_own != part.rows[1] - part.rows[0]:
+                raise _cut_short(path)
+            n_rows += n_own
+        if n_rows != part.n_rows:
+            what = f"its parts have {n_rows} rows, and the tables {part.n_rows}."
+            raise refuse(str(out), what, "Annotate the parts again.")
+    return n_rows
+
+
+def _gather_text(parts: Iterable[Path], out: Path, stack: ExitStack) -> Iterator[int]:
+    """Copy the lines of all parts, the header once; yield the rows of each."""
+    first = b""
+    target = stack.enter_context(open_output(out))
+    for path in parts:
+        n_rows, is_quoted = 0, False
+        with _opened(path) as source:
+            source.readline()  # what it says of itself
+            header = source.readline()
+            if not first:
+                first = header
+                target.write(header)
+            last = header[-1:] if header == first else b""
+            while block := source.read(BLOCK_BYTES):
+                target.write(block)
+                pieces = block.split(b'"')  # a cell in quotes may hold a line break
+                n_rows += sum(piece.count(b"\n") for piece in pieces[is_quoted::2])
+                is_quoted ^= len(pieces) % 2 == 0
+                last = last and block[-1:]
+            if last != b"\n":
+                raise _cut_short(path)
+        yield n_rows
+
+
+def _gather_parquet(parts: Iterable[Path], out: Path, stack: ExitStack) -> Iterator[int]:
+    """Write the rows of all parts in pieces as large as those of the whole; yield their counts."""
+    names: list[str] = []
+    for path in parts:
+        if not names:
+            names = list(_schema(path).names)
+            writer = stack.enter_context(TableWriter(out, names))
+        n_rows = 0
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+                    n_rows += batch.num_rows
+                    writer.write(dict(zip(batch.schema.names, batch.columns, strict=True)))
+        except (pa.ArrowException, OSError, ValueError) as error:  # ValueError: other columns
+            raise _cut_short(path) from error
+        yield n_rows
+
+
+def _schema(path: Path) -> Any:
+    """Return what a Parquet table says of itself."""
+    try:
+        return pq.read_schema(path)
     except FileNotFoundError as error:
         raise refuse(str(path), *ABSENT) from error
     except (pa.ArrowException, OSError) as error:
@@ -368,11 +472,3 @@ def _opened(path: Path) -> BinaryIO:
 
 def _cut_short(path: Path) -> InputError:
     return refuse(str(path), "the part is cut short or damaged.", "Annotate it again.")
-
-
-def _other_columns(path: Path, first: Path) -> InputError:
-    return refuse(
-        str(path),
-        f"its columns are not those of {first}.",
-        "Give the parts of one table, annotated alike.",
-    )

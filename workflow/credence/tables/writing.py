@@ -48,6 +48,7 @@ def device_of(name: str) -> str | None:
     return None if match is None else match[1]
 
 
+MARK = "credence part"  # stands before what a part of a table says of itself
 TABLE_ENDINGS = (".tsv", ".tsv.gz", ".tsv.zst", ".parquet")
 ROWS_AT_ONCE = 100_000  # of a TSV turned into text together; of a Parquet row group
 GZIP_LEVEL = 6
@@ -239,11 +240,13 @@ class TableWriter:
         *,
         spreadsheet_safe: bool = False,
         metadata: Mapping[str, str] | None = None,
+        mark: str | None = None,
     ) -> None:
         self._path = Path(path)
+        self._mark = mark
         self._names = list(names)
         self._spreadsheet_safe = spreadsheet_safe
-        self._metadata = dict(metadata or {})
+        self._metadata = dict(metadata or {}) | ({} if mark is None else {MARK: mark})
         self._is_parquet = self._path.suffix == ".parquet"
         self._stack = ExitStack()
         self._schema: Any = None
@@ -258,6 +261,8 @@ class TableWriter:
         handle = self._stack.enter_context(open_output(self._path))
         self._handle = handle
         if not self._is_parquet:
+            if self._mark is not None:
+                handle.write(f"# {MARK} {self._mark}\n".encode())
             header = pa.record_batch(
                 [pa.array([name], pa.string()) for name in self._names], self._names
             )
@@ -312,6 +317,9 @@ class TableWriter:
     ) -> bool | None:
         """Complete the table, or remove what was written after an error."""
         if kind is not None:
+            with suppress(OSError):  # else it would be closed later, and complain of its file
+                if self._parquet is not None:
+                    self._parquet.close()
             return self._stack.__exit__(kind, error, trace)
         with self._stack:
             if self._waiting:
