@@ -162,10 +162,12 @@ def compare_releases(
     file = second.file
     options = FitOptions(**file.settings.get("options", {}))
     asked: Predictions | None = None
+    unscored = np.empty(0, dtype=object)
     if table is not None:
         spec = stated_spec([table], format_, spec_json)
         spec = as_calibrated(spec, file.class_names, file.scale)
-        asked = read_set([table], spec).predictions
+        samples = read_set([table], spec)
+        asked, unscored = samples.predictions, samples.unscored_ids
         require_match(file, asked, table)
     how = Comparison(
         method=file.method_spec,
@@ -178,7 +180,14 @@ def compare_releases(
     step, proteins = compare(release_data(first), release_data(second), how, asked)
     if out is not None:
         assert proteins is not None
-        write_table(Path(out), proteins, spreadsheet_safe=spreadsheet_safe)
+        nothing = {True: np.full(len(unscored), "", object), False: np.full(len(unscored), np.nan)}
+        rows = {
+            name: np.concatenate(
+                [column, unscored if name == "id" else nothing[column.dtype == object]]
+            )
+            for name, column in proteins.items()
+        }
+        write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
     if classes is not None:
         write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
