@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from credence.app.options import file_options, match_option, table_options
+from credence.problems import InputError
 
 if TYPE_CHECKING:
     from credence.app.configuration import Configuration
     from credence.predictions import Predictions
     from credence.problems import Problem
 
+CHECKED = Path(".snakemake", "credence.checked.txt")  # Digests of what passed the last check
 CONFIGURATION_ENDINGS = (".yaml", ".yml")
 
 
@@ -47,7 +50,48 @@ def command(targets: tuple[str, ...], **given: Any) -> None:
 def check_configuration(path: str) -> None:
     """Check a configuration and every file it names; print all that is wrong at once."""
     from credence.app import configuration
-    from credence.app.meaning import DEMO_FILES, class_problems
+
+    settings = configuration.load(path)
+    if not is_there(settings):
+        click.echo(f"{path}: no problems; its inputs will be simulated.")
+        return
+    click.echo("\n".join([*check_files(settings), f"{path}: no problems."]))
+
+
+def is_there(settings: Configuration) -> bool:
+    """Return whether there are files to look at: those of a demo may not be simulated yet."""
+    from credence.app.meaning import DEMO_FILES
+
+    return not settings.has_demo or all(Path(name).exists() for name in DEMO_FILES)
+
+
+def require_right(settings: Configuration) -> None:
+    """Refuse what `credence check` refuses; what passed is read again when anything changed."""
+    from credence.app.meaning import files_of
+    from credence.tables.digests import KnownDigests, package_digest
+    from credence.tables.writing import write_text
+
+    if not is_there(settings):
+        return
+    known = KnownDigests.remembered()
+    named = [name for _, name in files_of(settings.values)]
+    names = {settings.where, settings.novelty_vectors, *named} - {None, ""}
+    digests = [f"{name} {known.digest(name)}\n" for name in sorted(map(str, names))]
+    state = "".join([f"{package_digest()}\n", *digests])
+    with suppress(OSError, ValueError):
+        if CHECKED.read_text(encoding="utf-8") == state:
+            return
+    click.echo(f"Checking {settings.where} and the files that it names.", err=True)
+    check_files(settings)
+    with suppress(OSError, InputError):  # else it is checked again the next time
+        CHECKED.parent.mkdir(exist_ok=True)
+        known.remember()
+        write_text(CHECKED, state)
+
+
+def check_files(settings: Configuration) -> list[str]:
+    """Return what the files of a configuration hold, or raise all that is wrong with them."""
+    from credence.app.meaning import class_problems
     from credence.problems import gathering, raise_any
     from credence.stages.check import count_checked, description, overlap, read_checked, summarise
     from credence.stages.reading import as_calibrated, read_sequences, table_spec
@@ -56,11 +100,6 @@ def check_configuration(path: str) -> None:
     from credence.tables.joining import census_of
     from credence.tables.stage_files import KnownProteins, known_proteins
 
-    settings = configuration.load(path)
-    is_simulated = all(Path(name).exists() for name in DEMO_FILES)
-    if settings.has_demo and not is_simulated:
-        click.echo(f"{path}: no problems; its inputs will be simulated.")
-        return
     problems: list[Problem] = []
     lines = []
     known: Predictions | None = None
@@ -86,30 +125,37 @@ def check_configuration(path: str) -> None:
                 known = samples.predictions
                 files = () if entry.proteins is None else (entry.proteins,)
                 calibrating = known_proteins(known.ids, read_sequences(files, entry.match))
-                document = read_document(Path(path), path)
+                document = read_document(Path(settings.where), settings.where)
                 problems += class_problems(document, known.class_names)
     if known is not None:
         for trove in settings.troves:
             with gathering(problems):
                 read_trove(trove, known)
-    problems += _further_problems(settings)
+    problems += _further_problems(settings, known)
     raise_any(list(dict.fromkeys(problems)))  # a file that is read twice has each once
-    click.echo("\n".join([*lines, f"{path}: no problems."]))
+    return lines
 
 
-def _further_problems(settings: Configuration) -> list[Problem]:
+def _further_problems(settings: Configuration, known: Predictions | None) -> list[Problem]:
     """Return what is wrong with the files that are read beside the tables."""
     from credence.problems import gathering
     from credence.stages.reading import read_proteins
-    from credence.tables.contract import read_clusters
+    from credence.tables.contract import read_clusters, read_evidence
     from credence.tables.npz import read_vectors
+
+    def clusters(name: str) -> object:
+        return read_clusters(Path(name))
 
     proteins = partial(read_proteins, match=settings.calibration_set.match)
     readers: list[tuple[Any, str | None]] = [
         (proteins, settings.training_proteins),
-        (lambda name: read_clusters(Path(name)), settings.cluster_table),
+        (clusters, settings.cluster_table),
+        *((clusters, trove.clusters) for trove in settings.troves),
         (lambda name: read_vectors(Path(name)), settings.novelty_vectors),
     ]
+    if known is not None:
+        classes = known.class_names
+        readers.append((lambda name: read_evidence(Path(name), classes), settings.evidence))
     for entry in settings.use_sets:
         readers.append((partial(read_proteins, match=entry.match), entry.proteins))
     problems: list[Problem] = []

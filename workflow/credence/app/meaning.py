@@ -188,7 +188,7 @@ def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
 
 def _file_problems(document: Document, data: Data) -> Iterator[Wrong]:
     will_be_there = DEMO_FILES if "demo" in document.data else ()
-    for path, text in _files(data):
+    for path, text in files_of(data):
         if not text or text in will_be_there:
             continue
         if (wrong := path_problem(text)) is not None:
@@ -218,7 +218,8 @@ def path_problem(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _files(data: Data) -> Iterator[tuple[SettingPath, str]]:
+def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
+    """Yield every file that a configuration names, with the setting that names it."""
     for path, entry, fasta in _sets(data):
         scores, labels = entry.get("scores", []), entry.get("labels")
         if isinstance(scores, str):

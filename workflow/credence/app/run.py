@@ -194,13 +194,17 @@ def run_workflow(
 ) -> int:
     """Return the exit code of a run, or of its report: 0, 2 where the user can fix it, or 1."""
     from credence.app import configuration
+    from credence.app.check import require_right
 
     if not directory.is_dir():
         raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
     folder = profile_folder(profile)
     require_scheduler(folder)
     with contextlib.chdir(directory):
-        reports = Path("reports", configuration.load(config).run)
+        settings = configuration.load(config)
+        if not is_report:
+            require_right(settings)
+        reports = Path("reports", settings.run)
         target = reports / "workflow.html"
         words = snakemake_command(
             config, cores, ("--report", str(target)) if is_report else extra, folder
