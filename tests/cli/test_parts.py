@@ -231,25 +231,28 @@ def test_parts_that_do_not_add_up_are_named(
         f"{name}.{ending}" for name in ("a_1", "a_2", "a_3", "b_2", "safe_2", "trove_2")
     )
     out = f"all.{ending}"
-    order = "Give the parts in their order."
+    order = "Give each part once, in their order."
     wrong = {
         (one, three): f"{out}: part 2 of 3 is missing. Give all parts, in their order.",
         (two, three): f"{out}: part 1 of 3 is missing. Give all parts, in their order.",
         (one, three, two): f"{two}: it is part 2 of 3, and stands after part 3. {order}",
-        (one, b, three): f"{b}: it is one of 2 parts, and {one} one of 3. {REMEDIES['other']}",
+        (
+            one,
+            b,
+            three,
+        ): f"{b}: it was made with another number of parts than {one}. {REMEDIES['other']}",
         (one, trove, three): (
-            f"{trove}: it is a part of another table than {one}. {REMEDIES['other']}"
+            f"{trove}: it was made with another table than {one}. {REMEDIES['other']}"
         ),
         (one, safe, three): (
-            f"{safe}: it was annotated with another --spreadsheet-safe than {one}. "
-            f"{REMEDIES['other']}"
+            f"{safe}: it was made with another --spreadsheet-safe than {one}. {REMEDIES['other']}"
         ),
     }
     for given, words in wrong.items():
         assert message(capsys, ["gather", *given, "--out", out]) == words
     (world / f"copy.{ending}").write_bytes((world / two).read_bytes())
     assert message(capsys, ["gather", one, two, f"copy.{ending}", "--out", out]) == (
-        f"copy.{ending}: it is part 2 of 3, as {two} is. Give each part once.\n"
+        f"copy.{ending}: it is part 2 of 3, and stands after part 2. {order}\n"
         f"{out}: part 3 of 3 is missing. Give all parts, in their order."
     )
     assert not (world / out).exists()
@@ -265,7 +268,7 @@ def test_tables_of_another_run_are_not_put_beside_those_of_this(
     given = [*texts, "trove_1.parquet", "trove_2.parquet"]
     out = ["--out", "all.tsv", "--also", "all.parquet"]
     assert message(capsys, ["gather", *given, *out]) == "\n".join(
-        f"trove_{number}.parquet: it is a part of another table than a_1.tsv. {REMEDIES['other']}"
+        f"trove_{number}.parquet: it was made with another table than a_1.tsv. {REMEDIES['other']}"
         for number in (1, 2)
     )
 

@@ -143,19 +143,17 @@ def _further_problems(settings: Configuration, known: Predictions | None) -> lis
     from credence.tables.contract import read_clusters, read_evidence
     from credence.tables.npz import read_vectors
 
-    def clusters(name: str) -> object:
-        return read_clusters(Path(name))
-
     proteins = partial(read_proteins, match=settings.calibration_set.match)
     readers: list[tuple[Any, str | None]] = [
         (proteins, settings.training_proteins),
-        (clusters, settings.cluster_table),
-        *((clusters, trove.clusters) for trove in settings.troves),
+        (lambda name: read_clusters(Path(name)), settings.cluster_table),
         (lambda name: read_vectors(Path(name)), settings.novelty_vectors),
     ]
     if known is not None:
         classes = known.class_names
         readers.append((lambda name: read_evidence(Path(name), classes), settings.evidence))
+    for trove in settings.troves:
+        readers.append((lambda name: read_clusters(Path(name)), trove.clusters))
     for entry in settings.use_sets:
         readers.append((partial(read_proteins, match=entry.match), entry.proteins))
     problems: list[Problem] = []

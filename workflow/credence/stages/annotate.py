@@ -43,7 +43,7 @@ from credence.tables.contract import (
     set_names,
     with_unscored,
 )
-from credence.tables.digests import KnownDigests, sha256_of, unchanged
+from credence.tables.digests import KnownDigests, sha256_of
 from credence.tables.joining import Part, gather_tables, read_parts, stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange
@@ -112,7 +112,6 @@ def annotate_tables(
             )
             for path in filter(None, (out, also))
         ]
-        stack.enter_context(unchanged(tables))
         for where, samples in stream_tables(tables, spec, progress.expect, rows):
             if newcomers is not None:
                 places = newcomers.features.places(

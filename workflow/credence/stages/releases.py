@@ -180,13 +180,12 @@ def compare_releases(
     step, proteins = compare(release_data(first), release_data(second), how, asked)
     if out is not None:
         assert proteins is not None
-        nothing = {True: np.full(len(unscored), "", object), False: np.full(len(unscored), np.nan)}
         rows = {
-            name: np.concatenate(
-                [column, unscored if name == "id" else nothing[column.dtype == object]]
+            name: np.append(
+                column, np.full(len(unscored), "" if column.dtype == object else np.nan)
             )
             for name, column in proteins.items()
-        }
+        } | {"id": np.append(proteins["id"], unscored)}
         write_table(Path(out), rows, spreadsheet_safe=spreadsheet_safe)
     if classes is not None:
         write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)

@@ -14,7 +14,6 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -223,15 +222,6 @@ def require_unchanged(inputs: Mapping[str, str], known: KnownDigests) -> None:
             if not Path(name).is_file() or known.digest(name) != digest
         ]
     )
-
-
-@contextmanager
-def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Refuse, at the end, files that changed while they were read in several passes."""
-    stamps = {path: stamp_of(Path(path)) for path in paths if Path(path).is_file()}
-    yield
-    changed = [path for path, stamp in stamps.items() if stamp_of(Path(path)) != stamp]
-    raise_any([Problem(path, *CHANGED) for path in changed])
 
 
 def write_seals(writes: Iterable[str], inputs: Mapping[str, str]) -> None:

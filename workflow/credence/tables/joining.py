@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +16,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from credence.predictions import UNKNOWN_CLASS, Integers, Predictions, Strings
-from credence.problems import InputError, Problem, ProblemList, gathering, raise_any, refuse
+from credence.problems import (
+    MOST_PROBLEMS_KEPT,
+    InputError,
+    Problem,
+    ProblemList,
+    gathering,
+    raise_any,
+    refuse,
+)
 from credence.records import from_record
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
@@ -334,61 +343,51 @@ def read_part(path: Path) -> Part:
             text = source.readline(BLOCK_BYTES).removeprefix(f"# {MARK} ".encode())
     try:
         part = from_record(Part, json.loads(text))
+        if not 1 <= part.number <= part.n_parts:
+            raise ValueError(part.number)
     except (ValueError, RecursionError, InputError) as error:
         raise refuse(str(path), *NO_PART) from error
-    if not 1 <= part.number <= part.n_parts:
-        raise refuse(str(path), *NO_PART)
     return part
-
-
-def _mixed(path: Path, own: Part, first_path: Path, first: Part) -> Iterator[Problem]:
-    """Yield that a part is of another table or division, or was annotated otherwise."""
-    options = sorted({name for name, _ in own.made_with.items() ^ first.made_with.items()})
-    if (own.tables, own.n_rows) != (first.tables, first.n_rows):
-        what = f"it is a part of another table than {first_path}."
-    elif own.n_parts != first.n_parts:
-        what = f"it is one of {own.n_parts} parts, and {first_path} one of {first.n_parts}."
-    elif options:
-        what = f"it was annotated with another {', '.join(options)} than {first_path}."
-    else:
-        return
-    yield Problem(str(path), what, "Give the parts of one table, annotated alike.")
 
 
 def read_parts(given: Mapping[str, Sequence[Path]]) -> dict[str, dict[Path, Part]]:
     """Return what parts say; refuse what is missing, doubled, out of order or mixed."""
     problems: list[Problem] = []
-    parts: dict[Path, Part] = {}
-    for path in (path for paths in given.values() for path in paths):
+    found: dict[str, dict[Path, Part]] = {out: {} for out in given}
+    first: tuple[Path, dict[str, object]] | None = None
+    for out, path in ((out, path) for out, paths in given.items() for path in paths):
         with gathering(problems):
-            parts[path] = read_part(path)
-            problems += _mixed(path, parts[path], *next(iter(parts.items())))
+            found[out][path] = part = read_part(path)
+            facts = {"number of parts": part.n_parts, "table": (part.tables, part.n_rows)}
+            facts |= part.made_with
+            first = first or (path, facts)
+            names = sorted({*facts, *first[1]})
+            other = [name for name in names if facts.get(name) != first[1].get(name)]
+            if other:
+                what = f"it was made with another {', '.join(other)} than {first[0]}."
+                remedy = "Give the parts of one table, annotated alike."
+                problems.append(Problem(str(path), what, remedy))
     raise_any(problems)
-    found = {out: {path: parts[path] for path in paths} for out, paths in given.items()}
-    raise_any([problem for out, own in found.items() for problem in _not_in_turn(out, own)])
+    wrong = (problem for out, parts in found.items() for problem in _not_in_turn(out, parts))
+    raise_any([*islice(wrong, MOST_PROBLEMS_KEPT)])
     return found
 
 
 def _not_in_turn(out: str, parts: Mapping[Path, Part]) -> Iterator[Problem]:
     """Yield which parts of a table are not there once and in their order."""
-    known: dict[int, Path] = {}
     last = 0
     for path, part in parts.items():
-        which = f"it is part {part.number} of {part.n_parts}"
-        if part.number in known:
-            what = f"{which}, as {known[part.number]} is."
-            yield Problem(str(path), what, "Give each part once.")
-        elif part.number < last:
-            what = f"{which}, and stands after part {last}."
-            yield Problem(str(path), what, "Give the parts in their order.")
+        if part.number <= last:
+            what = f"it is part {part.number} of {part.n_parts}, and stands after part {last}."
+            yield Problem(str(path), what, "Give each part once, in their order.")
         last = part.number
-        known.setdefault(last, path)
-    missing = sorted({*range(1, part.n_parts + 1)} - known.keys())
-    for number in missing:
-        what = f"part {number} of {part.n_parts} is missing."
-        yield Problem(out, what, "Give all parts, in their order.")
+    known = {part.number for part in parts.values()}
+    for number in range(1, part.n_parts + 1):
+        if number not in known:
+            what = f"part {number} of {part.n_parts} is missing."
+            yield Problem(out, what, "Give all parts, in their order.")
     held = [table for part in parts.values() for table in part.held]
-    if not missing and part.rows is None and held != [*range(len(part.tables))]:
+    if len(known) == part.n_parts and part.rows is None and held != [*range(len(part.tables))]:
         listed = ", ".join(str(table + 1) for table in held)
         what = f"its parts hold the tables {listed} of {len(part.tables)}."
         yield Problem(out, what, "Put each table into one part, in the order of the check.")

@@ -27,6 +27,7 @@ from credence.predictions import (
     from_scores,
 )
 from credence.problems import InputError, ProblemList, refuse
+from credence.tables.digests import CHANGED, stamp_of
 from credence.tables.formats import Gathering, TableSpec
 from credence.tables.scan import KEY, KnownIds, Metadata, Part, Remembers, RowRange, Scan, joined
 from credence.tables.source import MemoryTable
@@ -411,6 +412,7 @@ def stream_samples(
     of a protein do not stand together, a table of networks is read whole.
     """
     scan = Scan(Path(path), spec, rows)
+    stamp = stamp_of(Path(path))
     if rows is not None and rows.start == rows.stop:
         counted(0)
     elif scan.has_networks:
@@ -418,6 +420,8 @@ def stream_samples(
     else:
         counted(sum(len(part.ids) for part in scan.checked(chunk_rows, known)))
         yield from map(partial(assemble, scan), scan.again(chunk_rows))
+    if stamp_of(Path(path)) != stamp:
+        raise refuse(str(path), *CHANGED)
 
 
 def write_samples(path: Path, samples: Samples) -> None:
