@@ -131,7 +131,7 @@ def test_each_class_has_its_words_and_a_class_never_predicted_no_curve(page: Any
     assert page.locator(".what-if-panel h4").all_inner_texts() == list(NAMES[:2])
     words = page.locator(".what-if-words").first.inner_text()
     assert words.startswith("At score 6.8: 0.")
-    assert words.endswith("families.")
+    assert words.endswith("proteins.")
     slider(page, 2).fill("100")  # nobody predicted first is right now
     assert (
         page.locator(".what-if-words")

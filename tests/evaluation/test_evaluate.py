@@ -176,8 +176,8 @@ def test_a_class_in_one_fold_only_is_excluded_counted_and_said() -> None:
         "in no other fold. They are left out of the held-out numbers."
     )
     assert texts["few clusters"] == (
-        "The 3 proteins predicted to be B are of only 1 cluster, fewer than the 3 folds. "
-        "Held-out numbers of this class rest on few independent cases."
+        "The 3 proteins predicted to be B count as only 1 independent case, fewer than the 3 "
+        "folds. Held-out numbers of this class rest on little."
     )
 
 

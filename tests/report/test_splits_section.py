@@ -90,9 +90,9 @@ def test_the_page_states_the_definition_and_what_chance_excludes() -> None:
     assert "leaves many proteins with a one-sided relative elsewhere" in both
 
 
-def test_balance_stands_beside_what_clusters_force() -> None:
+def test_balance_stands_beside_what_cannot_be_helped() -> None:
     # (0.03 + 0.05)/2 and (0.01 + 0.03)/2
-    assert "4.0 % would have to move to be even in the mean, and whole clusters force 2.0 %." in (
+    assert "4.0 % would have to move to be even in the mean, of which 2.0 % cannot be helped." in (
         text_of(FOUND)
     )
 

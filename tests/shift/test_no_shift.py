@@ -122,8 +122,9 @@ def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
     assert found.fit_weight[place] < 0.5 * w[place]
     seen = diagnose(sample, use_sample(composition_use(share).predictions, None), found, OPTIONS)
     assert (
-        f"Minor capsid rests on {n[place]:.1f} families of the calibration set, too few to be "
-        f"counted {w[place]:.3g} times each: they are counted {found.fit_weight[place]:.3g} times."
+        f"Minor capsid rests on {n[place]:.1f} independent proteins of the calibration set, too "
+        f"few to be counted {w[place]:.3g} times each: they are counted "
+        f"{found.fit_weight[place]:.3g} times."
     ) in seen.remarks
 
 

@@ -591,12 +591,13 @@ def split(
     learnt = read_training(None if training is None else str(training), match, ours)
     everyone = join([ours, learnt])
     is_training = np.arange(everyone.n_proteins) >= n_own
-    cluster = everyone.ids.copy()
+    cluster, made_by = everyone.ids.copy(), "none"
     if known.clusters is not None:
+        made_by = "table"
         rows = rows_of(ours.ids, known.where, known.clusters.ids, "clusters")
         cluster[:n_own] = known.clusters.cluster[rows]
     elif proteins is not None and chosen.recipe != PHANNS:
-        cluster = engine.cluster(everyone).cluster
+        cluster, made_by = engine.cluster(everyone).cluster, "aligned"
     reasons = None
     if training is not None:
         related = training_relatives(ours, learnt, engine, settings, threads)
@@ -604,8 +605,9 @@ def split(
     class_ = np.full(len(is_training), UNKNOWN_CLASS)
     class_[:n_own] = known.samples.true_class
     found, finding = split_proteins(
-        everyone, cluster, class_, known.class_names, settings, is_training, reasons, threads
-    )
+        everyone, cluster, class_, known.class_names, settings,
+        is_training, made_by, reasons, threads,
+    )  # fmt: skip
     return ProteinGroups(groups_of(everyone.ids, is_training, found), finding, chosen)
 
 

@@ -661,6 +661,7 @@ class ShiftFinding:
     sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
+    reference: str = ""  # Of the estimator
 
 
 @dataclass(frozen=True)
@@ -832,6 +833,7 @@ class EventsFinding:
     nll_before: float  # Mean over events of the held-out NLL, before and after that
     nll_after: float
     pooled: Pooled | None = None  # With two events or more
+    reference: str = ""  # Of the forecaster
 
 
 @dataclass(frozen=True)
@@ -873,6 +875,7 @@ class MethodFinding:
     summary: str  # From the registry
     reference: str
     settings: tuple[Setting, ...] = ()  # All of its settings, defaults too
+    prose: str = ""  # The same as a reader of a paper has to have them
 
 
 @dataclass(frozen=True)
@@ -964,6 +967,10 @@ class SplitFinding:
     weigh: str = "proteins"  # What is counted to balance the groups: proteins or clusters
     n_apart: int = 0  # Set aside for relatives in two groups; the least that would have to be
     n_least: int = 0
+    # What made the clusters: `aligned` (sequences), `table` (one that was given), `phanns` (its
+    # recipe), `none` (every protein is alone); empty where that is not known.
+    clusters: str = ""
+    n_training: int = 0  # Training proteins whose relatives were set aside; 0: none were given
 
 
 @dataclass(frozen=True)

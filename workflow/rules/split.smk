@@ -45,6 +45,7 @@ rule split:
         clusters=configuration.option(
             "--clusters", CLUSTERS if RECIPE == "balanced" else None
         ),
+        own=["--own-clusters"] if settings.cluster_table else [],
         training=configuration.option("--training", settings.training_proteins),
         match=settings.calibration_set.match,
         sources=digests(PROTEINS, settings.cluster_table, settings.training_proteins),
@@ -52,7 +53,7 @@ rule split:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " split {input.samples:q} --format credence"
-        " {params.clusters:q} {params.training:q} --match {params.match:q}"
+        " {params.clusters:q} {params.own:q} {params.training:q} --match {params.match:q}"
         " {params.relatives:q} {params.proteins:q} --settings {params.settings:q}"
         " --threads {threads:q} --summary {output.summary:q}"
         " --out {output.groups:q} 2> {log:q}"

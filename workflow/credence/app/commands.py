@@ -59,6 +59,11 @@ def cluster() -> None:
     relatives="Table of training relatives, from credence cluster.",
     proteins="FASTA file of the table's proteins, for the audit.",
 )
+@click.option(
+    "--own-clusters",
+    is_flag=True,
+    help="CLUSTERS is a table of your own, not what credence cluster wrote: the page says so.",
+)
 @match_option
 @settings_options("split")
 @threads_option

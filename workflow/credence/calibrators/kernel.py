@@ -528,7 +528,11 @@ class Kernel:
     """
 
     bandwidth: str | float = setting(
-        "mon2", "rule, or bandwidth in score units", ("mon", "mon2", "mon4", "loo"), low=1e-6
+        "mon2",
+        "mon, mon2, mon4: the least whose curve turns at most 0, 2 or 4 times; loo: the best for "
+        "clusters left out; or a number, in score units",
+        ("mon", "mon2", "mon4", "loo"),
+        low=1e-6,
     )
     prior_weight: float = setting(1.0, "weight of the class's share; 0 for none", low=0.0)
     reflection: bool = setting(False, "fold mass beyond 0 and the scale back")

@@ -172,8 +172,8 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
     for class_ in np.flatnonzero(held).tolist():
         assert composition.class_number is not None
         sentences.append(
-            f"{names[class_]} rests on {composition.class_number[class_]:.1f} families of the "
-            "calibration set, too few to be counted "
+            f"{names[class_]} rests on {composition.class_number[class_]:.1f} independent "
+            "proteins of the calibration set, too few to be counted "
             f"{composition.moved_weight[class_]:.3g} times each: they are counted "
             f"{composition.fit_weight[class_]:.3g} times."
         )

@@ -377,7 +377,7 @@ ESTIMATORS: tuple[Estimator, ...] = (
         "em_matched",
         "EM, checked against the calibration set; right where probabilities are not.",
         "Saerens et al. 2002, doi 10.1162/089976602753284446, with the moments of "
-        "Lipton et al. 2018, arXiv 1802.03916; decision 0702",
+        "Lipton et al. 2018, arXiv 1802.03916",
         Need.VECTOR,
         matched,
     ),

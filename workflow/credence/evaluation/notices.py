@@ -64,7 +64,7 @@ def notices_of_reliability(
         n_off = sum(not bins.lower[k] <= bins.mean[k] <= bins.upper[k] for k in known)
         if n_off > MOST_BINS_OFF:
             text = (
-                f"On families that the fit did not see, {method} does not keep its word for "
+                f"On proteins that the fit did not see, {method} does not keep its word for "
                 f"{entry.class_name}: of {len(known)} bins of held-out confidence, in {n_off} the "
                 f"mean confidence lies outside the {100 * level:g} % interval of the share right."
             )
@@ -129,9 +129,9 @@ def _about_classes(
             found.append(Notice("unseen class", text, name, is_warning=True))
         elif entry.n_clusters < n_folds:
             text = (
-                f"The {plural(entry.n_predicted, 'protein')} predicted to be {name} are of only "
-                f"{plural(entry.n_clusters, 'cluster')}, fewer than the {n_folds} folds. "
-                "Held-out numbers of this class rest on few independent cases."
+                f"The {plural(entry.n_predicted, 'protein')} predicted to be {name} count as only "
+                f"{plural(entry.n_clusters, 'independent case')}, fewer than the {n_folds} folds. "
+                "Held-out numbers of this class rest on little."
             )
             if entry.n_predicted == 1:
                 text = (

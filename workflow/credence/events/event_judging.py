@@ -224,6 +224,7 @@ def study_events(
         nll_before=_mean_loss(raw, outcome),
         nll_after=_mean_loss(published, outcome),
         pooled=pooled_error(published, outcome, data.labelled.weight),
+        reference=FORECASTERS[options.forecaster].reference,
     )
 
 

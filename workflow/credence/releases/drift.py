@@ -36,7 +36,8 @@ def class_sentence(found: DriftClass) -> str:
     """Return what the tests of one class say."""
     name = "All predictions" if found.class_name is None else found.class_name
     families = "1 family" if found.n_clusters == 1 else f"{found.n_clusters:,} families"
-    counted = f"{name}: {found.n:,} of the trove in {families}"
+    families = f" in {families}" if found.n_clusters < found.n else ""
+    counted = f"{name}: {found.n:,} of the trove{families}"
     if found.n_clusters < FEW:
         return f"{counted}: too few to tell."
     right = f"{found.n_correct:,} right where {found.expected:,.1f} were expected"

@@ -168,12 +168,16 @@ def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
     for name, bins in zip(plot.names, plot.bins, strict=True):
         begin = f"{name}, " if len(plot.names) > 1 else ""
         for k in np.flatnonzero(bins.n):
-            stated = with_interval(bins.share[k], bins.lower[k], bins.upper[k])
+            stated, n = (
+                with_interval(bins.share[k], bins.lower[k], bins.upper[k]),
+                bins.n_clusters[k],
+            )
+            families = f" in {of(n, 'family', 'families')}" if n < bins.n[k] else ""
             yield (
                 bins.mean[k],
                 bins.share[k],
                 f"{begin}confidence {share(bins.mean[k])}: right {stated}, "
-                f"{of(bins.n[k], 'protein')} in {of(bins.n_clusters[k], 'family', 'families')}.",
+                f"{of(bins.n[k], 'protein')}{families}.",
             )
 
 

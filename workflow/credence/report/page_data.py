@@ -16,7 +16,7 @@ from credence.report.blocks import Figure, Widget, kind_of
 from credence.report.html import environment, policy
 from credence.report.sections.all_sections import sections_of
 from credence.report.sections.measuring import all_notices
-from credence.report.sections.publish import methods_text, references
+from credence.report.sections.publish import archive_files, methods_text, references
 from credence.report.wording import NOTHING, count, of, printable
 
 SCHEMA = "credence/report/1"
@@ -76,6 +76,7 @@ def _text(template: str, findings: Findings) -> str:
         version=json.dumps(findings.provenance.credence_version),
         methods=methods_text(findings),
         references=references(findings),
+        files=archive_files(findings),
     )
 
 

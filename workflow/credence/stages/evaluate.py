@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -270,20 +270,32 @@ def _read_held_out(
 def _method_finding(name: str) -> MethodFinding:
     specification = parse_method(name, "--calibration")
     stages = specification.stages
-    settings = tuple(
-        Setting(
-            key if len(stages) == 1 else f"{stage.method.name}.{key}",
-            str(getattr(stage.settings, key)),
-        )
-        for stage in stages
-        for key in setting_rules(stage.method.settings)
-    )
+    settings, prose = [], []
+    for stage in stages:
+        for key, (_, rule) in setting_rules(stage.method.settings).items():
+            value = getattr(stage.settings, key)
+            name = key if len(stages) == 1 else f"{stage.method.name}.{key}"
+            settings.append(Setting(name, str(value)))
+            prose.append(f"{_in_words(key, value)} ({rule.text.rstrip('.')})")
     return MethodFinding(
         name=specification.text,
         summary=" Then: ".join(stage.method.summary for stage in stages),
         reference="; ".join(stage.method.reference for stage in stages),
-        settings=settings,
+        settings=tuple(settings),
+        prose=", ".join(prose),
     )
+
+
+def _in_words(key: str, value: Any) -> str:
+    """Return a setting and its value as a sentence has them.
+
+    >>> _in_words("prior_weight", 1.0), _in_words("reflection", False)
+    ('prior weight 1', 'no reflection')
+    """
+    name = key.replace("_", " ")
+    if value is None or isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
 
 
 def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:

@@ -41,6 +41,7 @@ from credence.report.journal.writing_figures import (
     parts_of,
     rendered,
 )
+from credence.report.sections.publish import OF_USE_SETS
 from credence.report.wording import slug
 from credence.stages.check import read_summary
 from credence.stages.reading import json_settings, require_other
@@ -98,7 +99,7 @@ def report_findings(
         for name, confidences, _ in use_sets
     ]
     inputs = [
-        replace(entry, role=f"{name}: {entry.role}")
+        replace(entry, role=f"{OF_USE_SETS}{name}: {entry.role}")
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]

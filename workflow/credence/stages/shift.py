@@ -157,7 +157,8 @@ def find_shift(
         not method.needs.is_vector and not method.text.startswith("auto"),
     )
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
-    return replace(found, curves=curves_of(corrected)), corrected.adjusted
+    found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
+    return found, corrected.adjusted
 
 
 def _summed(

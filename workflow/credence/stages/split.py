@@ -134,6 +134,7 @@ def split_tables(
     format_: str | None,
     spec_json: str,
     clusters: str | None,
+    own_clusters: bool,
     training: str | None,
     relatives: str | None,
     proteins: str | None,
@@ -157,15 +158,16 @@ def split_tables(
     is_training = np.repeat([False, True], [everyone.n_proteins, learnt.n_proteins])
     everyone = join([everyone, learnt])
     class_ = np.append(samples.true_class, np.full(learnt.n_proteins, UNKNOWN_CLASS))
-    cluster = everyone.ids
+    cluster, made_by = everyone.ids, "none"
     if clusters is not None:
         known = read_clusters(Path(clusters))
+        made_by = "table" if own_clusters or np.isnan(known.identity).all() else "aligned"
         cluster = known.cluster[rows_of(everyone.ids, training or tables[0], known.ids, clusters)]
     related = None if relatives is None else read_relatives(Path(relatives))
     reasons = None if related is None else reasons_of(everyone.ids, is_training, related)
     found, finding = split_proteins(
         everyone, cluster, class_, samples.predictions.class_names, settings,
-        is_training, reasons, threads,
+        is_training, made_by, reasons, threads,
     )  # fmt: skip
     table = groups_of(everyone.ids, is_training, found)
     write_contract(Path(out), table)
@@ -185,11 +187,13 @@ def split_proteins(
     class_names: Sequence[str],
     settings: Settings,
     is_training: Booleans,
+    made_by: str,
     reasons: Strings | None = None,
     threads: int = 1,
 ) -> tuple[Split, SplitFinding]:
     """Return a split of whole clusters, and what was found of it.
 
+    `made_by` says what made the clusters, as :attr:`SplitFinding.clusters` does.
     `reasons` say why proteins are set aside, '' for those that are not; without it those
     are set aside that share a cluster with a training protein.
     """
@@ -207,11 +211,15 @@ def split_proteins(
     )
     is_audited = _is_audited(chosen)
     if chosen.recipe == PHANNS:
+        made_by = PHANNS
         found = split_by_recipe(proteins, phanns_groups, class_, options, is_training, reasons)
     else:
         found = split(proteins, cluster, class_, options, is_training, reasons, is_audited)
     _require_test_group(found, chosen)
+    if made_by == "none" and found.n_joined:
+        made_by = "aligned"  # what the audit found
     finding = describe_split(proteins.ids, class_, class_names, found, options, is_audited)
+    finding = replace(finding, clusters=made_by, n_training=int(is_training.sum()))
     return found, finding
 
 

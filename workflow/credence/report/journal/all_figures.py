@@ -103,7 +103,7 @@ def evidence(findings: Findings) -> str:
     results = findings.results
     families = (
         f" in {of(results.n_clusters, 'family', 'families')}"
-        if results.n_clusters < results.n_samples
+        if Lookup(findings).knows_relatives
         else " (no relatives known)"
     )
     simulated = " Simulated data." if findings.provenance.is_simulated else ""
@@ -156,7 +156,7 @@ def chosen(findings: Findings) -> PanelGrid | None:
         findings,
         (findings.chosen,),
         f"Confidence of {findings.chosen} over the score, class by class; band: pointwise "
-        f"{level_words(findings)} interval over families. Dashed: share right whatever the "
+        f"{level_words(findings)} interval. Dashed: share right whatever the "
         "score. Dotted: beyond the scores that calibration saw. Whiskers of bars: "
         f"{level_words(findings)} intervals.",
     )
@@ -200,8 +200,7 @@ def loo_against_mon(findings: Findings) -> PanelGrid | None:
     ordered = sorted(kernels, key=lambda name: "bandwidth=loo" not in name)[:MOST_OVERLAID]
     caption = (
         f"Confidence over the score, class by class, of {', '.join(ordered)}. The bandwidth "
-        "that minimises the loss when each family is left out (loo) is often so small that the "
-        "curve follows noise."
+        "that minimises the held-out loss (loo) is often so small that the curve follows noise."
     )
     return _confidence_grid(findings, tuple(ordered), caption)
 
@@ -229,7 +228,7 @@ def histograms(findings: Findings) -> PanelGrid | None:
     """Return the share right in bins of the score, class by class."""
     caption = (
         "Share of right predictions in bins of the score, class by class, with "
-        f"{level_words(findings)} intervals over families. Dashed: share right whatever the "
+        f"{level_words(findings)} intervals. Dashed: share right whatever the "
         "score. Below each panel: right (up) and wrong (down) predictions."
     )
     plots = _confidence_plots(findings, ())
@@ -257,10 +256,10 @@ def densities(findings: Findings) -> PanelGrid | None:
 
 
 def halves(findings: Findings) -> PanelGrid | None:
-    """Return histograms of two halves without common families, class by class."""
+    """Return histograms of two halves, class by class."""
     caption = (
         "Share of right predictions in bins of the score, class by class, from two halves of the "
-        "calibration set that share no family: how noisy a histogram of half this size is."
+        "calibration set: how noisy a histogram of half this size is."
     )
     plots = {entry.class_name: halves_plot(entry) for entry in findings.results.halves}
     return _grid(findings, plots, caption, "share right")
@@ -287,7 +286,7 @@ def reliabilities(findings: Findings) -> PanelGrid | None:
             plots[entry.class_name] = reliability_plot(("held out",), (one,))
     caption = (
         f"Held-out confidence of {findings.chosen} against the share right, class by class, with "
-        f"{level_words(findings)} intervals over families. Grey: where points would lie by "
+        f"{level_words(findings)} intervals. Grey: where points would lie by "
         "chance were every confidence true."
     )
     return _grid(findings, plots, caption, "share right", "confidence (mean of bin)")
@@ -348,8 +347,8 @@ def losses(findings: Findings) -> PanelGrid | None:
             best = min(known, key=means.__getitem__)
             plots[name or ALL] = RankPlot(methods, means, lower, upper, n, best)
     caption = (
-        "Mean negative log-likelihood of every method on families that did not fit it, class by "
-        f"class, with {level_words(findings)} intervals over families; filled: the least. Lines "
+        "Mean negative log-likelihood of every method on proteins that did not fit it, class by "
+        f"class, with {level_words(findings)} intervals; filled: the least. Lines "
         "overlap where methods do not differ: read paired differences from the metrics. Each "
         "panel has its own scale; numbers beyond three times the least are "
         "arrows, and intervals are cut there."
@@ -418,7 +417,7 @@ JOURNAL_FIGURES: tuple[JournalFigure, ...] = (
     JournalFigure(
         "04",
         "halves",
-        "Histograms of two halves without common families.",
+        "Histograms of two halves of the calibration set.",
         "histograms of halves",
         halves,
     ),

@@ -139,8 +139,8 @@
         }
         panel.now.setAttribute("d", panel.pathOf(value));
         const number = Math.round(families);
-        const behind = `from about ${number.toLocaleString("en")} `
-          + (number === 1 ? "family" : "families");
+        const behind = `from about ${number.toLocaleString("en")} independent `
+          + (number === 1 ? "protein" : "proteins");
         const before = at(data.score, original[one].value, panel.median);
         panel.words.textContent = `At score ${Number(panel.median.toPrecision(3))}: `
           + `${asConfidence(at(data.score, value, panel.median))}, as calibrated `

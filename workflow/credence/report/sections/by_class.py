@@ -24,8 +24,8 @@ def section(findings: Findings) -> page.Section | None:
             "The left figure shows the confidence over the score, with its interval, beside the "
             "plain share of right predictions in bins of the score; below it, how right and "
             "wrong predictions are spread, each scaled to its own highest bar. The right figure "
-            "asks whether confidences keep their word on families that the fit did not see: "
-            "points should lie on the diagonal within their intervals."
+            f"asks whether confidences keep their word on {lookup.families} that the fit did not "
+            "see: points should lie on the diagonal within their intervals."
         )
     ]
     anchors = class_anchors(findings)
@@ -143,8 +143,8 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
         page.Figure(
             f"reliability-{name}",
             f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
-            f"share right, {of(sum(bins.n), 'protein')}. Intervals count families."
-            + chance_in_words(found),
+            f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
+            f"{lookup.families}." + chance_in_words(found),
             f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of confidence, in "
             f"{n_off} the mean confidence lies outside the interval of the share right.",
             reliability_plot(("held out",), (found,)),
@@ -191,7 +191,7 @@ def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[page.TableBlock, ...
             "held-out confidence", lambda k: f"{bins.edges[k]:.1f} to {bins.edges[k + 1]:.1f}"
         ),
         page.number("proteins", lambda k: count(bins.n[k])),
-        page.number("families", lambda k: count(bins.n_clusters[k])),
+        *lookup.family_column(lambda k: count(bins.n_clusters[k])),
         page.number("mean confidence", lambda k: share(bins.mean[k])),
         page.number(
             "share right", lambda k: with_interval(bins.share[k], bins.lower[k], bins.upper[k])

@@ -32,6 +32,11 @@ GROUPS = {
 }
 
 
+def units(*events: EventFinding) -> str:
+    """Return what is held out and counted: families, or proteins where none are known."""
+    return "families" if any(one.n_clusters < one.n for one in events) else "proteins"
+
+
 def lead_words(events: EventsFinding) -> str:
     """Return what events are, and which columns have them."""
     names = ", ".join(f"event_{event.name}" for event in events.events)
@@ -54,8 +59,8 @@ def agreement_words(events: EventsFinding) -> str:
         text += "The predicted class keeps its confidence, and the others are moved around it. "
     n = sum(event.n for event in events.events)
     return text + (
-        f"Of {count(n)} forecasts on families held out, {count(events.n_moved)} moved by more "
-        f"than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
+        f"Of {count(n)} forecasts on {units(*events.events)} held out, {count(events.n_moved)} "
+        f"moved by more than 0.001; their mean NLL was {events.nll_before:.4f} before and is "
         f"{events.nll_after:.4f} after."
     )
 
@@ -122,8 +127,8 @@ def evidence_words(events: EventsFinding) -> str:
             text += f" Without the ensemble's single members NLL {_change(row)}: {verdict}."
         message.append(text)
     return (
-        "Which evidence counts: what forecasts on families held out get worse without, by more "
-        f"than chance explains. {' '.join(message)}"
+        f"Which evidence counts: what forecasts on {units(*events.events)} held out get worse "
+        f"without, by more than chance explains. {' '.join(message)}"
     )
 
 
@@ -197,8 +202,8 @@ def _overview(events: EventsFinding) -> page.TableBlock:
     if known.n_clusters < known.n:
         n += f", {of(known.n_clusters, 'family', 'families')}"
     return page.table(
-        f"The events asked for, as the tables carry them, judged on families held out ({n}). "
-        "Sharpness is at most the variance of the outcome, share × (1 − share).",
+        f"The events asked for, as the tables carry them, judged on {units(known)} held out "
+        f"({n}). Sharpness is at most the variance of the outcome, share × (1 − share).",
         events.events,
         page.word("event", "name"),
         page.word("what it says", "words"),
@@ -259,8 +264,8 @@ def _reliability(event: EventFinding, name: str) -> page.Figure:
     filled = sum(1 for n in found.bins.n if n > 0)
     return page.Figure(
         f"event-{name}-reliability",
-        f"{event.name}: share for which it came true over the probability said, on families held "
-        f"out, with intervals over families; below, how many have which probability "
+        f"{event.name}: share for which it came true over the probability said, on {units(event)} "
+        f"held out, with intervals over them; below, how many have which probability "
         f"(n = {count(event.n)}). On the diagonal probabilities keep their word.",
         f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
         ReliabilityPlot(
@@ -284,8 +289,8 @@ def _learning(event: EventFinding, name: str) -> page.Figure:
     first, last = rows[0], rows[-1]
     return page.Figure(
         f"event-{name}-learning",
-        f"{event.name}: held-out NLL of forecasts that learn from part of the families, with "
-        "intervals over families. Where it still falls at the end, more proteins would help.",
+        f"{event.name}: held-out NLL of forecasts that learn from part of the {units(event)}, "
+        "with intervals over them. Where it still falls at the end, more proteins would help.",
         f"Held-out NLL of {event.name} from {first[1].value:.3f} with {count(first[0])} proteins "
         f"to {last[1].value:.3f} with {count(last[0])}.",
         ComparisonPlot(
@@ -303,8 +308,8 @@ def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
     tuned = {entry.forecaster: f"{entry.setting} {entry.value:g}" for entry in event.tuned}
     differences = {row.method: signed(row) for row in event.differences if row.metric == "nll"}
     return page.table(
-        f"Forecasters of {shortened(event.name)}, tuned and judged on families held out "
-        f"({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
+        f"Forecasters of {shortened(event.name)}, tuned and judged on {units(event)} "
+        f"held out ({of(events.n_folds, 'part')}, n = {count(event.n)}). The tables carry "
         f"{FORECASTS.get(events.forecaster, events.forecaster)}, moved to agree with the rest.",
         (PUBLISHED, *events.compared),
         page.word("forecast", lambda method: FORECASTS.get(method, method)),
@@ -321,7 +326,7 @@ def _compared(events: EventsFinding, event: EventFinding) -> page.TableBlock:
 def _ablations(event: EventFinding) -> page.TableBlock:
     return page.table(
         f"What groups of features are worth for {shortened(event.name)}: without the group minus "
-        f"with all, paired, with intervals over families (n = {count(event.n)}).",
+        f"with all, paired, with intervals over {units(event)} (n = {count(event.n)}).",
         event.ablations,
         page.word("left out", lambda part: GROUPS.get(part.group, part.group)),
         page.word("features", lambda part: ", ".join(part.features)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 from statistics import NormalDist
@@ -23,10 +23,12 @@ from credence.findings import (
     Reliability,
     ScoreHistogram,
 )
+from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
 from credence.report.wording import NOTHING, loss, of, with_interval
 
 SHOWN_DIGITS = 2  # of a number that is only about right
+ALONE = " Nothing says here which proteins are relatives: each counts as a family of its own."
 NICE_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # scores shown, in scales
 
 
@@ -126,9 +128,42 @@ class Lookup:
         return [name for name in names if name != self.findings.chosen]
 
     @property
+    def is_by_score(self) -> bool:
+        """Whether class and score give the confidence, so that it is a curve per class."""
+        return all(curve.is_function for curve in self._own_curves)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether confidences have intervals; where no curve says so, draws gave them."""
+        lower = [v for curve in self._own_curves if curve.is_function for v in curve.lower]
+        return not all(map(math.isnan, lower)) if lower else self.findings.results.n_draws > 0
+
+    @property
+    def _own_curves(self) -> list[CurveFinding]:
+        chosen = self.findings.chosen
+        return [curve for curve in self.findings.results.curves if curve.method == chosen]
+
+    @property
+    def clusters(self) -> str:
+        """What made the clusters; see :attr:`credence.findings.SplitFinding.clusters`."""
+        results, split = self.findings.results, self.findings.split
+        if split is not None and split.clusters:
+            return split.clusters
+        return "table" if results.n_clusters < results.n_samples else "none"
+
+    @property
     def knows_relatives(self) -> bool:
-        """Whether some proteins share a cluster."""
-        return self.findings.results.n_clusters < self.findings.results.n_samples
+        """Whether anything says which proteins are relatives."""
+        return self.clusters != "none"
+
+    @property
+    def families(self) -> str:
+        """What is counted, drawn and left out: families, or proteins where none are known."""
+        return "families" if self.knows_relatives else "proteins"
+
+    def family_column(self, cell: Callable[[Any], str] | str = "n_clusters") -> list[page.Column]:
+        """Return a column of how many families there are; none where none are known."""
+        return [page.number("families", cell)] if self.knows_relatives else []
 
     def evidence(self, entry: ClassCount) -> str:
         """Return how many proteins and families a class's numbers rest on."""
@@ -208,7 +243,7 @@ def chance_in_words(found: Reliability) -> str:
     if not found.band_lower:
         return ""
     return (
-        " Grey: where points would lie by chance were every confidence true and relatives right "
-        "or wrong together. Line: the share right, smoothed. Below: how many have which "
+        " Grey: where points would lie by chance were every confidence true and known relatives "
+        "right or wrong together. Line: the share right, smoothed. Below: how many have which "
         "confidence."
     )

@@ -61,10 +61,10 @@ def section(findings: Findings) -> page.Section | None:
             page.Paragraph(
                 "Calibration errors of held-out confidences, with what a perfectly calibrated "
                 "method would score on as many proteins by chance: first if proteins were "
-                "independent, then if relatives were right or wrong together; the truth lies "
-                "between. An error within that range is no evidence against a method. A small "
-                "one is no evidence for it either: a confidence that is the same for all can "
-                "score best. Choose by NLL or Brier score."
+                "independent, then if known relatives were right or wrong together; the "
+                "truth lies between. An error within that range is no evidence against a method. "
+                "A small one is no evidence for it either: a confidence that is the same for all "
+                "can score best. Choose by NLL or Brier score."
             ),
             _errors(lookup, ERRORS, "Calibration errors over all classes, held-out."),
             page.Folded(
@@ -73,9 +73,9 @@ def section(findings: Findings) -> page.Section | None:
             ),
         ]
     if results.tests:
-        first, *others = (_tests(findings, name, title) for name, title in TESTS.items())
+        first, *others = (_tests(lookup, name, title) for name, title in TESTS.items())
         folded = page.Folded("The tests of Kuiper and Spiegelhalter", tuple(others))
-        blocks += [page.Paragraph(_tests_in_words(findings)), first, folded]
+        blocks += [page.Paragraph(_tests_in_words(lookup)), first, folded]
     if not blocks:
         return None
     return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))
@@ -123,7 +123,8 @@ def _of_chosen(findings: Findings, test: str) -> list[CalibrationTest]:
     ]
 
 
-def _tests_in_words(findings: Findings) -> str:
+def _tests_in_words(lookup: Lookup) -> str:
+    findings = lookup.findings
     rows = [row for row in _of_chosen(findings, TEST) if row.class_name is not None]
     off = [row.class_name or "" for row in rows if row.p_adjusted <= LEVEL]
     blind = [
@@ -132,8 +133,8 @@ def _tests_in_words(findings: Findings) -> str:
         if row.p_adjusted > LEVEL and not row.power >= MOST_BLIND
     ]
     words = (
-        f"Tests of the held-out confidences of {findings.chosen}. Relatives are turned over "
-        "together (random signs), since a test that takes them for independent rejects good "
+        f"Tests of the held-out confidences of {findings.chosen}. Known relatives are turned "
+        "over together (random signs), since a test that takes them for independent rejects good "
         "methods about half the time. "
     )
     if off:
@@ -142,26 +143,27 @@ def _tests_in_words(findings: Findings) -> str:
         words += "The first test finds no class that is not calibrated. "
     if blind:
         words += (
-            "Too few families to see confidences that are five points off (power below one "
-            f"half): {', '.join(blind)}; there the test says nothing."
+            f"Too few {lookup.families} to see confidences that are five points off (power below "
+            f"one half): {', '.join(blind)}; there the test says nothing."
         )
     return words.strip()
 
 
-def _tests(findings: Findings, test: str, title: str) -> page.TableBlock:
+def _tests(lookup: Lookup, test: str, title: str) -> page.TableBlock:
+    findings = lookup.findings
     return page.table(
         f"{title} test, {findings.chosen}, held-out",
         _of_chosen(findings, test),
         page.word("predicted class", lambda row: row.class_name or "all classes"),
         page.number("proteins", "n"),
-        page.number("families", "n_clusters"),
+        *lookup.family_column(),
         page.number("statistic", "statistic", two_decimals),
         page.number("p", "p_value", p_words),
         page.number("p, Holm", "p_adjusted", p_words),
         page.number("p if independent", "p_independent", p_words),
         page.number("power", "power", share),
         explained={
-            "p": "By random signs over families",
+            "p": f"By random signs over {lookup.families}",
             "p, Holm": "Corrected for the number of classes",
             "p if independent": "Asymptotic; too small where there are relatives",
             "power": "To see, at 5 %, confidences five points off throughout",
@@ -188,12 +190,11 @@ def notices(findings: Findings) -> page.Section:
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
     """Return what any stage has to say, what tests rejected, and what the audit found."""
-    return (
-        *findings.notices,
-        *findings.results.notices,
-        *_failed_tests(findings),
-        *_audit(findings),
-    )
+    # The evaluation does not know whether relatives were looked for.
+    own = findings.results.notices
+    if Lookup(findings).knows_relatives:
+        own = tuple(notice for notice in own if notice.kind != "no relatives")
+    return (*findings.notices, *own, *_failed_tests(findings), *_audit(findings))
 
 
 def _failed_tests(findings: Findings) -> Iterator[Notice]:
@@ -211,7 +212,7 @@ def _failed_tests(findings: Findings) -> Iterator[Notice]:
 
 def _audit(findings: Findings) -> Iterator[Notice]:
     split = findings.split
-    if split is None:
+    if split is None or not (split.is_audited or Lookup(findings).knows_relatives):
         return
     if not split.is_audited:
         yield Notice("audit", "Whether relatives are in two groups was not audited.")

@@ -104,8 +104,8 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         "methods-nll",
         "Held-out negative log-likelihood of every method, over all classes and per predicted "
         f"class; less is better. Lines: {100 * findings.results.level:g} % intervals over "
-        "families. Methods are judged on the same proteins, so compare them by the differences in "
-        "the table, not by whether their lines overlap.",
+        f"{lookup.families}. Methods are judged on the same proteins, so compare them by the "
+        "differences in the table, not by whether their lines overlap.",
         "Held-out negative log-likelihood per class and method; the folded table gives the "
         "numbers.",
         ComparisonPlot(
@@ -158,7 +158,7 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
         return NOTHING if found is None else count(found.n)
 
     return page.table(
-        "Methods over all classes. Held-out numbers are of families that the fit did not see; "
+        "Methods over all classes. Held-out numbers are of proteins that the fit did not see; "
         "in-sample numbers flatter. Differences are of held-out NLL, pair by pair.",
         lookup.findings.methods,
         page.word("method", "name"),

@@ -11,6 +11,7 @@ import numpy as np
 from credence.findings import Counting, Findings, Halves, Results
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot, middles
+from credence.report.sections.lookup import Lookup
 from credence.report.wording import NOTHING, count, of, share, slug
 
 MOST_SHOWN = 0.005  # shares below are left blank, so that mistakes stand out
@@ -106,9 +107,10 @@ def _only_some(findings: Findings) -> str:
 
 def _halves(findings: Findings) -> page.Folded:
     halves = findings.results.halves
+    alike = "family" if Lookup(findings).knows_relatives else "protein"
     distances = page.table(
-        "Histograms of the share right over the score, from two halves that share no family. How "
-        "far they lie apart is how far a histogram of half this size can be trusted."
+        "Histograms of the share right over the score, from two halves that share no "
+        f"{alike}. How far they lie apart is how far a histogram of half this size can be trusted."
         + _only_some(findings),
         halves,
         page.word("predicted class", "class_name"),
@@ -123,8 +125,8 @@ def _halves(findings: Findings) -> page.Folded:
 def _halves_figure(entry: Halves, number: int) -> page.Figure:
     return page.Figure(
         f"halves-{slug(entry.class_name, number)}",
-        f"{entry.class_name}: share right in bins of the score, from two halves without common "
-        f"families ({of(sum(entry.n_first), 'protein')} and {count(sum(entry.n_second))}).",
+        f"{entry.class_name}: share right in bins of the score, from two halves of its proteins "
+        f"({of(sum(entry.n_first), 'protein')} and {count(sum(entry.n_second))}).",
         f"Two histograms of {entry.class_name}; on average their bars are "
         f"{share(entry.distance)} apart.",
         halves_plot(entry),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from credence.findings import Findings
 from credence.report import blocks as page
-from credence.report.sections.lookup import Lookup
+from credence.report.sections.lookup import ALONE, Lookup
 from credence.report.sections.measuring import all_notices
 from credence.report.wording import count, of, share
 
@@ -15,13 +15,13 @@ def section(findings: Findings) -> page.Section:
     families = (
         f"in {of(results.n_clusters, 'family', 'families')} of relatives"
         if lookup.knows_relatives
-        else "of which no relatives are known"
+        else "of which none are known to be relatives"
     )
     lead = (
         f"{of(results.n_samples, 'protein')} of known class, {families}, show how often the "
         f"classifier is right: {share(results.n_correct / results.n_samples)} of all "
         f"predictions, over {of(len(results.class_names), 'class', 'classes')}. "
-        f"From them {findings.chosen} learnt, class by class, how sure a score is."
+        f"From them {findings.chosen} learnt how sure a prediction is."
     )
     blocks: list[page.Block] = [page.Paragraph(lead, is_lead=True)]
     n_warnings = sum(notice.is_warning for notice in all_notices(findings))
@@ -33,16 +33,18 @@ def section(findings: Findings) -> page.Section:
         )
     own = f"credence {provenance.credence_version}"
     versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
+    whole = "whole families" if lookup.knows_relatives else "proteins"
+    draws = f", from {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
+    intervals = f"{100 * results.level:g} %, pointwise{draws}"
+    n_training = 0 if findings.split is None else findings.split.n_training
+    training = f"{of(n_training, 'protein')}; their relatives are set aside"
     facts = (
         ("Run", provenance.run),
         ("Method", findings.chosen),
         ("Also fitted", ", ".join(lookup.others) or "no other method"),
-        (
-            "Intervals",
-            f"{100 * results.level:g} %, pointwise, from {count(results.n_draws)} draws "
-            "over whole families",
-        ),
-        ("Held-out numbers", f"{results.n_folds} folds of whole families"),
+        ("Intervals", intervals if lookup.has_intervals else "none"),
+        ("Held-out numbers", f"{results.n_folds} folds of {whole}"),
+        ("Training set", training if n_training else "not compared"),
         *_release(findings),
         ("Version", ", ".join(versions)),
     )
@@ -64,7 +66,7 @@ def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
     tables = []
     if findings.provenance.inputs:
         files = page.table(
-            "Files that this run read",
+            "The main files that this run read",
             findings.provenance.inputs,
             page.word("input", lambda entry: entry.role),
             page.word("file", lambda entry: entry.name),
@@ -91,7 +93,7 @@ TERMS = (
     ("confidence", "The probability that a prediction is right, given its class and its score."),
     (
         "interval",
-        "Where the confidence may well lie, given how few families the calibration rests on. It "
+        "Where the confidence may well lie, given how few independent proteins it rests on. It "
         "is pointwise: each score has its own, and they do not all hold at once. It does not know "
         "of samples that differ from the calibration set.",
     ),
@@ -153,8 +155,10 @@ def glossary(findings: Findings) -> page.Section:
         (method.name, method.summary + (f" {method.reference}." if method.reference else ""))
         for method in findings.methods
     )
+    alone = "" if Lookup(findings).knows_relatives else ALONE
+    terms = tuple((word, text + alone * (word == "family")) for word, text in TERMS)
     blocks = (
-        page.Definitions(TERMS),
+        page.Definitions(terms),
         page.Heading("The methods", "glossary-methods"),
         page.Definitions(methods),
     )

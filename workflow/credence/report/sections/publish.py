@@ -1,93 +1,29 @@
-"""What a publication needs: a methods text, references, a checklist, an archive."""
+"""What a publication needs: a methods text, references, a checklist, an archive.
+
+Every sentence is bound to what the run did. A function gives the sentences of one kind of
+work, and nothing where it was not done; PARAGRAPHS is the table of all of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import itemgetter
 
-from credence.findings import Findings
+from credence.findings import Findings, SplitFinding
 from credence.report import blocks as page
+from credence.report.sections.events import FORECASTS, units
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import count, of
+from credence.report.sections.splits import relatives_in_words
+from credence.report.sections.use_sets import FEATURES
+from credence.report.wording import count, of, share, with_interval
 
 YOURS = "To be filled in by you: "
-
-
-def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
-    """Return topic, question and answer of every point."""
-    results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
-    scores = [entry for entry in provenance.inputs if "scores" in entry.role]
-    files = ", ".join(f"{entry.name} (SHA-256 {entry.sha256})" for entry in scores)
-    simulated = "Simulated. " if provenance.is_simulated else ""
-    chosen, others = lookup.chosen, ", ".join(lookup.others)
-    summary = "" if chosen is None else f" {chosen.summary}"
-    entries = () if chosen is None else chosen.settings
-    settings = "; ".join(f"{entry.name}: {entry.value}" for entry in entries)
-    points = {
-        "Data": {
-            "Provenance": f"{simulated}{of(results.n_samples, 'labelled protein')}, of which the "
-            f"classifier predicted {count(results.n_correct)} rightly"
-            f"{'; read from ' + files if files else ''}. {YOURS}where they come from, and "
-            "whether others used them.",
-            "Splits": f"{results.n_folds} folds of whole families, stratified by predicted class: "
-            "every protein is judged by a fit that saw none of its family.",
-            "Redundancy between splits": _redundancy(findings),
-            "Availability": f"The archive beside the page. {YOURS}its DOI, and where the "
-            "sequences are.",
-        },
-        "Optimization": {
-            "Algorithm": f"{findings.chosen}.{summary}",
-            "Meta-predictions": "Yes: it reads another classifier's scores. The calibration "
-            "proteins were not among that classifier's training proteins, nor relatives of them "
-            "where these were given.",
-            "Encoding": "The classifier's scores as they are; the predicted class has the "
-            "highest.",
-            "Parameters": f"{settings or 'None to be set'}.",
-            "Features": "Predicted class and its score, or the whole row of scores: no selection.",
-            "Fitting": "In-sample and held-out losses are side by side on the page; classes with "
-            "too few proteins get their overall share, with a note.",
-            "Regularization": "As the method's settings say; fallbacks are named in the notices.",
-            "Availability of configuration": "On the page, under “Inputs and settings”, and in "
-            "the archive.",
-        },
-        "Model": {
-            "Interpretability": "Transparent: a curve per class, drawn on the page, in "
-            "calibration.json as numbers.",
-            "Output": "A probability of being right for each prediction, with an interval.",
-            "Execution time": f"{YOURS}seconds of a run on your machine (results/…/benchmarks).",
-            "Availability of software": f"credence {provenance.credence_version}, MIT licence.",
-        },
-        "Evaluation": {
-            "Method": f"Cross-fitting in {results.n_folds} folds that leave out whole families.",
-            "Measures": "Negative log-likelihood, Brier score, calibration errors beside their "
-            "noise floors, tests of calibration.",
-            "Comparison": f"With {others}." if others else "No other method was fitted.",
-            "Confidence": f"{100 * results.level:g} % intervals that count families; p-values by "
-            "random signs of families, with Holm's correction.",
-            "Availability of evaluation": "metrics.tsv and findings.json in the archive.",
-        },
-    }
-    return tuple((topic, *point) for topic, asked in points.items() for point in asked.items())
-
-
-def _redundancy(findings: Findings) -> str:
-    split = findings.split
-    families = of(findings.results.n_clusters, "family", "families")
-    if split is None or not split.is_audited:
-        if not Lookup(findings).knows_relatives:
-            return "Not known: every protein counted as independent of all others."
-        return f"{families}, none divided; not audited."
-    return (
-        f"{families} of proteins that align with identity of at least {split.identity:g} over at "
-        f"least {split.coverage:g}; none divided. By exact alignment of "
-        f"{of(sum(entry.n_examined for entry in split.classes), 'protein')}, "
-        f"{count(sum(entry.n_crossing for entry in split.classes))} had a relative in another "
-        "group."
-    )
-
-
+OF_USE_SETS = "use-set "  # how the roles of their files begin
+SALAMON = "10.3390/make5030043"  # in references of the registry too
 CALIBRATION = (
     "Salamon PR, et al. Classification Confidence in Exploratory Learning: A User's Guide. "
-    "Machine Learning and Knowledge Extraction 2023, 5, 803–829. doi:10.3390/make5030043"
+    "Machine Learning and Knowledge Extraction 2023, 5, 803–829. "
+    f"doi:{SALAMON}"
 )
 TOP_LABEL = (
     "Gupta C, Ramdas A. Top-label calibration and multiclass-to-binary reductions. "
@@ -97,16 +33,343 @@ DOME = (
     "Walsh I, et al. DOME: recommendations for supervised machine learning validation in "
     "biology. Nature Methods 2021, 18, 1122–1127. doi:10.1038/s41592-021-01205-4"
 )
-ARCHIVE = (
-    ("index.html, report.json", "this page, and its text as data"),
-    ("findings.json", "every number of it, to the last digit"),
-    ("calibration.json", "the calibration: credence annotate needs nothing else"),
-    ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
-    ("a folder per set of samples", "its confidences, and its composition where it was asked for"),
-    ("releases", "every release: its calibration, the group of every protein, its record"),
-    ("README.md, CITATION.cff", "what it is and how to cite it; put your names in the second"),
-    ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
+CONFORMAL = "Vovk 2013, doi 10.1007/s10994-013-5355-6"
+GROUPED = "Dunn, Wasserman & Ramdas 2023, doi 10.1080/01621459.2022.2060112"
+EVENTS = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
+PHANNS = "Cantu et al. 2020, PhANNs, PLoS Computational Biology 16, e1007845"
+
+
+class Citations:
+    """What is cited, in the order in which it first was."""
+
+    def __init__(self) -> None:
+        self.works: list[str] = []
+
+    def __call__(self, *references: str) -> str:
+        """Return the numbers of works in brackets, after a space; several stand between ``;``."""
+        numbers = []
+        for part in filter(None, "; ".join(references).split("; ")):
+            work = CALIBRATION if SALAMON in part else part
+            self.works += [] if work in self.works else [work]
+            numbers.append(self.works.index(work) + 1)
+        found = sorted(set(numbers))
+        return f" [{', '.join(map(str, found))}]" if found else ""
+
+
+def _calibrated(lookup: Lookup, cite: Citations) -> str:
+    findings, chosen = lookup.findings, lookup.chosen
+    results, version = findings.results, findings.provenance.credence_version
+    invented = " on simulated data" if findings.provenance.is_simulated else ""
+    own = f"credence {version}: calibrated confidence, class by class."
+    text = (
+        f"Confidence, the probability that a prediction is right{cite(CALIBRATION, TOP_LABEL)}, "
+        f"was calibrated{invented} with credence {version}{cite(own)}. It was learnt from "
+        f"{of(results.n_samples, 'protein')} of known class, over "
+        f"{of(len(results.class_names), 'class', 'classes')}; the classifier had predicted "
+        f"{count(results.n_correct)} of them rightly. The method is {findings.chosen}"
+    )
+    if chosen is None:
+        return f"{text}."
+    text += f"{cite(chosen.reference)}: {chosen.summary}"
+    settings = _settings(lookup)
+    return f"{text} Its settings: {settings}." if settings else text
+
+
+def _settings(lookup: Lookup) -> str:
+    chosen = lookup.chosen
+    settings = () if chosen is None else chosen.settings
+    named = ", ".join(f"{entry.name.replace('_', ' ')} {entry.value}" for entry in settings)
+    return named if chosen is None else chosen.prose or named
+
+
+def _intervals(lookup: Lookup, _: Citations) -> str:
+    if not lookup.has_intervals:
+        return "Its confidences have no intervals."
+    counted = "clusters of relatives, not proteins" if lookup.knows_relatives else "proteins"
+    return (
+        "Its intervals are pointwise, with a nominal coverage of "
+        f"{100 * lookup.findings.results.level:g} %, and count {counted}."
+    )
+
+
+def _relatives(lookup: Lookup, cite: Citations) -> str:
+    split, n = lookup.findings.split, of(lookup.findings.results.n_clusters, "cluster")
+    texts = {
+        "none": "Relatives were not put together: every protein counts as independent of all "
+        "others. If relatives are among them, intervals are too narrow and held-out numbers too "
+        "good.",
+        "table": "Which proteins are relatives was taken from clusters that were given: "
+        f"{n} in the calibration set.",
+    }
+    if split is None:
+        return texts[lookup.clusters]
+    alike = f"proteins that {relatives_in_words(split)}"
+    texts["aligned"] = f"Relatives, {alike}, were put into clusters: {n} in the calibration set."
+    if lookup.clusters == "phanns":
+        texts["phanns"] = (
+            f"Relatives were clustered by the recipe of PhANNs{cite(PHANNS)}, CD-HIT within each "
+            f"class, and clusters put into groups in turn: {n} in the calibration set."
+        )
+    text = texts[lookup.clusters]
+    if lookup.knows_relatives:
+        text += " Clusters were kept whole"
+        text += (
+            f", but for {count(split.n_cut)} larger than a group, cut where the fewest proteins "
+            "connect the parts; these were set aside."
+            if split.n_cut
+            else "."
+        )
+    return text + _audit(split, "" if lookup.clusters == "aligned" else f" ({alike})")
+
+
+def _audit(split: SplitFinding, alike: str) -> str:
+    if not split.is_audited:
+        return ""
+    n_crossing = sum(entry.n_crossing for entry in split.classes)
+    return (
+        " By exact alignment of "
+        f"{of(sum(entry.n_examined for entry in split.classes), 'protein')}, {count(n_crossing)} "
+        f"had a relative{alike} in another group."
+    )
+
+
+def _training(lookup: Lookup, _: Citations) -> str:
+    split = lookup.findings.split
+    if split is None or not split.n_training:
+        return (
+            "That the classifier was trained neither on these proteins nor on relatives of them "
+            "is taken as given: its training set was not compared."
+        )
+    is_table = lookup.clusters == "table"
+    whose = "Proteins in a cluster with one" if is_table else "Relatives"
+    n = sum(part.n for part in split.apart if part.reason == "relative of training protein")
+    return (
+        f"{whose} of the classifier's {of(split.n_training, 'training protein')} were set aside: "
+        f"{of(n, 'protein')}."
+    )
+
+
+def _troves(lookup: Lookup, _: Citations) -> str:
+    found = lookup.findings.releases
+    if found is None or len(found.releases) < 2:
+        return ""
+    first, *later = found.releases
+    return (
+        f"New proteins of known class joined the calibration set {of(len(later), 'time')} "
+        f"({', '.join(one.name for one in later)}), from {count(first.n_calibration)} to "
+        f"{count(later[-1].n_calibration)} proteins."
+    )
+
+
+def _held_out(lookup: Lookup, cite: Citations) -> str:
+    results = lookup.findings.results
+    unit, whole, together = "protein", "proteins", "one by one"
+    if lookup.knows_relatives:
+        unit, whole, together = "cluster", "whole clusters", "together"
+    text = (
+        "Held-out negative log-likelihood, Brier score and calibration errors come from "
+        f"{results.n_folds}-fold cross-fitting over {whole}, stratified by predicted class."
+    )
+    if results.n_draws:
+        alike = " and for how alike relatives are" if lookup.knows_relatives else ""
+        text += (
+            f" Their intervals are quantiles of {count(results.n_draws)} draws of a Bayesian "
+            f"bootstrap over {unit}s, widened for how few {unit}s bear the number{alike}."
+        )
+    others = [one for one in lookup.findings.methods if one.name != lookup.findings.chosen]
+    if others:
+        named = ", ".join(f"{one.name}{cite(one.reference)}" for one in others)
+        text += f" The method was compared with {named}."
+    if results.tests:
+        text += (
+            f" Tests of calibration turn {unit}s over {together} (random signs), with Holm's "
+            "correction over classes."
+        )
+    return text
+
+
+def _sets(lookup: Lookup, cite: Citations) -> str:
+    sets = lookup.findings.sets
+    if sets is None:
+        return ""
+    whom = "in each class" if sets.kind == "class_wise" else "over all classes"
+    works = (CONFORMAL, GROUPED) if lookup.knows_relatives else (CONFORMAL,)
+    whole = sets.all_classes
+    return (
+        f"Prediction sets are conformal{cite(*works)} and made to hold the true class of "
+        f"{100 * sets.level:g} % of proteins {whom}; held out, "
+        f"{with_interval(whole.coverage, whole.lower, whole.upper)} of them did."
+    )
+
+
+def _shift(lookup: Lookup, cite: Citations) -> str:
+    by_estimator: dict[tuple[str, str], list[str]] = {}
+    for found in lookup.findings.shifts:
+        if found.estimator != "none":
+            by_estimator.setdefault((found.estimator, found.reference), []).append(found.name)
+    texts = []
+    for (estimator, reference), names in by_estimator.items():
+        source = f"estimated from its scores by {estimator}{cite(reference)}"
+        source = "stated" if estimator == "stated" else source
+        texts.append(f"How common each class is in {', '.join(names)} was {source}.")
+    if texts:
+        texts.append(
+            "Confidences corrected for that stand beside the others; of an estimated difference "
+            "from calibration, what chance explains is not corrected for. This assumes that "
+            "proteins of a class score alike in both."
+        )
+    return " ".join(texts)
+
+
+def _novelty(lookup: Lookup, _: Citations) -> str:
+    found = [one for one in lookup.findings.novelties if one.n_placed and one.n_calibration]
+    if not found:
+        return ""
+    flagged = ", ".join(
+        f"{count(one.n_flagged)} of {of(one.n_placed, 'protein')} of {one.name}" for one in found
+    )
+    elsewhere = "other families" if lookup.knows_relatives else "each other"
+    return (
+        "Distances to the calibration proteins were measured by "
+        f"{FEATURES[found[0].features]} ({found[0].n_components} axes). Flagged as farther from "
+        f"them than {share(found[0].flag)} of them are from {elsewhere}: {flagged}."
+    )
+
+
+def _events(lookup: Lookup, cite: Citations) -> str:
+    events = lookup.findings.events
+    if events is None:
+        return ""
+    named = ", ".join(event.name for event in events.events)
+    return (
+        f"Probabilities of further events ({named}) were forecast{cite(EVENTS)} by "
+        f"{FORECASTS.get(events.forecaster, events.forecaster)}{cite(events.reference)}, tuned "
+        f"and judged on {units(*events.events)} held out in {of(events.n_folds, 'part')}."
+    )
+
+
+def _dome(_: Lookup, cite: Citations) -> str:
+    return f"The DOME checklist{cite(DOME)} is filled in beside the results."
+
+
+# The methods text: what each paragraph may say, in order.
+PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
+    (_calibrated, _intervals),
+    (_relatives, _training, _troves),
+    (_held_out,),
+    (_sets,),
+    (_shift,),
+    (_novelty,),
+    (_events,),
+    (_dome,),
 )
+
+
+def _written(findings: Findings) -> tuple[tuple[str, ...], list[str]]:
+    """Return the methods text and what it cites."""
+    lookup, cite = Lookup(findings), Citations()
+    written = [[words(lookup, cite) for words in paragraph] for paragraph in PARAGRAPHS]
+    texts = (" ".join(filter(None, paragraph)) for paragraph in written)
+    return tuple(filter(None, texts)), cite.works
+
+
+def methods_text(findings: Findings) -> tuple[str, ...]:
+    """Return paragraphs for a publication, with the numbers of the run."""
+    return _written(findings)[0]
+
+
+def references(findings: Findings) -> tuple[str, ...]:
+    """Return what the methods text cites, numbered as there."""
+    return tuple(f"[{n}] {work}" for n, work in enumerate(_written(findings)[1], start=1))
+
+
+def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
+    """Return topic, question and answer of every point."""
+    results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
+    scores = [
+        f"{entry.name} (SHA-256 {entry.sha256})"
+        for entry in provenance.inputs
+        if "scores" in entry.role and not entry.role.startswith(OF_USE_SETS)
+    ]
+    read = f"; read from {', '.join(scores)}" if scores else ""
+    simulated = "Simulated. " if provenance.is_simulated else ""
+    others = ", ".join(lookup.others)
+    summary = "" if lookup.chosen is None else f" {lookup.chosen.summary}"
+    splits = "proteins", "did not see it; whether that saw relatives of it is not known"
+    if lookup.knows_relatives:
+        splits = "whole families", "saw none of its family"
+    interval = ", with an interval" if lookup.has_intervals else "; no interval"
+    intervals = f"{100 * results.level:g} % intervals that count {lookup.families}"
+    tests = "; p-values by random signs, with Holm's correction" if results.tests else ""
+    points = {
+        "Data": {
+            "Provenance": f"{simulated}{of(results.n_samples, 'labelled protein')}, of which the "
+            f"classifier predicted {count(results.n_correct)} rightly{read}. {YOURS}where they "
+            "come from, and whether others used them.",
+            "Splits": f"{results.n_folds} folds of {splits[0]}, stratified by predicted class: "
+            f"every protein is judged by a fit that {splits[1]}.",
+            "Redundancy between splits": _relatives(lookup, Citations()),
+            "Availability": f"The archive beside the page. {YOURS}its DOI, and where the "
+            "sequences are.",
+        },
+        "Optimization": {
+            "Algorithm": f"{findings.chosen}.{summary}",
+            "Meta-predictions": "Yes: it reads another classifier's scores. "
+            + _training(lookup, Citations()),
+            "Encoding": "The classifier's scores, and the class that it predicts.",
+            "Parameters": f"{_settings(lookup) or 'None to be set'}.",
+            "Features": "The predicted class and its score: no selection."
+            if lookup.is_by_score
+            else "The scores of all classes: no selection.",
+            "Fitting": "In-sample and held-out losses are side by side on the page; where a class "
+            "had too few proteins, a notice says what was done.",
+            "Regularization": "As the method's settings say; fallbacks are named in the notices.",
+            "Availability of configuration": "On the page, under “Inputs and settings”, and in "
+            "the archive.",
+        },
+        "Model": {
+            "Interpretability": "Transparent: a curve per class, drawn on the page, in "
+            "calibration.json as numbers."
+            if lookup.is_by_score
+            else "What was fitted is in calibration.json as numbers; the page draws its mean over "
+            "the score.",
+            "Output": f"A probability of being right for each prediction{interval}.",
+            "Execution time": f"{YOURS}seconds of a run on your machine (results/…/benchmarks).",
+            "Availability of software": f"credence {provenance.credence_version}, MIT licence.",
+        },
+        "Evaluation": {
+            "Method": f"Cross-fitting in {results.n_folds} folds of {splits[0]}.",
+            "Measures": "Negative log-likelihood, Brier score, calibration errors"
+            + (" beside their noise floors" if results.floors else "")
+            + (", tests of calibration." if results.tests else "."),
+            "Comparison": f"With {others}." if others else "No other method was fitted.",
+            "Confidence": f"{intervals if results.n_draws else 'No intervals were drawn'}{tests}.",
+            "Availability of evaluation": "metrics.tsv and findings.json in the archive.",
+        },
+    }
+    return tuple((topic, *point) for topic, asked in points.items() for point in asked.items())
+
+
+def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
+    """Return the files of an archive and what they are."""
+    shifted = {found.name for found in findings.shifts}
+    further = [("events.json", "what forecasts the events")] if findings.events else []
+    if findings.provenance.run:
+        what = "every release: its calibration, the group of every protein, its record"
+        further.append(("releases/", what))
+    return (
+        ("index.html, report.json", "the page, and its text as data"),
+        ("findings.json", "every number of it, to the last digit"),
+        ("calibration.json", "the calibration: credence annotate needs nothing else"),
+        ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
+        *(
+            (f"{one.name}/", "confidences" + (", composition" if one.name in shifted else ""))
+            for one in findings.use_sets
+        ),
+        *further,
+        ("README.md, CITATION.cff", "what it is and how to cite it; put your names in the second"),
+        ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
+    )
 
 
 def section(findings: Findings) -> page.Section:
@@ -133,55 +396,6 @@ def section(findings: Findings) -> page.Section:
             "Beside this page lies archive.zip, the same bytes for the same inputs. Put your "
             "names into its CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
         ),
-        page.Definitions(ARCHIVE),
+        page.Definitions(archive_files(findings)),
     ]
     return page.Section("publish", "For your publication", tuple(blocks))
-
-
-def methods_text(findings: Findings) -> tuple[str, ...]:
-    """Return paragraphs for a publication, with the numbers of the run."""
-    results, split, lookup = findings.results, findings.split, Lookup(findings)
-    families = (
-        f" in {of(results.n_clusters, 'cluster')} of related sequences"
-        if lookup.knows_relatives
-        else ""
-    )
-    n_classes = of(len(results.class_names), "class", "classes")
-    invented = " on simulated data" if findings.provenance.is_simulated else ""
-    method = findings.chosen
-    if lookup.chosen is not None:
-        method += f" ({lookup.chosen.reference})" if lookup.chosen.reference else ""
-        settings = ", ".join(f"{entry.name} {entry.value}" for entry in lookup.chosen.settings)
-        method += f", with {settings}" if settings else ""
-    others = f" It was compared with {', '.join(lookup.others)}." if lookup.others else ""
-    texts = [
-        f"Confidence was calibrated{invented} per predicted class with credence "
-        f"{findings.provenance.credence_version}, method {method}, as top-label calibration "
-        f"[1, 2] on {of(results.n_samples, 'protein')}{families} and {n_classes} that the "
-        "classifier had not seen in training. Intervals are pointwise, with a nominal coverage of "
-        f"{100 * results.level:g} %, and count clusters of relatives, not proteins.",
-        "Held-out negative log-likelihood, Brier score and calibration errors come from "
-        f"{results.n_folds}-fold cross-fitting that leaves out whole clusters, stratified by "
-        f"predicted class; their intervals are quantiles of {count(results.n_draws)} draws of a "
-        "Bayesian bootstrap over clusters, widened for how few clusters bear the number and for "
-        f"how alike relatives are.{others} Tests of calibration turn clusters over together "
-        "(random signs), with Holm's correction over classes.",
-    ]
-    if split is not None:
-        both_parts = "both sequences" if split.both_sides else "the shorter sequence"
-        texts.append(
-            f"Relatives are proteins that align with identity of at least {split.identity:g} over "
-            f"at least {split.coverage:g} of {both_parts}; connected components of them were kept "
-            "whole."
-        )
-    return tuple(texts)
-
-
-def references(findings: Findings) -> tuple[str, ...]:
-    """Return what to cite, numbered as in the methods text."""
-    version = findings.provenance.credence_version
-    own = f"credence {version}: calibrated confidence, class by class."
-    return tuple(
-        f"[{number}] {text}"
-        for number, text in enumerate((CALIBRATION, TOP_LABEL, DOME, own), start=1)
-    )

@@ -239,7 +239,7 @@ def section(findings: Findings) -> page.Section | None:
     blocks: list[page.Block] = [
         page.Paragraph(
             f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
-            "on this page is of the last release. " + EXPLAINED
+            f"on this page is of the last release. {EXPLAINED}{_alone(found.releases[-1])}"
         ),
         _timeline(found.releases),
     ]
@@ -250,8 +250,15 @@ def section(findings: Findings) -> page.Section | None:
 
 def sections_of_step(step: ReleaseStep) -> tuple[page.Section, ...]:
     """Return the sections of a page about one step alone."""
-    blocks = (page.Paragraph(EXPLAINED), _timeline((step.older, step.newer)))
+    blocks = (page.Paragraph(EXPLAINED + _alone(step.newer)), _timeline((step.older, step.newer)))
     return (page.Section("releases", TITLE, (*blocks, *step_blocks(step, is_last=True))),)
+
+
+def _alone(release: ReleaseState) -> str:
+    """Return what a family is where no two proteins are known to be relatives."""
+    if release.n_clusters < release.n_calibration:
+        return ""
+    return " No two proteins are known to be relatives: each counts as a family of its own."
 
 
 def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:

@@ -7,6 +7,7 @@ import math
 from credence.findings import Findings, SetClass, SetsFinding
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
+from credence.report.sections.lookup import Lookup
 from credence.report.wording import NOTHING, count, of, share, two_decimals, with_interval
 
 MANY = 5  # from so many classes on, sets are counted together
@@ -18,23 +19,24 @@ def section(findings: Findings) -> page.Section | None:
     sets = findings.sets
     if sets is None:
         return None
+    lookup = Lookup(findings)
     blocks: list[page.Block] = [
-        page.Paragraph(_promise(sets), is_lead=True),
-        page.Paragraph(_kept(sets)),
+        page.Paragraph(_promise(sets, lookup), is_lead=True),
+        page.Paragraph(_kept(sets, lookup)),
         page.Paragraph(
             "How to read a set: one class is a plain answer; several are what the scores cannot "
             "tell apart at this level; none means that the protein is stranger than nearly all "
             "proteins of every class. A set does not say which of its classes is likelier: that "
             "is what the confidence is for."
         ),
-        page.FigureRow((_figure(sets),)),
-        _table(sets),
+        page.FigureRow((_figure(sets, lookup),)),
+        _table(sets, lookup),
         page.Folded("How many classes sets have", (_sizes(sets),)),
     ]
     return page.Section("sets", "Which classes may it be?", tuple(blocks))
 
 
-def _promise(sets: SetsFinding) -> str:
+def _promise(sets: SetsFinding, lookup: Lookup) -> str:
     level = f"{100 * sets.level:g} %"
     if sets.kind == "class_wise":
         whom = f"of the proteins of each class {level} have their class in their set"
@@ -45,20 +47,28 @@ def _promise(sets: SetsFinding) -> str:
             " That holds at the calibration set's mix of classes; for another mix there is "
             "a column of its own."
         )
+    for_whom = (
+        "Families count, not proteins: the promise is for a protein of a new family."
+        if lookup.knows_relatives
+        else "The promise is for proteins like those of the calibration set, not of new families."
+    )
     return (
         f"The column prediction_set names every class that a protein may well be of: {whom}."
-        f"{mix} Families count, not proteins: the promise is for a protein of a new family."
+        f"{mix} {for_whom}"
     )
 
 
-def _kept(sets: SetsFinding) -> str:
+def _kept(sets: SetsFinding, lookup: Lookup) -> str:
     whole = sets.all_classes
     n_single = sets.sizes[1]
+    n, each = of(whole.n, "protein"), ""
+    if lookup.knows_relatives:
+        n += f" of {of(whole.n_clusters, 'family', 'families')}"
+        each = ", each family counting once"
     text = (
-        f"On families held out ({of(sets.n_folds, 'part')}), "
+        f"On {lookup.families} held out ({of(sets.n_folds, 'part')}), "
         f"{with_interval(whole.coverage, whole.lower, whole.upper)} of the sets hold the true "
-        f"class, from {of(whole.n, 'protein')} of {of(whole.n_clusters, 'family', 'families')}, "
-        f"each family counting once; they name {whole.mean_size:.2f} classes on average. "
+        f"class, from {n}{each}; they name {whole.mean_size:.2f} classes on average. "
     )
     if n_single:
         text += (
@@ -70,20 +80,21 @@ def _kept(sets: SetsFinding) -> str:
     always = [entry.class_name or "" for entry in sets.classes if entry.is_always_in]
     if always:
         text += (
-            f"Too few families are known of {', '.join(always)} ({sets.families_needed} are "
-            f"needed): {'it stands' if len(always) == 1 else 'they stand'} in every set."
+            f"Too few {lookup.families} are known of {', '.join(always)} "
+            f"({sets.families_needed} are needed): "
+            f"{'it stands' if len(always) == 1 else 'they stand'} in every set."
         )
     return text.strip()
 
 
-def _figure(sets: SetsFinding) -> page.Figure:
+def _figure(sets: SetsFinding, lookup: Lookup) -> page.Figure:
     known = [entry for entry in sets.classes if entry.n > 0]
     worst = min(known, key=lambda entry: entry.coverage, default=sets.all_classes)
     nothing = (NAN,) * len(known)
     return page.Figure(
         "sets-coverage",
         f"Share of held-out proteins whose set holds their class, beside the promised "
-        f"{share(sets.level)}. Intervals count families.",
+        f"{share(sets.level)}. Intervals count {lookup.families}.",
         f"Held-out coverage of each class; the least is {share(worst.coverage)}, of "
         f"{worst.class_name or 'all'}.",
         ComparisonPlot(
@@ -97,24 +108,24 @@ def _figure(sets: SetsFinding) -> page.Figure:
     )
 
 
-def _table(sets: SetsFinding) -> page.TableBlock:
+def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
     def in_every_set(entry: SetClass) -> str:
         return NOTHING if entry.class_name is None else "yes" if entry.is_always_in else "no"
 
     return page.table(
-        f"Prediction sets at {share(sets.level)}, on families held out. Where families are few, "
-        "whole ones make the coverage higher than promised, by up to one in their number.",
+        f"Prediction sets at {share(sets.level)}, on {lookup.families} held out. Where these are "
+        "few, whole ones make the coverage higher than promised, by up to one in their number.",
         (*sets.classes, sets.all_classes),
         page.word("true class", lambda entry: entry.class_name or "all classes"),
         page.number("proteins", "n"),
-        page.number("families", "n_clusters"),
+        *lookup.family_column(),
         page.number("held-out coverage", "coverage lower upper", with_interval),
         page.number("counting proteins", "coverage_proteins", share),
         page.number("classes in a set", "mean_size", two_decimals),
         page.word("in every set", in_every_set),
         explained={
-            "held-out coverage": "Every family counts once in its class",
-            "counting proteins": "The same, but large families count more",
+            "held-out coverage": f"All {lookup.families} of a class count alike",
+            "counting proteins": "The same, every protein counting once",
             "classes in a set": "On average, for proteins of the class",
         },
     )

@@ -33,9 +33,8 @@ def what_if_blocks(findings: Findings) -> list[page.Block]:
             "Move a slider to make a class more or less common; the others keep their "
             "proportions. Every curve is computed anew from the calibration proteins, in your "
             "browser. The curves have no interval: they tell what a mix would do, not how sure "
-            "that is. Each says how many families of relatives it rests on; where they are few, "
-            "believe it little. "
-            "In print, and where scripts do not run, there are no sliders."
+            "that is. Each says how many independent proteins it rests on; where they are few, "
+            "believe it little. In print, and where scripts do not run, there are no sliders."
         ),
         page.Paragraph(_whose(found, findings.chosen)),
         page.Widget(
@@ -400,7 +399,7 @@ def _details(found: ShiftFinding) -> page.Folded:
     if found.estimator not in ("none", "stated"):
         condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
         entries += [
-            ("Intervals", f"{100 * found.level:g} %, families and proteins drawn anew"),
+            ("Intervals", f"{100 * found.level:g} %, both sets drawn anew"),
             (
                 "Condition number",
                 f"{condition}: how many times an error in how often classes are predicted can "

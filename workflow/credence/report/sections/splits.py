@@ -33,6 +33,11 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def _lead(found: SplitFinding) -> str:
+    if not found.is_audited and found.clusters == "none":
+        return (
+            "Nothing says which proteins are relatives, so each counts as a cluster of its own, "
+            "and relatives may be in two groups. Give the sequences, or a table of clusters."
+        )
     if not found.is_audited:
         return "The split was not audited: whether relatives are in two groups is not known."
     n_test = sum(entry.n_examined for entry in found.classes) - found.n_sampled
@@ -51,25 +56,32 @@ def _lead(found: SplitFinding) -> str:
     )
 
 
-def _meaning(found: SplitFinding) -> str:
+def relatives_in_words(found: SplitFinding) -> str:
+    """Return what relatives do: they align so well."""
     both_parts = "of both proteins" if found.both_sides else "of the shorter of the two"
-    text = (
-        f"Relatives align with identity of at least {found.identity:.2f} over at least "
-        f"{found.coverage:.2f} {both_parts}"
+    chance = (
+        "whether chance explains the alignment or not"
+        if found.most_expected is None
+        else "with a score that chance gives less than "
+        f"{found.most_expected:g} pairs of random proteins of their lengths"
     )
-    if found.most_expected is None:
-        text += ", whether chance explains the alignment or not. "
-    else:
-        text += (
-            ", with a score that chance gives less than "
-            f"{found.most_expected:g} pairs of random proteins of their lengths. "
-        )
+    return (
+        f"align with identity of at least {found.identity:.2f} over at least "
+        f"{found.coverage:.2f} {both_parts}, {chance}"
+    )
+
+
+def _meaning(found: SplitFinding) -> str:
+    if found.clusters in ("table", "none") and not found.is_audited:
+        return _balance(found)
+    text = f"Relatives {relatives_in_words(found)}. "
     if found.n_counted:
         text += (
             f"That last condition excludes {of(found.n_by_chance, 'pair')} in two groups of "
             f"{of(found.n_counted, 'protein')} looked at for it. "
         )
-    text += "The audit aligns exactly and does not know the clusters. "
+    if found.is_audited:
+        text += "The audit aligns exactly and does not know the clusters. "
     if found.both_sides:
         text += "Counting both sides leaves many proteins with a one-sided relative elsewhere. "
     if found.n_joined:
@@ -95,7 +107,7 @@ def _balance(found: SplitFinding) -> str:
     forced = sum(entry.lower_bound for entry in found.classes) / n_classes
     return (
         f"{text}. Over the classes, {100.0 * uneven:.1f} % would have to move to be even in the "
-        f"mean, and whole clusters force {100.0 * forced:.1f} %."
+        f"mean, of which {100.0 * forced:.1f} % cannot be helped."
     )
 
 
@@ -186,7 +198,7 @@ def _classes(found: SplitFinding) -> page.TableBlock:
         explained={
             "clusters": "Fewer than groups: some group has none of the class",
             "uneven": "Part of the class that would have to move to be even",
-            "forced": "How much of that whole clusters force",
+            "forced": "How much of that cannot be helped",
             "crossing": "With a relative in another group",
         },
     )

@@ -92,7 +92,8 @@ def section(findings: Findings) -> page.Section:
     blocks: list[page.Block] = [
         page.Paragraph(
             "Each number is a probability of being right, with its interval in brackets. "
-            "The interval counts families, not proteins: alike proteins tell little more than one."
+            "The interval counts families, as far as these are known: alike proteins tell little "
+            "more than one."
         ),
         page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
     ]
@@ -127,15 +128,12 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         f"All classes, with the confidences of {chosen}. “Score for 90 %” is the least "
         "score from which on the confidence is at least 0.90 even at the lower end of its "
         f"interval; {NOTHING} where no score seen in calibration is enough. NLL, ECE and test are "
-        "of families that the fit did not see.",
+        f"of {lookup.families} that the fit did not see.",
         findings.results.classes,
         page.word("predicted class", "class_name"),
         page.word("in a sentence", partial(plain_sentence, lookup)),
         page.number("proteins", "n_predicted"),
-        page.number(
-            "families",
-            lambda entry: count(entry.n_clusters) if lookup.knows_relatives else NOTHING,
-        ),
+        *lookup.family_column(),
         page.number("share right", "share lower upper", with_interval),
         *page.numbers(levels, needed),
         page.word("method", partial(_method_of, lookup)),
@@ -245,7 +243,7 @@ def _surer(lookup: Lookup) -> page.TableBlock:
             "what would make it surer", lambda name: what_would_help(points[name], results.level)
         ),
         anchors=tuple(anchors[name] for name in points),
-        explained={"independent proteins near": "A family of alike proteins counts as one"},
+        explained={"independent proteins near": "Relatives, where known, count as about one"},
     )
 
 
@@ -254,7 +252,7 @@ def what_would_help(point: Point, level: float) -> str:
     if math.isnan(point.lower) or math.isnan(point.support):
         return "No interval was fitted."
     if point.upper - point.lower <= WIDE:
-        return "It is narrow; only many more families would narrow it further."
+        return "It is narrow; only many more such proteins would narrow it further."
     more = more_needed(point.lower, point.upper, point.support, level)
     return (
         f"About {of(more, 'more protein')} of new families with such a score would halve the "

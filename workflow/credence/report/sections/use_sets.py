@@ -7,6 +7,7 @@ import math
 from credence.findings import Findings, NoveltyFinding, UseRow, UseSet
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot, MapPlot
+from credence.report.sections.lookup import ALONE, Lookup
 from credence.report.wording import (
     NOTHING,
     count,
@@ -46,8 +47,8 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
         )
     if use_set.n_unknown:
         lead += (
-            f" {of(use_set.n_unknown, 'protein')} can be given no confidence: no calibration "
-            "protein was predicted to be of that class."
+            f" {of(use_set.n_unknown, 'protein')} can be given no confidence; the note of each "
+            "says why."
         )
     blocks: list[page.Block] = [
         page.Heading(use_set.name, f"use-set-{name}"),
@@ -125,6 +126,7 @@ def novelty(findings: Findings) -> page.Section | None:
             "calibration proteins that are nearer to the other families of their set than it is "
             "to the nearest calibration protein. This finds what is unlike; it does not find "
             "every wrong prediction, and a protein of a new family is not wrong for being new."
+            + ("" if Lookup(findings).knows_relatives else ALONE)
         )
     ]
     for number, found in enumerate(findings.novelties, start=1):

@@ -1,0 +1,136 @@
+"""Texts for a publication and the first screen are true, whatever a run did and did not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from tests.small_events import finding as events_finding
+
+from credence.findings import (
+    Apart,
+    Findings,
+    NoveltyFinding,
+    Points,
+    ReleasesFinding,
+    ReleaseState,
+    SetClass,
+    SetsFinding,
+    ShiftFinding,
+    SplitClass,
+    SplitFinding,
+)
+from credence.report import readme
+from credence.report.sections import overview, publish
+
+WHAT_RAN = ("proteins", "clusters", "training", "troves", "shift", "sets", "events", "novelty")
+# What is in the texts where it was done, and in none of them where it was not.
+SAID_IF: dict[str, tuple[str, ...]] = {
+    "proteins": ("align with identity of at least 0.40", "By exact alignment of 60 proteins"),
+    "clusters": ("taken from clusters that were given",),
+    "training": ("of the classifier's 70 training proteins were set aside: 3 proteins",),
+    "troves": ("joined the calibration set 1 time (july), from 90 to 120 proteins",),
+    "shift": ("How common each class is in sea water was estimated", "Lipton 2018", "score alike"),
+    "sets": ("Prediction sets are conformal", "Vovk 2013", "held out, 0.91 (0.88–0.94) of them"),
+    "events": ("Probabilities of further events (two_best)", "Kuleshov & Liang 2015", "Platt"),
+    "novelty": ("Distances to the calibration proteins", "7 of 50 proteins of sea water"),
+}
+SAID_IF_NOT = {"training": ("its training set was not compared",)}
+RELATIVES = (
+    "kept whole",
+    "whole families",
+    "whole clusters",
+    "clusters of relatives, not",
+    "saw none",
+)
+ALONE = (
+    "every protein counts as independent of all others",
+    "folds of proteins",
+    "count proteins",
+)
+
+
+def run(small: Findings, **ran: bool) -> Findings:
+    """Return findings of a run that did some kinds of work and not the others."""
+    made_by = "table" if ran["clusters"] else "aligned" if ran["proteins"] else "none"
+    n_clusters = small.results.n_samples if made_by == "none" else 50
+    kind = "relative of training protein"
+    split = SplitFinding(
+        0.4, 0.8, False, "join", ran["proteins"], False, 60, 120, 1, 0.1, 1, 0, 0.1, 0.9, 1.1,
+        (SplitClass("Portal", 120, 50, 0.0, 0.0, 60, 1),), (), (),
+        apart=(Apart(kind, 3, ("x",)),) if ran["training"] else (),
+        clusters=made_by, n_training=70 if ran["training"] else 0,
+    )  # fmt: skip
+    first = ReleaseState("base", 0, None, "a", 90, 70, 40)
+    state = replace(first, name="july", number=1, n_calibration=120, digest="b")
+    asked = events_finding()
+    event = replace(asked.events[0], n_clusters=asked.events[0].n if made_by == "none" else 30)
+    asked = replace(asked, events=(event,), reference="Platt 1999")
+    found = SetClass(None, 120, n_clusters, False, 0.91, 0.88, 0.94, 0.9, 1.5)
+    nothing = Points((), (), 0)
+    sets = SetsFinding(0.9, "class_wise", 5, 9, (), found, (0, 120), 100)
+    return replace(
+        small,
+        results=replace(
+            small.results, n_clusters=n_clusters, curves=(), metrics=(), reliability=(), floors=()
+        ),
+        split=split,
+        releases=ReleasesFinding((first, state), ()) if ran["troves"] else None,
+        shifts=(
+            ShiftFinding(
+                "sea water", "bbse_hard" if ran["shift"] else "none", "kernel", 0.95, 5, 0, 0.0,
+                1.0, 1.0, 0.5, 0.0, 0.5, 4.0, 3.0, 5.0, (),
+                reference="Lipton 2018" if ran["shift"] else "",
+            ),
+        ),
+        sets=sets if ran["sets"] else None,
+        events=asked if ran["events"] else None,
+        novelties=(
+            NoveltyFinding(
+                "sea water", "vectors", 32, (0.1, 0.1), 0.99, 50, 50, 7, 0, 120, 0, 0.5, 0.5, (),
+                (), (), 0.5, nothing, nothing, nothing, (),
+            ),
+        ) if ran["novelty"] else (),
+    )  # fmt: skip
+
+
+def texts(findings: Findings) -> list[str]:
+    """Return the methods text with its references, the checklist and the first screen."""
+    methods = (*publish.methods_text(findings), *publish.references(findings))
+    first = [str(block) for block in overview.section(findings).blocks]
+    answers = " ".join(answer for *_, answer in publish.checklist(findings))
+    return [" ".join(methods), answers, " ".join(first)]
+
+
+@pytest.mark.parametrize("relatives", list(product((False, True), repeat=2)))
+def test_every_text_is_true_of_all_combinations_of_what_ran(
+    small: Findings, relatives: tuple[bool, bool]
+) -> None:
+    for others in product((False, True), repeat=len(WHAT_RAN) - 2):
+        ran = dict(zip(WHAT_RAN, (*relatives, *others), strict=True))
+        found = run(small, **ran)
+        methods, answers, first = texts(found)
+        archived = readme(found) if len(set(others)) == 1 else ""  # templates take their time
+        for what, is_done in ran.items():
+            for said in SAID_IF[what]:
+                assert (said in methods) is is_done, (said, ran)
+            for said in SAID_IF_NOT.get(what, ()):
+                assert (said in methods) is not is_done, (said, ran)
+        knows = any(relatives)
+        everything = "\n".join((methods, archived, answers, first))
+        for said in RELATIVES:
+            assert (said in everything) is knows, (said, ran)
+        for said in ALONE:
+            assert (said in everything) is not knows, (said, ran)
+        assert knows or ("famil" not in everything and "clusters" not in methods + answers)
+
+
+def test_what_is_cited_is_listed_and_what_is_listed_is_cited(small: Findings) -> None:
+    for done in product((False, True), repeat=len(WHAT_RAN)):
+        found = run(small, **dict(zip(WHAT_RAN, done, strict=True)))
+        cited = re.findall(r"\[([\d, ]+)\]", " ".join(publish.methods_text(found)))
+        numbers = {int(part) for group in cited for part in group.split(",")}
+        listed = [int(text[1 : text.index("]")]) for text in publish.references(found)]
+        assert sorted(numbers) == listed == list(range(1, len(listed) + 1))
