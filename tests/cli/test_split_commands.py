@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 from pathlib import Path
@@ -280,3 +281,28 @@ def test_groups_beyond_the_clusters_are_told_and_no_protein_is_called_too_large(
     stated = capsys.readouterr().err
     assert "Some of the 200 groups are empty: there are too few clusters.\n" in stated
     assert "more than a group" not in stated
+
+
+def test_a_table_of_ones_own_clusters_is_not_said_to_be_aligned(inside: Path) -> None:
+    ids = [row["id"] for row in rows_of("demo/truth/families.tsv")]
+    own = "".join(f"{name}\tc{at % 30}\n" for at, name in enumerate(ids))
+    Path("own.tsv").write_text(f"id\tcluster\n{own}")
+    copied = "".join(f"{name}\tc{at}\t{name}\t1\t1\n" for at, name in enumerate(ids))
+    Path("made.tsv").write_text(f"id\tcluster\trepresentative\tidentity\tcoverage\n{copied}")
+    said = {}
+    for name, words in {
+        "nothing": (),
+        "own": ("--clusters", "own.tsv"),
+        "made": ("--clusters", "made.tsv"),
+        "copied": ("--clusters", "made.tsv", "--own-clusters"),
+    }.items():
+        more = ("--summary", "split.json", "--out", "g.tsv")
+        assert run_command_line([*SPLIT, "--groups", "4", *words, *more]) == 0
+        found = json.loads(Path("split.json").read_text())
+        said[name] = found["clusters"], found["n_training"]
+    assert said == {
+        "nothing": ("none", 0),
+        "own": ("table", 0),
+        "made": ("aligned", 0),
+        "copied": ("table", 0),
+    }

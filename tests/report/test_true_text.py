@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from itertools import product
@@ -12,6 +13,8 @@ from tests.small_events import finding as events_finding
 from credence.findings import (
     Apart,
     Findings,
+    InputFile,
+    Notice,
     NoveltyFinding,
     Points,
     ReleasesFinding,
@@ -22,8 +25,10 @@ from credence.findings import (
     SplitClass,
     SplitFinding,
 )
-from credence.report import readme
+from credence.report import readme, report_record
 from credence.report.sections import overview, publish
+from credence.report.sections.measuring import all_notices
+from credence.stages.evaluate import _method_finding
 
 WHAT_RAN = ("proteins", "clusters", "training", "troves", "shift", "sets", "events", "novelty")
 # What is in the texts where it was done, and in none of them where it was not.
@@ -134,3 +139,50 @@ def test_what_is_cited_is_listed_and_what_is_listed_is_cited(small: Findings) ->
         numbers = {int(part) for group in cited for part in group.split(",")}
         listed = [int(text[1 : text.index("]")]) for text in publish.references(found)]
         assert sorted(numbers) == listed == list(range(1, len(listed) + 1))
+
+
+# What may be said of families where nobody knows any.
+ALLOWED = (
+    "as far as these are known",
+    "a family of its own",
+    "of new families",
+    "a new family is not wrong",
+)
+
+
+def test_the_page_of_a_run_without_relatives_says_nothing_of_families(small: Findings) -> None:
+    ran = {what: what not in ("proteins", "clusters", "training") for what in WHAT_RAN}
+    found = run(small, **ran)
+    found = replace(found, results=replace(small.results, n_clusters=small.results.n_samples))
+    # The glossary says there what a family is in such a run.
+    sections = report_record(replace(found, novelties=()))["sections"]
+    text = json.dumps([one for one in sections if one["name"] != "glossary"], ensure_ascii=False)
+    sentences = re.split(r'[.:;!?]\s|"', text)
+    claims = [one for one in sentences if "famil" in one.lower()]
+    assert [one for one in claims if not any(said in one for said in ALLOWED)] == []
+
+
+def test_sequences_without_two_relatives_are_not_asked_for_again(small: Findings) -> None:
+    found = run(small, **{what: what == "proteins" for what in WHAT_RAN})
+    alone = Notice("no relatives", "Give the sequences, or a table of clusters.", is_warning=True)
+    results = replace(small.results, n_clusters=small.results.n_samples, notices=(alone,))
+    assert alone not in all_notices(replace(found, results=results))
+    unknown = run(small, **dict.fromkeys(WHAT_RAN, False))
+    assert alone in all_notices(replace(unknown, results=results))
+
+
+def test_labelled_proteins_are_not_said_to_be_read_from_a_table_of_others(small: Findings) -> None:
+    inputs = tuple(
+        InputFile(role, f"{at}.csv", "ab", 1)
+        for at, role in enumerate(("scores", "trove july: scores", "use-set july: scores"))
+    )
+    found = replace(small, provenance=replace(small.provenance, inputs=inputs))
+    answer = publish.checklist(found)[0][2]
+    assert "read from 0.csv (SHA-256 ab), 1.csv (SHA-256 ab)." in answer
+
+
+def test_settings_are_sentences_and_not_code() -> None:
+    assert _method_finding("kernel").prose.endswith(
+        "prior weight 1 (weight of the class's share; 0 for none), "
+        "no reflection (fold mass beyond 0 and the scale back)"
+    )
