@@ -208,7 +208,7 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         (
             MethodFinding("class_only", "The share of right predictions.", "Salamon 2023, Eq. 1"),
             MethodFinding(
-                "kernel", "A kernel ratio.", "Salamon 2023, Eq. 7", (Setting("b", "1"),)
+                "kernel", "A kernel ratio.", "Salamon 2023, Eq. 7", (Setting("b", "1"),), "b 1"
             ),
         ),
         "kernel",

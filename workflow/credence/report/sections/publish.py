@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import itemgetter
 
-from credence.findings import Findings, SplitFinding
+from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.events import FORECASTS, units
 from credence.report.sections.lookup import Lookup
@@ -71,15 +71,7 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
     if chosen is None:
         return f"{text}."
     text += f"{cite(chosen.reference)}: {chosen.summary}"
-    settings = _settings(lookup)
-    return f"{text} Its settings: {settings}." if settings else text
-
-
-def _settings(lookup: Lookup) -> str:
-    chosen = lookup.chosen
-    settings = () if chosen is None else chosen.settings
-    named = ", ".join(f"{entry.name.replace('_', ' ')} {entry.value}" for entry in settings)
-    return named if chosen is None else chosen.prose or named
+    return f"{text} Its settings: {chosen.prose}." if chosen.prose else text
 
 
 def _intervals(lookup: Lookup, _: Citations) -> str:
@@ -119,17 +111,13 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
             if split.n_cut
             else "."
         )
-    return text + _audit(split, "" if lookup.clusters == "aligned" else f" ({alike})")
-
-
-def _audit(split: SplitFinding, alike: str) -> str:
     if not split.is_audited:
-        return ""
+        return text
+    audited = of(sum(entry.n_examined for entry in split.classes), "protein")
     n_crossing = sum(entry.n_crossing for entry in split.classes)
+    what = "a relative" if lookup.clusters == "aligned" else f"a relative ({alike})"
     return (
-        " By exact alignment of "
-        f"{of(sum(entry.n_examined for entry in split.classes), 'protein')}, {count(n_crossing)} "
-        f"had a relative{alike} in another group."
+        f"{text} By exact alignment of {audited}, {count(n_crossing)} had {what} in another group."
     )
 
 
@@ -140,12 +128,10 @@ def _training(lookup: Lookup, _: Citations) -> str:
             "That the classifier was trained neither on these proteins nor on relatives of them "
             "is taken as given: its training set was not compared."
         )
-    is_table = lookup.clusters == "table"
-    whose = "Proteins in a cluster with one" if is_table else "Relatives"
     n = sum(part.n for part in split.apart if part.reason == "relative of training protein")
     return (
-        f"{whose} of the classifier's {of(split.n_training, 'training protein')} were set aside: "
-        f"{of(n, 'protein')}."
+        f"Relatives of the classifier's {of(split.n_training, 'training protein')} were set "
+        f"aside: {of(n, 'protein')}."
     )
 
 
@@ -294,7 +280,8 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     read = f"; read from {', '.join(scores)}" if scores else ""
     simulated = "Simulated. " if provenance.is_simulated else ""
     others = ", ".join(lookup.others)
-    summary = "" if lookup.chosen is None else f" {lookup.chosen.summary}"
+    chosen = lookup.chosen
+    summary, settings = ("", "") if chosen is None else (f" {chosen.summary}", chosen.prose)
     splits = "proteins", "did not see it; whether that saw relatives of it is not known"
     if lookup.knows_relatives:
         splits = "whole families", "saw none of its family"
@@ -317,7 +304,7 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
             "Meta-predictions": "Yes: it reads another classifier's scores. "
             + _training(lookup, Citations()),
             "Encoding": "The classifier's scores, and the class that it predicts.",
-            "Parameters": f"{_settings(lookup) or 'None to be set'}.",
+            "Parameters": f"{settings or 'None to be set'}.",
             "Features": "The predicted class and its score: no selection."
             if lookup.is_by_score
             else "The scores of all classes: no selection.",
