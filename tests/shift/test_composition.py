@@ -20,6 +20,7 @@ from credence.composition.estimate import (
     fixed_composition,
 )
 from credence.composition.estimators import BY_NAME
+from credence.confidence import Note
 from credence.predictions import Labelled, label
 from credence.records import from_record, to_record
 from credence.simulate import WorldSettings, draw_labelled
@@ -167,7 +168,8 @@ def test_more_of_a_class_raises_its_confidence_and_no_other(method: str) -> None
     weight[5] = 3.0
     after = calibrator.fit(shifted(calibration, weight)).confidence(predictions)
     own = predictions.predicted_class == 5
-    free = (before.note & 24) + (after.note & 24) == 0  # away from fallbacks
+    away = int(Note.SCARCE | Note.ONE_SIDED | Note.LOW_END)  # the law is of other values
+    free = (before.note | after.note) & away == 0
     # The kernel's stored cubic is within 1e-7 of its sums.
     assert (after.value[own & free] >= before.value[own & free] - 1e-6).all()
     assert (after.value[~own & free] <= before.value[~own & free] + 1e-6).all()
@@ -183,10 +185,12 @@ def test_refitting_with_weights_is_the_ratio_of_weighted_densities() -> None:
     assert predictions.top_score is not None
     rows = np.flatnonzero(predictions.predicted_class == 10)
     score = predictions.top_score[rows]
-    got = calibrator.fit(shifted(calibration, weight)).confidence(predictions).value[rows]
+    got = calibrator.fit(shifted(calibration, weight)).confidence(predictions.take(rows))
     kernel = np.exp(-(((score[:, None] - score) / 0.8) ** 2) / 2.0) * weight[true[rows]]
     expected = kernel[:, true[rows] == 10].sum(axis=1) / kernel.sum(axis=1)
-    np.testing.assert_allclose(got, expected, atol=1e-6)
+    is_free = (got.note & Note.LOW_END) == 0
+    assert is_free.mean() > 0.9
+    np.testing.assert_allclose(got.value[is_free], expected[is_free], atol=1e-6)
 
 
 def test_corrected_intervals_carry_the_composition_and_come_back_from_their_record() -> None:
