@@ -339,9 +339,9 @@ def test_published_precisions_of_phanns_come_back_exactly(
         ),
         (
             ["check", "demo/use.csv", "--spec", '{"scale": "ten", "synonyms": [1]}'],
-            "--spec, column 'scale': 'ten' is no value for it. Give a number.\n"
-            "--spec, column 'synonyms': [1] is no value for it. "
-            'Give names like {"spelling": "class"}.',
+            "--spec, column 'scale': 'ten' is not a number or null. "
+            "Give a number above 0 and of at most 1e+12.\n"
+            "--spec, column 'synonyms': [1] is not a group of settings. Give a group of settings.",
         ),
     ],
 )

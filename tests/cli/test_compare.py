@@ -12,7 +12,7 @@ import pytest
 
 from credence.app import run_command_line
 from credence.findings import ReleaseStep
-from credence.records import from_record, to_record
+from credence.records import from_record, signed
 
 END = "Fix this and run the command again.\n"
 Stated = pytest.CaptureFixture[str]
@@ -47,7 +47,7 @@ def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Stat
     assert (total - classes["confidence_total"]).abs().max() < 1e-12
     record = json.loads(Path("r.json").read_text())
     step = from_record(ReleaseStep, record, "r.json")
-    assert to_record(step) == record
+    assert signed(step) == record
     counted = {entry.outcome: entry.n for entry in step.newer.outcomes if entry.n}
     assert counted == {"exact_repeat": 1, "added": 90}
     page = Path("p.html").read_text()

@@ -10,13 +10,13 @@ import pytest
 from credence import __version__
 from credence.app import run_command_line
 from credence.findings import Findings
-from credence.records import to_record
+from credence.records import signed
 
 
 @pytest.fixture
 def findings(small: Findings, tmp_path: Path) -> Path:
     path = tmp_path / "findings.json"
-    path.write_text(json.dumps(to_record(small)))
+    path.write_text(json.dumps(signed(small)))
     return path
 
 
@@ -112,7 +112,7 @@ def test_a_class_named_like_a_formula_is_safe_in_a_spreadsheet(
     counting = tuple(replace(entry, class_name="=1+1") for entry in small.results.counting[:1])
     found = replace(small, results=replace(small.results, counting=counting))
     path = tmp_path / "findings.json"
-    path.write_text(json.dumps(to_record(found)))
+    path.write_text(json.dumps(signed(found)))
     out = tmp_path / "figures"
     words = ["--out", str(out), "--only", "counting", "--formats", "svg"]
     assert run_command_line(["figures", "--findings", str(path), *words]) == 0

@@ -13,17 +13,45 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from credence.app import configuration
+from credence.app.lock import holder_in
+from credence.app.options import _parsed as parsed
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
-from credence.tables.contract import read_clusters, read_confidences, read_groups, read_metrics
+from credence.records import DIGEST, digest_of, read_record, signed, to_record
+from credence.relatives.cdhit_diamond import parse_clstr
+from credence.releases.files import read_attached
+from credence.report import report_record
+from credence.sets.conformal import fit_sets
+from credence.stages.check import read_checked
+from credence.stages.reading import json_settings, stated_spec
+from credence.stages.releases import compare_releases
+from credence.stages.report import _publish_index as publish_index
+from credence.stages.report import _with_run as with_run
+from credence.stages.report import summarise_file
+from credence.stages.settings import USES, Settings
+from credence.tables.contract import (
+    CONFIDENCE_NAMES,
+    read_clusters,
+    read_confidences,
+    read_evidence,
+    read_groups,
+    read_metrics,
+    read_relatives,
+    set_columns,
+)
+from credence.tables.digests import KnownDigests, examine, outdate
 from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
+from credence.tables.joining import gather_tables
 from credence.tables.labels import read_labels
+from credence.tables.npz import read_vectors
 from credence.tables.propose import propose_formats
 from credence.tables.samples import TableSpec, read_samples, stream_samples, write_samples
 from credence.tables.stage_files import (
@@ -31,14 +59,25 @@ from credence.tables.stage_files import (
     CalibrationFile,
     checksum_of,
     confidence_of,
-    digest_of,
     read_calibration,
     require_match,
     settings_record,
     write_calibration,
 )
-from faults.mutations import mutated_bytes, mutated_record, rng_of
-from faults.signed_records import signed_records
+from credence.tables.text import lines_of
+from credence.tables.writing import write_table
+from faults.hand_offs import (
+    RECORDS,
+    example_of,
+    held_out,
+    mutated_parquet,
+    mutated_text,
+    signed_records,
+    use_held_out,
+    vectors_npz,
+)
+from faults.mutations import mutated_bytes, mutated_record, pick, rng_of
+from small_findings import make
 from valid_tables import SPECS, VALID
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -59,12 +98,29 @@ TABLES = {
         "id\tpredicted_class\tscore\tconfidence\tlower\tupper\tsupport\tmethod\tnote\n"
         "a\tx\t0.5\t0.4\t0.3\t0.6\t12\tkernel\t\nb\ty\t0.5\t\t\t\t0\tkernel\t\n",
     ),
+    "evidence.tsv": (
+        lambda path: read_evidence(path, CLASSES),
+        "id\tlength\tdistance\tbefore\tafter\na\t100\t0.5\tHTJ\tPortal\nb\t90\t\t\tHTJ\n",
+    ),
+    "relatives.tsv": (
+        read_relatives,
+        "id\trelative\tidentity\tcoverage\na\tt1\t0.5\t0.9\nb\tt2\t0.6\t1\n",
+    ),
+    "attach.tsv": (
+        read_attached,
+        "id\ttrue_class\toutcome\tcluster\tgroup\trelative\trelative_class\tidentity\tcoverage\t"
+        "reason\na\tHTJ\tadded\tc\tg\t\t\t\t\t\n",
+    ),
     "metrics.tsv": (
         read_metrics,
         "method\tmetric\tclass_name\tsample\tvalue\tlower\tupper\tn\tn_effective\n"
         "kernel\tece\tall\theld_out\t0.1\t0.05\t0.2\t100\t50\n",
     ),
 }
+USE_SET = TABLES["confidences.tsv"][1]
+CLSTR = (
+    ">Cluster 0\n0\t9aa, >a x... *\n1\t8aa, >b... at 1:8:1:8/87.50%\n>Cluster 1\n0\t7aa, >c... *\n"
+)
 FASTA = ">a one\nMKVLAT\nGGH\n>b two\nMSTNP\n>c\nMACDEFGHIKLMNPQRSTVWY\n"
 CONFIGURATIONS = ("full.yaml", "minimal.yaml", "saved_by_windows.yaml")
 
@@ -109,6 +165,10 @@ class Readers:
         self.binaries = dict(self._binaries())
         self.known = _labelled(30)
         self.uses = dict(signed_records(folder, _labelled(120)))
+        self.held_out = held_out(folder, self.known)
+        self.findings = make(CLASSES)
+        write_table(folder / "u.parquet", _confidences())
+        self.confidences = (folder / "u.parquet").read_bytes()
         self.signed = {name: (folder / name).read_text() for name in self.uses}
         self.jobs: dict[str, Callable[[np.random.Generator], None]] = {
             **{f"table {name}": self._table(name) for name in SPECS},
@@ -123,6 +183,20 @@ class Readers:
             "fasta": self._fasta,
             "fasta again": self._fasta,
             "calibration bytes": self._calibration_bytes,
+            **{f"hand-off {name}": self._hand_off(name) for name in RECORDS},
+            "held-out": self._held_out,
+            "vectors npz": self._vectors_npz,
+            "vectors parquet": self._vectors_parquet,
+            "parts": self._parts,
+            "use-set": self._use_set,
+            "clstr": self._clstr,
+            "index": self._index,
+            "seal": self._seal,
+            "memory": self._memory,
+            "spec": self._spec,
+            "options": self._options,
+            "labels of headers": self._header_labels,
+            "releases": self._releases,
         }
 
     def read(self, number: int, seed: int) -> Finding | None:
@@ -202,6 +276,7 @@ class Readers:
             stage = parse_method(method, "fuzz")
             file = CalibrationFile(
                 calibration=stage.build(options).fit(known),
+                sets=fit_sets(known),
                 method_spec=stage.text,
                 class_names=CLASSES,
                 scale=10.0,
@@ -220,7 +295,8 @@ class Readers:
         def job(rng: np.random.Generator) -> None:
             body = dict(whole)
             if rng.random() < 0.8:  # what was fitted, the rest being right
-                body["calibration"] = mutated_record(rng, body["calibration"])
+                part = "calibration" if rng.random() < 0.8 else "sets"
+                body[part] = mutated_record(rng, body[part])
             else:
                 body = mutated_record(rng, body)
             try:  # signed again, as if it had been written so
@@ -239,6 +315,7 @@ class Readers:
         assert found.value.shape == (predictions.n_samples,)
         inside = np.isnan(found.value) | ((found.value >= 0) & (found.value <= 1))
         assert inside.all(), "a confidence that is no probability"
+        set_columns(file.sets, predictions, np.full(len(CLASSES), 1 / len(CLASSES)))
 
     def _calibration_bytes(self, rng: np.random.Generator) -> None:
         names = sorted(self.calibrations)
@@ -289,11 +366,147 @@ class Readers:
 
         return job
 
+    def _hand_off(self, name: str) -> Callable[[np.random.Generator], None]:
+        """Return a job that reads a record; one that is not as it was written is never read."""
+        kind = RECORDS[name]
+        whole = signed(example_of(kind))
+
+        def job(rng: np.random.Generator) -> None:
+            text, is_forged = mutated_text(rng, whole), False
+            if rng.random() < 0.5:
+                body = mutated_record(rng, {key: whole[key] for key in whole if key != DIGEST})
+                text, is_forged = json.dumps(body | {DIGEST: digest_of(body)}), True
+            read_record(kind, self._put(name, text.encode()), "Make it again.")
+            assert is_forged or json.loads(text) == whole, "a record that was changed is read"
+
+        return job
+
+    def _held_out(self, rng: np.random.Generator) -> None:
+        path = self._put("h.parquet", mutated_parquet(rng, self.held_out))
+        use_held_out(path, self.known)
+
+    def _vectors_npz(self, rng: np.random.Generator) -> None:
+        read_vectors(self._put("v.npz", vectors_npz(rng)))
+
+    def _vectors_parquet(self, rng: np.random.Generator) -> None:
+        table = pa.table({"id": list("abc"), "0": [0.1, 0.2, 0.3], "1": [1, 2, 3]})
+        stored = io.BytesIO()
+        pq.write_table(table, stored)
+        read_vectors(self._put("v.parquet", mutated_parquet(rng, stored.getvalue())))
+
+    def _parts(self, rng: np.random.Generator) -> None:
+        whole = TABLES["confidences.tsv"][1].encode()
+        paths = [self._put("p1.tsv", whole), self._put("p2.tsv", mutated_bytes(rng, whole))]
+        gather_tables(paths, self.folder / "parts.tsv")
+        table = pa.table({"id": list("abc"), "score": [0.1, 0.2, 0.3]})
+        stored = io.BytesIO()
+        pq.write_table(table, stored)
+        whole = stored.getvalue()
+        paths = [
+            self._put("p1.parquet", whole),
+            self._put("p2.parquet", mutated_parquet(rng, whole)),
+        ]
+        gather_tables(paths, self.folder / "parts.parquet")
+
+    def _use_set(self, rng: np.random.Generator) -> None:
+        results = make(CLASSES).results
+        if rng.random() < 0.6:
+            text = USE_SET.replace("x", CLASSES[0]).replace("y", CLASSES[1])
+            path = self._put("u.tsv", mutated_bytes(rng, text.encode()))
+        else:
+            path = self._put("u.parquet", mutated_parquet(rng, self.confidences))
+        summarise_file("use", path, results, "kernel")
+
+    def _clstr(self, rng: np.random.Generator) -> None:
+        path = self._put("c.clstr", mutated_bytes(rng, CLSTR.encode()))
+        parse_clstr(lines_of(path), "c.clstr", whole_header=bool(rng.random() < 0.5))
+
+    def _index(self, rng: np.random.Generator) -> None:
+        record = report_record(make(CLASSES))
+        record["sections"] = []
+        for name in ("one", "two"):
+            (self.folder / "runs" / name).mkdir(parents=True, exist_ok=True)
+            self._put(f"runs/{name}/report.json", mutated_text(rng, record).encode())
+        publish_index(self.folder / "runs" / "index.html")
+
+    def _seal(self, rng: np.random.Generator) -> None:
+        here = Path.cwd()
+        os.chdir(self.folder)
+        try:
+            Path("results/.seals/results").mkdir(parents=True, exist_ok=True)
+            self._put("results/a", b"a")
+            whole = {"sha256": "0" * 64, "inputs": {"results/a": "0" * 64, "b": "1" * 64}}
+            self._put("results/.seals/results/a.json", mutated_text(rng, whole).encode())
+            outdate(["results"])
+            examine(["results/a"], KnownDigests())
+        finally:
+            os.chdir(here)
+
+    def _memory(self, rng: np.random.Generator) -> None:
+        whole = {"a": [[1, 2, 3, 4], "0" * 64], "b": [[1, 2, 3, 4], "0" * 64]}
+        KnownDigests.remembered(self._put("digests.json", mutated_text(rng, whole).encode()))
+        holder = {"pid": 1, "host": "h", "user": "u", "since": "2026"}
+        holder_in(mutated_text(rng, holder))
+
+    def _spec(self, rng: np.random.Generator) -> None:
+        name = pick(rng, sorted(SPECS))
+        spec = {key: value for key, value in vars(SPECS[name]).items() if key != "class_names"}
+        spec = json.loads(json.dumps(spec | {"genome": "id", "synonyms": {"a": "b"}}))
+        if rng.random() < 0.3:
+            spec["scale"] = pick(rng, (1e308, 10**400, 1e-308, 10))
+        text = mutated_text(rng, spec)
+        option = pick(rng, ("--spec", "--samples-spec"))
+        read_samples(VALID / name, stated_spec([str(VALID / name)], None, text, option=option))
+
+    def _options(self, rng: np.random.Generator) -> None:
+        stage = pick(rng, sorted(USES))
+        values = json.loads(Settings().to_json(stage))
+        sections = parsed(mutated_text(rng, values), stage)
+        Settings().with_values(sections)
+        facts = {"run": "a", "title": "b", "simulated": True, "settings": {"a": "b"}}
+        findings = with_run(self.findings, json_settings(mutated_text(rng, facts), "--settings"))
+        json.dumps(to_record(findings))
+
+    def _header_labels(self, rng: np.random.Generator) -> None:
+        table = VALID / "phanns.csv"
+        fasta = self._put("p.fasta", b">a class=HTJ\nMK\n")
+        whole = pick(
+            rng,
+            (
+                {"pattern": "class=(?P<label>.+)", "table": None, "id_column": "id"},
+                {"table": str(VALID / "labels.tsv"), "id_column": "id", "label_column": "label"},
+            ),
+        )
+        labels = json_settings(mutated_text(rng, whole), "--labels") or None
+        spec = TableSpec("phanns")
+        read_checked([str(table)], spec, labels, str(fasta), "first_word", labelled=False)
+
+    def _releases(self, rng: np.random.Generator) -> None:
+        """Compare two calibrations, one of them changed and signed again."""
+        body = json.loads(self.calibrations["kernel"])
+        first = self._put("old.json", json.dumps(body).encode())
+        part = pick(rng, ("settings", "counts", "calibration", "inputs", "resolution"))
+        body[part] = mutated_record(rng, {part: body[part]}).get(part)
+        body["checksum"] = checksum_of(body)
+        second = self._put("new.json", json.dumps(body).encode())
+        compare_releases(
+            *(str(first), str(second), None, None, "{}", None),
+            *(str(self.folder / "classes.tsv"), str(self.folder / "p.html"), None, False, None),
+        )
+
     def _labels(self, rng: np.random.Generator) -> None:
         read_labels(self._put("l.tsv", mutated_bytes(rng, (VALID / "labels.tsv").read_bytes())))
 
     def _fasta(self, rng: np.random.Generator) -> None:
         read_fasta(self._put("p.fasta", mutated_bytes(rng, FASTA.encode())))
+
+
+def _confidences() -> dict[str, object]:
+    """Return columns of confidences as annotate writes them."""
+    n, texts = 4, ("id", "predicted_class", "method", "note")
+    columns: dict[str, object] = {name: np.full(n, 0.5) for name in CONFIDENCE_NAMES}
+    columns |= {name: np.array([f"{name}{row}" for row in range(n)], object) for name in texts}
+    return columns | {"predicted_class": np.array([CLASSES[0]] * n, object)}
 
 
 def _check_configuration(text: str) -> None:

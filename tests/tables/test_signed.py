@@ -84,7 +84,7 @@ def test_a_record_that_was_changed_is_refused(
         ),
         (b"[1]", ": this is not a JSON record."),
         (b"\xff", ": this is no text: byte 1 is not UTF-8."),
-        (b"[" * 100_000, ": this is no record of credence (maximum recursion depth exceeded"),
+        (b"[" * 100_000, ": this is no record of credence (it is nested without end)."),
     ],
 )
 def test_what_is_no_record_is_refused(written: Path, content: bytes, message: str) -> None:

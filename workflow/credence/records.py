@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import base64
 import collections.abc
+import hashlib
 import itertools
 import json
 import math
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -35,6 +37,10 @@ Read = TypeVar("Read")
 
 AGAIN = "Make it again with this version of credence."
 MOST_CHARACTERS = 40  # of a value quoted in a message
+MOST_NESTED = 50  # a record of credence has fewer levels than twenty
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, which no file can hold
+DIGEST = "sha256"  # the key of a record's own digest
+CHANGED = "its digest does not fit its content: the file was changed after it was written."
 PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "uint64": "<u8", "bool": "|b1"}
 # What a list may hold (kinds of numpy's types) to become an array; O: null among numbers.
 LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
@@ -213,7 +219,9 @@ def _read_plain(
         return stored.null
     elif kind is float:
         _require(isinstance(record, int | float) and not isinstance(record, bool), record, path)
-        return _asked(float, record, path)
+        number = _asked(float, record, path)
+        _require(math.isfinite(number), record, path)
+        return number
     elif kind is not Any:
         _require(type(record) is kind, record, path)
     return record
@@ -228,7 +236,7 @@ def _read_object(kind: Any, record: Any, path: str, kinds: Mapping[Any, Any]) ->
                     f"is not {entry.constant!r}, the only one that credence {__version__} reads."
                 )
                 is_there = entry.key in record
-                what = f"{record[entry.key]!r} {only}" if is_there else "it is missing."
+                what = f"{short(repr(record[entry.key]))} {only}" if is_there else "it is missing."
                 raise _DamageError((_below(path, entry.key), what))
         elif entry.stored.is_inline or entry.key in record or entry.default is MISSING:
             parts[entry.name] = (entry.key, entry.kind, entry.stored)
@@ -255,7 +263,7 @@ def _read_parts(
             if stored.tag:
                 known, tag = kinds[kind], record.get(stored.tag)
                 if not isinstance(tag, str) or tag not in known:
-                    what = f"{tag!r} is nothing that this version of credence knows."
+                    what = f"{short(repr(tag))} is nothing that this version of credence knows."
                     raise _DamageError((own, what))
                 kind = known[tag]
             values[name] = _read(kind, record[key], own, kinds, stored)
@@ -287,7 +295,8 @@ def _read_array(dtype: np.dtype[Any], record: Any, path: str, stored: Stored) ->
         array = np.array(record, dtype=dtype)
     except (OverflowError, TypeError, ValueError):
         held, array = "no", np.zeros(1, dtype)
-    _require(array.size == 0 or held in LISTED_KINDS[dtype.kind], record, path)
+    is_right = array.size == 0 or held in LISTED_KINDS[dtype.kind]
+    _require(is_right and not (dtype.kind == "f" and np.isinf(array).any()), record, path)
     if dtype.kind == "f" and not math.isnan(stored.null):
         array[np.isnan(array)] = stored.null
     return array
@@ -313,8 +322,12 @@ def _below(path: str, own: str | None) -> str:
 def _require(is_right: bool, record: Any, path: str) -> None:
     if not is_right:
         text = json.dumps(record, ensure_ascii=False, default=repr)
-        short = text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
-        raise _DamageError((path, f"{short} is no value for it."))
+        raise _DamageError((path, f"{short(text)} is no value for it."))
+
+
+def short(text: str) -> str:
+    """Return a text as a message quotes it, or its beginning."""
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
 def packed(values: Any, kind: str) -> dict[str, Any]:
@@ -360,9 +373,29 @@ def _json_lines(value: Any, indent: str) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def digest_of(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a record, whatever the order of its keys."""
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def signed(value: Any) -> dict[str, Any]:
+    """Return the record of an object with its own digest, as :func:`read_record` wants it."""
+    record = to_record(value)
+    return {**record, DIGEST: digest_of(record)}
+
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse a pipe or a device: opening it would wait for who writes to it."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        what = "this is no file but a pipe or a device, which cannot be read twice."
+        raise refuse(str(path), what, "Save it as a file, and give the path of that.")
+
+
 def read_text(path: Path, remedy: str) -> str:
     """Return the text of a file that credence wrote."""
     try:
+        refuse_pipe(path)
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         what = "there is no such file."
@@ -375,15 +408,34 @@ def read_text(path: Path, remedy: str) -> str:
     raise refuse(str(path), what, remedy)
 
 
+def parse_json(text: str, **hooks: Any) -> Any:
+    """Return JSON data that can be written again, or raise a ValueError that says why not."""
+    try:
+        value = json.loads(text, **hooks)
+    except RecursionError:
+        raise ValueError("it is nested without end") from None
+    level: list[Any] = [[value]]
+    for _ in range(MOST_NESTED):
+        parts = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [part for one in parts for part in one if isinstance(part, dict | list)]
+        if not level:
+            break
+    else:
+        raise ValueError("it is nested without end")
+    if SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """Return the JSON record of a file."""
     where, text = str(path), read_text(path, remedy)
     try:
-        record = json.loads(text)
+        record = parse_json(text)
     except json.JSONDecodeError as error:
         what = f"this is not JSON, or not the whole of it: {error.msg}."
         raise refuse(where, what, remedy, error.lineno) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise refuse(where, f"this is no record of credence ({error}).", remedy) from None
     if not isinstance(record, dict):
         raise refuse(str(path), "this is not a JSON record.", remedy)
@@ -392,4 +444,10 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
 
 def read_record(kind: type[Read], path: Path, remedy: str) -> Read:
     """Return the object of a type that a JSON file holds, or refuse the file."""
-    return from_record(kind, read_json(path, remedy), str(path), remedy)
+    where, record = str(path), read_json(path, remedy)
+    found = from_record(kind, record, where, remedy)
+    if DIGEST not in record:
+        raise refuse(where, "it is missing.", remedy, column=DIGEST)
+    if record.pop(DIGEST) != digest_of(record):
+        raise refuse(where, CHANGED, remedy)
+    return found

@@ -19,8 +19,15 @@ from credence.app.meaning import (
     needs_places,
 )
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.settings import schema_of
-from credence.stages.settings import SECTIONS, TABLE_KEYS, Settings, ShiftSettings, Trove
+from credence.stages.settings import (
+    SECTIONS,
+    TABLE_KEYS,
+    Settings,
+    ShiftSettings,
+    Trove,
+    load_schema,
+    workflow_folder,
+)
 from credence.tables.document import (
     Document,
     SettingPath,
@@ -60,7 +67,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
     above = {key: base[key] for key in TABLE_KEYS if key in base}
     if own.get("format", base["format"]) != base["format"]:
         # Names of columns and the scale are those of a format; spellings are of a lab.
-        alone = {key: rule.default for key, rule in TABLE_KEYS.items() if key in above}
+        alone = {key: default for key, default in TABLE_KEYS.items() if key in above}
         above = {**alone, "synonyms": base["synonyms"]}
     scores, labels = entry["scores"], entry.get("labels")
     if isinstance(labels, str):
@@ -83,28 +90,6 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
         clusters=entry.get("clusters"),
         sha256=entry.get("sha256") or {},
     )
-
-
-SCHEMA_FILE = "config.schema.yaml"
-
-
-def workflow_folder() -> Path:
-    """Return the folder of the Snakefile, its rules, schemas and profiles.
-
-    In a checkout it holds the package; in an installed package it is inside.
-    """
-    package = Path(__file__).resolve().parents[1]
-    installed = package / "_workflow"
-    return installed if installed.is_dir() else package.parent
-
-
-def load_schema() -> dict[str, Any]:
-    """Return the schema of the configuration: that of its sets, and one made of each section."""
-    schema = read_document(workflow_folder() / "schemas" / SCHEMA_FILE).data
-    demo = schema["properties"].pop("demo")
-    schema["properties"] |= {name: schema_of(section) for name, section in SECTIONS.items()}
-    schema["properties"]["demo"] = demo
-    return schema
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,10 @@ def command(config: str | None, as_json: bool) -> int:
 def _engine_of(config: str | None) -> tuple[str | None, list[Found]]:
     """Return the engine that a configuration asks for, and what was found of it."""
     from credence.app import configuration
+    from credence.stages.settings import load_schema
 
     if config is None:
-        known = configuration.load_schema()["properties"]["clustering"]["properties"]
+        known = load_schema()["properties"]["clustering"]["properties"]
         return str(known["engine"]["default"]), []
     try:
         settings = configuration.load(config)

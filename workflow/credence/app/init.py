@@ -54,14 +54,14 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
     from credence.app.editing import inline, section_text
     from credence.problems import refuse
     from credence.stages.reading import proposed_format
-    from credence.stages.settings import SECTIONS
+    from credence.stages.settings import SECTIONS, load_schema
     from credence.tables.propose import classes_in_header
     from credence.tables.writing import write_text
 
     path = Path(out or f"{name}.yaml")
     if path.exists():
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
-    schema, labels = configuration.load_schema(), given["labels"]
+    schema, labels = load_schema(), given["labels"]
     format_ = given["format"] or proposed_format(Path(scores))
     labelled = {
         "scores": scores,

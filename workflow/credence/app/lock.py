@@ -18,6 +18,7 @@ from typing import TextIO
 import click
 
 from credence.problems import InputError, refuse
+from credence.records import parse_json
 
 FOLDER = Path(".snakemake")
 OURS = FOLDER / "credence.lock"
@@ -84,10 +85,10 @@ def _user() -> str:
 def holder_in(text: str) -> Holder | None:
     """Return who holds a lock; None where that is nobody, or is not known."""
     try:
-        record = json.loads(text)
+        record = parse_json(text)
         fields = (str(record[name]) for name in ("host", "user", "since"))
         return Holder(int(record["pid"]), *fields)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None
 
 

@@ -32,7 +32,7 @@ SECONDS = 20  # a controller that is up answers in less than one
 
 def profile_folder(name: str) -> Path:
     """Return the folder of a profile."""
-    from credence.app.configuration import workflow_folder
+    from credence.stages.settings import workflow_folder
 
     above = workflow_folder() / "profiles"
     known = sorted(path.name for path in above.iterdir() if (path / FILE).exists())
@@ -225,7 +225,7 @@ def snakemake_command(
     config: str, cores: int | None, extra: Sequence[str], profile: Path
 ) -> list[str]:
     """Return the words of the Snakemake command that runs a configuration."""
-    from credence.app.configuration import workflow_folder
+    from credence.stages.settings import workflow_folder
 
     if cores is None and profile == profile_folder(LOCAL):
         cores = CORES

@@ -59,7 +59,7 @@ from credence.tables.stage_files import (
     require_match,
     require_same,
 )
-from credence.tables.writing import TableWriter, write_json
+from credence.tables.writing import TableWriter, write_record
 
 AGAIN = "Check all tables of the set again, and annotate every part anew."
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
@@ -131,7 +131,7 @@ def annotate_tables(
             progress.add(len(columns["id"]))
         n_samples = progress.done
     if novelty_record is not None:
-        write_json(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
+        write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True

@@ -34,7 +34,7 @@ from credence.tables.joining import Census, census_of, stream_tables, take_censu
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
 from credence.tables.stage_files import KnownProteins, read_calibration
-from credence.tables.writing import write_json
+from credence.tables.writing import write_record
 
 
 def check_tables(
@@ -70,7 +70,7 @@ def check_tables(
             write_samples(Path(samples), read)
     summary = replace(summarise(census, inputs), read_as=repr(spec))
     if out is not None:
-        write_json(Path(out), summary)
+        write_record(Path(out), summary)
     else:
         click.echo(description(summary))
     known = None if file is None else file.known

@@ -57,7 +57,7 @@ from credence.tables.stage_files import (
     require_match,
     write_held_out_file,
 )
-from credence.tables.writing import check_table_ending, write_json, write_table
+from credence.tables.writing import check_table_ending, write_record, write_table
 
 CHOICE = [entry.name for entry in fields(ClassChoice)]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
@@ -98,7 +98,7 @@ def evaluate_tables(
         provenance=replace(found.provenance, inputs=(*base, *added)),
         notices=_set_aside(used.set_aside),
     )
-    write_json(Path(out), found)
+    write_record(Path(out), found)
     if metrics is not None:
         write_table(Path(metrics), metric_columns(found.results))
     n_folds = settings.evaluation.folds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +13,9 @@ from credence.novelty.reference import Reference
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import Problem, gathering, raise_any, refuse
+from credence.records import parse_json, refuse_pipe, short
 from credence.relatives.pack import kind_of
-from credence.stages.settings import TABLE_KEYS
+from credence.stages.settings import TABLE_KEYS, set_problems
 from credence.tables.contract import Clusters, Groups, read_clusters, read_groups
 from credence.tables.fasta import Fasta, Match, read_fasta
 from credence.tables.formats import BY_NAME, TableSpec
@@ -42,21 +42,11 @@ class CalibrationSet:
 
 
 def table_spec(
-    paths: Sequence[str], format_: str | None, settings: Mapping[str, Any]
+    paths: Sequence[str], format_: str | None, settings: Mapping[str, Any], option: str = "--spec"
 ) -> TableSpec:
     """Return how tables are read: as stated, or as the one format that fits."""
-    known = f"Known are: {', '.join(TABLE_KEYS)}."
-    unknown, wrong = [], []
-    for name, value in settings.items():
-        key = TABLE_KEYS.get(name)
-        if key is None:
-            unknown.append(Problem("--spec", "unknown setting.", known, None, name))
-        elif value is not None and not (
-            isinstance(value, key.kinds) and isinstance(value, bool) == (key.kinds is bool)
-        ):
-            what = f"{value!r} is no value for it."
-            wrong.append(Problem("--spec", what, f"Give {key.words}.", None, name))
-    raise_any(unknown or wrong)
+    if settings:
+        raise_any(set_problems(option, settings, TABLE_KEYS))
     values = dict(settings)
     stated = values.pop("format", None)
     name = format_ or stated or proposed_format(Path(paths[0]))
@@ -74,7 +64,7 @@ def stated_spec(
     stated = dict(json_settings(spec_json, option))
     if scale is not None:
         stated["scale"] = scale
-    return table_spec(paths, format_, stated)
+    return table_spec(paths, format_, stated, option)
 
 
 def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
@@ -272,6 +262,7 @@ def with_labels(
     spec: TableSpec,
 ) -> Samples:
     """Return samples with the true classes of a second table or of FASTA headers."""
+    raise_any(set_problems("--labels", {"labels": labels}, ["labels"]))
     if labels.get("pattern") is not None:
         if proteins is None:
             raise refuse(
@@ -376,17 +367,21 @@ def json_settings(text: str, option: str) -> Mapping[str, Any]:
     """Return the settings that an option gives as JSON."""
     like = 'like {"format": "phanns"}.'
     try:
-        settings = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise refuse(option, f"{text!r} is not JSON.", f"Write settings {like}") from error
+        settings = parse_json(text)
+    except ValueError as error:
+        raise refuse(
+            option, f"{short(repr(text))} is not JSON.", f"Write settings {like}"
+        ) from error
     if settings is not None and not isinstance(settings, dict):
-        raise refuse(option, f"{text!r} is no settings.", f"Write them {like}")
+        raise refuse(option, f"{short(repr(text))} is no settings.", f"Write them {like}")
     return settings or {}
 
 
 def require_other(outs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
     """Refuse an output that would overwrite an input, and an input given twice."""
     given = [path for path in inputs if path is not None]
+    for path in given:
+        refuse_pipe(Path(path))
     problems = [
         Problem(path, "this file is given twice.", "Name it once.")
         for path in dict.fromkeys(given)

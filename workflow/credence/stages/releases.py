@@ -17,7 +17,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.findings import Outcome, Provenance, ReleaseState, ReleaseStep, SetAside
 from credence.predictions import Labelled, Predictions, label
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
-from credence.records import to_record
+from credence.records import from_record, to_record
 from credence.relatives.pack import CALIBRATION, SET_ASIDE, TEST
 from credence.releases.attaching import ADDED, OUTCOMES
 from credence.releases.compare import Comparison, ReleaseData, compare
@@ -54,7 +54,7 @@ from credence.tables.stage_files import CalibrationFile, read_calibration, requi
 from credence.tables.writing import (
     check_table_ending,
     open_output,
-    write_json,
+    write_record,
     write_table,
     write_text,
 )
@@ -160,7 +160,8 @@ def compare_releases(
             "--classes and --page need no proteins.",
         )
     file = second.file
-    options = FitOptions(**file.settings.get("options", {}))
+    stated = file.settings.get("options", {})
+    options = from_record(FitOptions, stated, f"{newer}, settings.options", REBUILD)
     asked: Predictions | None = None
     unscored = np.empty(0, dtype=object)
     if table is not None:
@@ -190,7 +191,7 @@ def compare_releases(
     if classes is not None:
         write_table(Path(classes), _class_columns(step), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
-        write_json(Path(record), step)
+        write_record(Path(record), step)
     if page is not None:
         names = f"{step.older.name} → {step.newer.name}"
         provenance = Provenance(run=names, title="What changed", credence_version=__version__)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from credence.findings import (
     UseSet,
 )
 from credence.problems import InputError, Problem, nearest, raise_any, refuse
-from credence.records import json_text, read_record
+from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import citation, readme, render, render_index, report_record
 from credence.report.journal.all_figures import JOURNAL_FIGURES, Heat, JournalFigure, PanelGrid
 from credence.report.journal.writing_figures import (
@@ -60,6 +59,7 @@ from credence.tables.writing import (
     open_output,
     write_archive,
     write_json,
+    write_record,
     write_table,
     write_text,
 )
@@ -92,6 +92,8 @@ def report_findings(
     tables = [path for _, *paths in use_sets for path in paths]
     read = [found_in, *tables, *shift, *changes, split, events, *further]
     require_other((out, archive, index, complete), read)
+    for path in filter(None, (metrics, calibration)):
+        refuse_pipe(Path(path))
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     found = _with_run(found, json_settings(run_json, "--settings"))
     summaries = [
@@ -130,7 +132,7 @@ def report_findings(
     )
     page = Path(out)
     if complete is not None:
-        write_json(Path(complete), found)
+        write_record(Path(complete), found)
     write_json(page.parent / RECORD, report_record(found))
     beside: list[str] = []
     if metrics is not None:
@@ -162,8 +164,19 @@ def use_set_notices(use_set: UseSet) -> list[Notice]:
     ]
 
 
+@dataclass(frozen=True)
+class RunFacts:
+    """What the option --settings may say of a run; None and no settings: as the findings say."""
+
+    run: str | None = None
+    title: str | None = None
+    simulated: bool | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
 def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:
     """Return findings that say what the run is called and how it was set."""
+    from_record(RunFacts, settings, "--settings", 'Write it like {"run": "lab", "title": "Lab"}.')
     stated = findings.provenance
     provenance = replace(
         stated,
@@ -218,7 +231,7 @@ def _publish_archive(
     members: dict[str, str | Path] = {
         "index.html": page,
         RECORD: page.parent / RECORD,
-        "findings.json": json_text(findings),
+        "findings.json": json_text(signed(findings)),
         "README.md": readme(findings),
         "CITATION.cff": citation(findings),
         **{name: page.parent / name for name in beside},
@@ -237,7 +250,7 @@ def _publish_index(path: Path) -> None:
     records = {}
     for file in sorted(path.parent.glob(f"*/{RECORD}")):
         try:
-            record = json.loads(file.read_text(encoding="utf-8"))
+            record = parse_json(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue  # not a finished run
         if isinstance(record, dict):

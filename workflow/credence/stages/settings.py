@@ -9,11 +9,14 @@ of config.yaml are made from this module, which imports nothing of the sciences.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
-from credence.settings import setting, settings_from
+from credence.problems import Problem
+from credence.settings import schema_of, setting, settings_from
+from credence.tables.document import Document, read_document, schema_problems
 
 SHARES = {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
 UNIQUE = {"uniqueItems": True}
@@ -287,23 +290,15 @@ class Settings:
         return json.dumps(found, ensure_ascii=False)
 
 
-@dataclass(frozen=True)
-class TableKey:
-    """One of the settings that say how a table is read."""
-
-    default: Any
-    kinds: type | tuple[type, ...]
-    words: str  # What a value of these kinds is called
-
-
-TABLE_KEYS = {
-    "format": TableKey(None, str, "the name of a format"),
-    "scale": TableKey(None, (int, float), "a number"),
-    "columns": TableKey({}, dict, 'names like {"id": "name"}'),
-    "synonyms": TableKey({}, dict, 'names like {"spelling": "class"}'),
-    "sum_to_scale": TableKey(None, bool, "true or false"),
-    "pooling": TableKey("sum", str, "sum or log_sum"),
-    "genome": TableKey(None, str, "the name of a column"),
+# The settings that say how a table is read, each with its default.
+TABLE_KEYS: dict[str, Any] = {
+    "format": None,
+    "scale": None,
+    "columns": {},
+    "synonyms": {},
+    "sum_to_scale": None,
+    "pooling": "sum",
+    "genome": None,
 }
 
 
@@ -375,3 +370,34 @@ def _plain(section: Any) -> dict[str, Any]:
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(section).items()
     }
+
+
+SCHEMA_FILE = "config.schema.yaml"
+
+
+def workflow_folder() -> Path:
+    """Return the folder of the Snakefile, its rules, schemas and profiles.
+
+    In a checkout it holds the package; in an installed package it is inside.
+    """
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "_workflow"
+    return installed if installed.is_dir() else package.parent
+
+
+def load_schema() -> dict[str, Any]:
+    """Return the schema of the configuration: that of its sets, and one made of each section."""
+    schema = read_document(workflow_folder() / "schemas" / SCHEMA_FILE).data
+    demo = schema["properties"].pop("demo")
+    schema["properties"] |= {name: schema_of(section) for name, section in SECTIONS.items()}
+    schema["properties"]["demo"] = demo
+    return schema
+
+
+def set_problems(where: str, values: Mapping[str, Any], names: Iterable[str]) -> list[Problem]:
+    """Return what the configuration would refuse of some settings of a set, read elsewhere."""
+    sets = load_schema()["$defs"]
+    known = {**sets["labelled_set"]["properties"], **sets["use_set"]["properties"]}
+    rules = {name: known[name] for name in names}
+    schema = {"type": "object", "additionalProperties": False, "properties": rules}
+    return schema_problems(Document(where, dict(values), {}), schema)

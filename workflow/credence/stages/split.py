@@ -15,7 +15,6 @@ from credence.findings import SplitClass, SplitFinding
 from credence.predictions import UNKNOWN_CLASS, Booleans, Integers, Strings
 from credence.problems import Problem, raise_any, refuse
 from credence.proteins import Proteins, join
-from credence.records import to_record
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit_diamond import parse_clstr, phanns_groups
@@ -44,7 +43,7 @@ from credence.tables.contract import (
 )
 from credence.tables.fasta import match_ids
 from credence.tables.text import lines_of
-from credence.tables.writing import write_json
+from credence.tables.writing import write_record
 
 PHANNS = "phanns"
 
@@ -172,7 +171,7 @@ def split_tables(
     table = groups_of(everyone.ids, is_training, found)
     write_contract(Path(out), table)
     if summary is not None:
-        write_json(Path(summary), to_record(finding))
+        write_record(Path(summary), finding)
     for line in split_messages(finding, settings.split):
         click.echo(line, err=True)
     roles, counts = np.unique(table.role.astype(str), return_counts=True)

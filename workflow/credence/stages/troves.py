@@ -44,7 +44,7 @@ from credence.tables.contract import Groups, read_clusters, read_groups, write_c
 from credence.tables.digests import sha256_of
 from credence.tables.joining import concatenate
 from credence.tables.samples import Samples, write_samples
-from credence.tables.writing import open_output, write_json, write_table, write_text
+from credence.tables.writing import open_output, write_record, write_table, write_text
 
 RESTORE = (
     "Put the file back as it was; or, where the change is meant, take its line out of sha256, "
@@ -241,7 +241,7 @@ def _write(
         added_by_class=dict(counts_by_class(class_names, new.class_[added].tolist())),
         inputs=tuple(replace(file, role=f"trove {entry.name}: {file.role}") for file in inputs),
     )
-    write_json(folder / "attach.json", summary)
+    write_record(folder / "attach.json", summary)
     return summary
 
 

@@ -9,7 +9,6 @@ than now lie there is named and never used.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shlex
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, raise_any, refuse
+from credence.records import from_record, parse_json, read_json, refuse_pipe
 from credence.tables.writing import write_json
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -33,6 +33,7 @@ Stamp = tuple[int, int, int, int]
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal."""
     try:
+        refuse_pipe(Path(path))
         with Path(path).open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
     except FileNotFoundError:
@@ -71,12 +72,12 @@ class KnownDigests:
         """Return what was remembered; nothing where that cannot be read."""
         try:
             young = path.stat().st_mtime_ns - TICK
-            record: Any = json.loads(path.read_text(encoding="utf-8"))
+            record: Any = parse_json(path.read_text(encoding="utf-8"))
             found = {
                 str(name): ((int(a), int(b), int(c), int(d)), str(digest))
                 for name, ((a, b, c, d), digest) in record.items()
             }
-        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        except (OSError, ValueError, TypeError, AttributeError, OverflowError):
             return cls()
         return cls({name: entry for name, entry in found.items() if entry[0][3] < young})
 
@@ -155,9 +156,8 @@ def read_seal(path: str | Path) -> Seal | None:
     if place is None or not place.is_file():
         return None
     try:
-        record = json.loads(place.read_text(encoding="utf-8"))
-        return Seal(str(record["sha256"]), dict(record["inputs"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return from_record(Seal, read_json(place, ""))
+    except InputError as error:
         raise refuse(
             str(place),
             "this seal is damaged.",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, nearest, refuse
+from credence.records import refuse_pipe
 
 SettingPath = tuple[str | int, ...]
 
@@ -65,6 +66,7 @@ def read_document(path: Path, where: str | None = None) -> Document:
         raise refuse(
             where, "there is no such file.", "Name an existing one, or write it: credence init."
         )
+    refuse_pipe(path)
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")

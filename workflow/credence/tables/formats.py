@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -392,6 +391,7 @@ STATE_SCALE = (
     "--spec '{\"scale\": 1}' elsewhere."
 )
 POOLINGS = ("sum", "log_sum")
+MOST_SCALE = 1e12  # no tool's rows sum to more; the schema of the configuration has it too
 
 
 @dataclass(frozen=True)
@@ -419,8 +419,9 @@ def format_of(spec: TableSpec, where: str) -> Format:
     problems = ProblemList(where)
     if spec.format not in BY_NAME:
         problems.problems.append(unknown_format(spec.format, where))
-    if spec.scale is not None and not (math.isfinite(spec.scale) and spec.scale > 0):
-        problems.add(f"the scale {spec.scale} is no positive number.", STATE_SCALE)
+    if spec.scale is not None and not 0 < spec.scale <= MOST_SCALE:
+        kind = "positive number" if not spec.scale > 0 else "scale of scores, but too large"
+        problems.add(f"the scale {spec.scale} is no {kind}.", STATE_SCALE)
     if spec.pooling not in POOLINGS:
         problems.add(f"{spec.pooling!r} is no pooling.", nearest(spec.pooling, POOLINGS))
     if spec.class_names is not None and len(set(spec.class_names)) < max(2, len(spec.class_names)):

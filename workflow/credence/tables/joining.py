@@ -25,7 +25,7 @@ from credence.problems import (
     raise_any,
     refuse,
 )
-from credence.records import from_record
+from credence.records import from_record, parse_json, refuse_pipe
 from credence.tables import samples as reading
 from credence.tables.formats import TableSpec
 from credence.tables.samples import CHUNK_ROWS, Samples, assemble, notices_of
@@ -342,10 +342,10 @@ def read_part(path: Path) -> Part:
         with _opened(path) as source:
             text = source.readline(BLOCK_BYTES).removeprefix(f"# {MARK} ".encode())
     try:
-        part = from_record(Part, json.loads(text))
+        part = from_record(Part, parse_json(text.decode()))
         if not 1 <= part.number <= part.n_parts:
             raise ValueError(part.number)
-    except (ValueError, RecursionError, InputError) as error:
+    except (ValueError, InputError) as error:
         raise refuse(str(path), *NO_PART) from error
     return part
 
@@ -455,6 +455,7 @@ def _gather_parquet(parts: Iterable[Path], out: Path, stack: ExitStack) -> Itera
 def _schema(path: Path) -> Any:
     """Return what a Parquet table says of itself."""
     try:
+        refuse_pipe(path)
         return pq.read_schema(path)
     except FileNotFoundError as error:
         raise refuse(str(path), *ABSENT) from error
@@ -464,6 +465,7 @@ def _schema(path: Path) -> Any:
 
 def _opened(path: Path) -> BinaryIO:
     try:
+        refuse_pipe(path)
         return path.open("rb")
     except OSError as error:
         raise refuse(str(path), *ABSENT) from error

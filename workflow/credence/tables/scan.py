@@ -8,7 +8,6 @@ the decimals seen allow, verdicts that contradict the scores.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,9 @@ from numpy.typing import NDArray
 
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.problems import MOST_PROBLEMS_KEPT, InputError, ProblemList, nearest
+from credence.records import parse_json
 from credence.tables.formats import (
+    MOST_SCALE,
     POOLINGS,
     STATE_SCALE,
     Columns,
@@ -741,14 +742,16 @@ class Metadata:
 def read_metadata(pairs: Mapping[bytes, bytes]) -> Metadata:
     """Return what the key-value pairs of a Parquet schema say; nothing of a stranger's."""
     try:
-        found = json.loads(pairs.get(KEY.encode(), b"{}"))
+        found = parse_json(pairs.get(KEY.encode(), b"{}").decode())
     except ValueError:
         found = None
     record: dict[str, Any] = found if isinstance(found, dict) else {}
 
     def number(name: str) -> float | None:
         value = record.get(name)
-        return float(value) if isinstance(value, int | float) and value >= 0 else None
+        return (
+            float(value) if isinstance(value, int | float) and 0 <= value <= MOST_SCALE else None
+        )
 
     is_whole, pooling = record.get("is_distribution"), record.get("pooling")
     return Metadata(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
@@ -34,7 +34,19 @@ from credence.findings import EventsFinding, ShiftFinding
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.records import Stored, from_record, keys_of, read_json, read_text, to_record
+from credence.records import (
+    CHANGED,
+    DIGEST,
+    Stored,
+    digest_of,
+    from_record,
+    keys_of,
+    parse_json,
+    read_json,
+    read_text,
+    refuse_pipe,
+    to_record,
+)
 from credence.sets.conformal import PredictionSets, read_sets
 from credence.tables.writing import write_json, write_table
 
@@ -193,7 +205,7 @@ def settings_record(specification: Specification, options: FitOptions) -> dict[s
 def checksum_of(body: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a record, whatever its line breaks."""
     entries = {key: value for key, value in body.items() if key != "checksum"}
-    text = json.dumps(entries, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -213,7 +225,7 @@ def read_calibration(path: Path) -> CalibrationFile:
     if checksum_of(body) != body["checksum"]:
         raise refuse(
             where,
-            "its checksum does not fit its content: the file was changed after it was written.",
+            CHANGED.replace("digest", "checksum"),
             "Use the file as it was written, or fit again with credence fit.",
         )
     _check_method(where, body)
@@ -242,7 +254,7 @@ def confidence_of(file: CalibrationFile, predictions: Predictions, where: str) -
 
 def _parse(where: str, text: str) -> dict[str, Any]:
     try:
-        body = json.loads(text, parse_constant=_no_constant)
+        body = parse_json(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         is_cut = text.lstrip()[:1] in ("", "{") and not text.rstrip().endswith("}")
         raise refuse(
@@ -251,7 +263,7 @@ def _parse(where: str, text: str) -> dict[str, Any]:
             "Copy it again, complete, or fit again with credence fit." if is_cut else REFIT,
             line=error.lineno,
         ) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise refuse(where, f"this is not a calibration ({error}).", REFIT) from None
     if not isinstance(body, dict):
         raise refuse(
@@ -363,7 +375,7 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
-HEAD = ("schema", "sha256")
+HEAD = ("schema", DIGEST)
 File = TypeVar("File")
 
 
@@ -380,7 +392,7 @@ class Signed(Generic[File]):
     def write(self, path: Path, file: File) -> None:
         """Write a file with its schema and the digest of the rest."""
         body = to_record(file)
-        write_json(path, {"schema": self.schema, "sha256": digest_of(body), **body})
+        write_json(path, {"schema": self.schema, DIGEST: digest_of(body), **body})
 
     def read(self, path: Path) -> File:
         """Return what a file holds, or refuse it by name."""
@@ -395,7 +407,7 @@ class Signed(Generic[File]):
                 raise refuse(where, what, again, column="schema")
             raise refuse(where, f"its schema is not {self.schema!r}.", again)
         body = {key: value for key, value in record.items() if key not in HEAD}
-        if record.get("sha256") != digest_of(body):
+        if record.get(DIGEST) != digest_of(body):
             raise refuse(where, "its content was changed after it was written.", again)
         file = from_record(self.kind, body, where, again, self.kinds)
         try:
@@ -404,12 +416,6 @@ class Signed(Generic[File]):
             message = f"it is damaged ({type(error).__name__}: {error})."
             raise refuse(where, message, again) from error
         return file
-
-
-def digest_of(body: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a record, whatever the order of its keys."""
-    text = json.dumps(body, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -570,8 +576,17 @@ def write_held_out_file(
         "schema": HELD_OUT_SCHEMA,
         "method": method,
         "set": labelled_digest(labelled),
+        DIGEST: _columns_digest(list(columns.values())),
     } | facts
     write_table(path, columns, metadata={KEY: json.dumps(record, ensure_ascii=False)})
+
+
+def _columns_digest(columns: Sequence[Any]) -> str:
+    """Return the digest of ids and of numbers beside them; a ValueError where they are none."""
+    total = hashlib.sha256(json.dumps(list(columns[0])).encode())
+    for column in columns[1:]:
+        total.update(np.ascontiguousarray(column, dtype=np.float64).tobytes())
+    return total.hexdigest()
 
 
 def read_held_out_file(
@@ -580,8 +595,9 @@ def read_held_out_file(
     """Return the method of a file, its confidences and its vectors, if it has any."""
     damaged = refuse(str(path), "the file is damaged, or nothing that crossfit wrote.", REMEDY)
     try:
+        refuse_pipe(Path(path))
         table = pq.read_table(path)
-        found = json.loads((table.schema.metadata or {}).get(KEY.encode(), b"{}"))
+        found = parse_json((table.schema.metadata or {}).get(KEY.encode(), b"{}").decode())
     except FileNotFoundError:
         raise refuse(str(path), "the file does not exist.", "Correct the path.") from None
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -606,9 +622,14 @@ def read_held_out_file(
     names = table.column_names
     if names not in (expected, expected[:2]) or table.num_rows != labelled.n_samples:
         raise damaged
-    columns = [table.column(name).to_numpy() for name in names[1:]]
-    vectors = np.column_stack(columns[1:]) if len(columns) > 1 else None
-    return str(record.get("method")), columns[0], vectors
+    try:
+        columns = [table.column(name).to_numpy() for name in names]
+        if record.get(DIGEST) != _columns_digest(columns):
+            raise refuse(str(path), CHANGED, REMEDY)
+    except (TypeError, ValueError) as error:  # no numbers
+        raise damaged from error
+    vectors = np.column_stack(columns[2:]) if len(columns) > 2 else None
+    return str(record.get("method")), columns[1], vectors
 
 
 def labelled_digest(labelled: Labelled) -> str:

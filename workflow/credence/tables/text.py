@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from credence.predictions import Integers
 from credence.problems import InputError, Problem, refuse
+from credence.records import refuse_pipe
 
 # Below this nothing is asked: it fits into any memory.
 FREE_BYTES = 16 << 20
@@ -111,12 +112,7 @@ def require_file(path: Path, kind: str = "a table") -> None:
             raise refuse(where, "this is a folder.", f"Give the path of {kind} in it.")
         if not path.exists():
             raise refuse(where, "the file does not exist.", "Correct the path.")
-        if not path.is_file():  # opening a pipe would wait for who writes to it
-            raise refuse(
-                where,
-                "this is no file but a pipe or a device, which cannot be read twice.",
-                "Save it as a file, and give the path of that.",
-            )
+        refuse_pipe(path)
         with path.open("rb"):
             pass
     except (OSError, ValueError) as error:

@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from credence.problems import DISK_ERRORS, refuse
-from credence.records import json_text
+from credence.records import json_text, signed
 
 DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 
@@ -171,6 +171,11 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, record: Any) -> None:
     """Write a record as JSON: floats bit for bit, NaN as null, keys in their order."""
     write_text(path, json_text(record))
+
+
+def write_record(path: Path, value: Any) -> None:
+    """Write an object as JSON with its own digest, for :func:`credence.records.read_record`."""
+    write_json(path, signed(value))
 
 
 def _arrow(values: Any) -> pa.Array:
