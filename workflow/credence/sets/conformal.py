@@ -77,6 +77,14 @@ class Ladder:
     # How many families are at least so strange, a member of a family of m counting 1/m.
     families: Floats
 
+    def refuse_damage(self) -> None:
+        """Refuse steps that are not as a fit leaves them."""
+        steps = self.strangeness, -self.families
+        if any(
+            one.shape != (self.families.size,) or not (np.diff(one) >= 0).all() for one in steps
+        ):
+            raise ValueError("its steps do not go up one by one")
+
 
 @dataclass(frozen=True, eq=False)
 class PredictionSets:
@@ -224,6 +232,11 @@ def read_sets(record: Mapping[str, Any], class_names: tuple[str, ...]) -> Predic
 class _Parts:
     options: Annotated[SetOptions, Stored(is_inline=True)]
     classes: tuple[Ladder, ...]
+
+    def refuse_damage(self) -> None:
+        """Refuse a level that no sets can have."""
+        if not 0 < self.options.level < 1:
+            raise ValueError(f"{self.options.level:g} is no level")
 
 
 def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Booleans:

@@ -645,6 +645,7 @@ def _check_interval(
 
 BLOCK_BYTES = 8 << 20
 TEXTS = ("id", "predicted_class", "method", "note")
+STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CONFIDENCE_NAMES}
 
 
 # What stops quick reading; the table is then read slowly, to tell where it is wrong.
@@ -683,7 +684,11 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     names = list(CONFIDENCE_NAMES)
     if path.suffix == ".parquet":
         with open_parquet(path) as file:
-            yield from file.iter_batches(columns=names)
+            if any(file.schema_arrow.names.count(name) != 1 for name in names):
+                raise pa.ArrowInvalid("a column is missing or stands twice")
+            for batch in file.iter_batches(columns=names):
+                columns = [batch[name].cast(kind) for name, kind in STREAMED.items()]
+                yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
         yield from csv.open_csv(
@@ -691,7 +696,7 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
             read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter="\t"),
             convert_options=csv.ConvertOptions(
-                column_types={n: pa.string() if n in TEXTS else pa.float64() for n in names},
+                column_types=STREAMED,
                 include_columns=names,
                 null_values=[""],
                 strings_can_be_null=False,

@@ -123,6 +123,7 @@ SCHEMA_VERSION = 1
 SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
 REFIT = "Fit the calibration again with credence fit."
 
+COUNTS_IN_WORDS = ("weights", "relatives")
 NOT_ALWAYS = ("sets", "known")  # keys that a file may do without
 
 
@@ -184,6 +185,16 @@ class CalibrationFile:
     def needs(self) -> Need:
         """What the method has to be given of each prediction."""
         return needs_of(to_record(self.calibration))
+
+    def refuse_damage(self) -> None:
+        """Refuse counts that are none, but for those that are words."""
+        raise_any(
+            [
+                Problem("", f"{value!r} is no value for it.", "", column=f"counts.{name}")
+                for name, value in self.counts.items()
+                if type(value) is not (str if name in COUNTS_IN_WORDS else int)
+            ]
+        )
 
 
 def settings_record(specification: Specification, options: FitOptions) -> dict[str, Any]:
