@@ -422,8 +422,11 @@ def parse_json(text: str, **hooks: Any) -> Any:
             break
     else:
         raise ValueError("it is nested without end")
-    if SURROGATE.search(text):
-        json.dumps(value, ensure_ascii=False).encode()
+    try:
+        if SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("a text in it holds half a character") from None
     return value
 
 

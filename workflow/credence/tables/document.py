@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from credence.problems import InputError, Problem, nearest, refuse
-from credence.records import refuse_pipe
+from credence.records import refuse_pipe, short
 
 SettingPath = tuple[str | int, ...]
 
@@ -288,11 +288,13 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
         order = _order(rule)
         if _wanted(rule) == TYPE_WORDS["string"] and isinstance(value, int | float):
             order = f'Write "{shown(value)}", in quotes.'
-        return f"{shown(value)} is not {_wanted(rule)}.", order
+        return f"{short(shown(value))} is not {_wanted(rule)}.", order
     if validator == "enum":
-        return f"{shown(value)} is not allowed.", nearest(str(value), list(map(str, rule["enum"])))
+        return f"{short(shown(value))} is not allowed.", nearest(
+            str(value), list(map(str, rule["enum"]))
+        )
     if validator in LIMITS:
-        return f"{value!r} is out of range.", _order(rule)
+        return f"{short(repr(value))} is out of range.", _order(rule)
     if validator == "pattern":
         remedy = "Use letters, digits, - and _ only, a letter or digit first."
         return f"{value!r} cannot name a folder.", remedy
