@@ -29,6 +29,7 @@ from credence.relatives.cdhit_diamond import parse_clstr
 from credence.releases.files import read_attached
 from credence.report import report_record
 from credence.sets.conformal import fit_sets
+from credence.stages.annotate import gather_parts
 from credence.stages.check import read_checked
 from credence.stages.reading import json_settings, stated_spec
 from credence.stages.releases import compare_releases
@@ -49,7 +50,6 @@ from credence.tables.contract import (
 from credence.tables.digests import KnownDigests, examine, outdate
 from credence.tables.document import parse_document, read_document
 from credence.tables.fasta import read_fasta
-from credence.tables.joining import gather_tables
 from credence.tables.labels import read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.propose import propose_formats
@@ -65,7 +65,7 @@ from credence.tables.stage_files import (
     write_calibration,
 )
 from credence.tables.text import lines_of
-from credence.tables.writing import write_table
+from credence.tables.writing import MARK, write_table
 from faults.hand_offs import (
     RECORDS,
     example_of,
@@ -395,18 +395,23 @@ class Readers:
         read_vectors(self._put("v.parquet", mutated_parquet(rng, stored.getvalue())))
 
     def _parts(self, rng: np.random.Generator) -> None:
-        whole = TABLES["confidences.tsv"][1].encode()
-        paths = [self._put("p1.tsv", whole), self._put("p2.tsv", mutated_bytes(rng, whole))]
-        gather_tables(paths, self.folder / "parts.tsv")
-        table = pa.table({"id": list("abc"), "score": [0.1, 0.2, 0.3]})
-        stored = io.BytesIO()
-        pq.write_table(table, stored)
-        whole = stored.getvalue()
-        paths = [
-            self._put("p1.parquet", whole),
-            self._put("p2.parquet", mutated_parquet(rng, whole)),
-        ]
-        gather_tables(paths, self.folder / "parts.parquet")
+        table, paths = pa.table({"id": list("ab"), "score": [0.1, 0.2]}), []
+        ending = pick(rng, (".tsv", ".parquet"))
+        for number in (1, 2):
+            part = {"number": number, "n_parts": 2, "n_rows": 4, "tables": ["0" * 64]}
+            part |= {"held": [0], "made_with": {"calibration": "1" * 64}}
+            is_odd = number == 2 and rng.random() < 0.5
+            text = mutated_text(rng, part) if is_odd else json.dumps(part)
+            content = f"# {MARK} {text}\nid\tscore\na\t0.1\nb\t0.2\n".encode()
+            if ending == ".parquet":
+                stored = io.BytesIO()
+                pq.write_table(table.replace_schema_metadata({MARK: text}), stored)
+                content = stored.getvalue()
+            if number == 2 and not is_odd:
+                change = mutated_bytes if ending == ".tsv" else mutated_parquet
+                content = change(rng, content)
+            paths.append(str(self._put(f"p{number}{ending}", content)))
+        gather_parts(paths, str(self.folder / f"parts{ending}"))
 
     def _use_set(self, rng: np.random.Generator) -> None:
         results = make(CLASSES).results

@@ -25,7 +25,7 @@ from credence.sets.conformal import fit_sets
 from credence.tables.contract import NOT_QUICKLY, stream_confidences
 from credence.tables.digests import sha256_of
 from credence.tables.document import read_document
-from credence.tables.joining import gather_tables
+from credence.tables.joining import read_part
 from credence.tables.npz import read_vectors
 from credence.tables.stage_files import (
     NOVELTY,
@@ -146,8 +146,7 @@ def pipe(tmp_path: Path) -> Iterator[Path]:
         read_vectors,
         lambda path: read_json(path, AGAIN),
         lambda path: read_held_out_file(path, None, {}),
-        lambda path: gather_tables([path], path.with_suffix(".tsv")),
-        lambda path: gather_tables([path], path.with_suffix(".parquet")),
+        read_part,
     ],
 )
 def test_a_pipe_is_refused_and_not_waited_for(pipe: Path, read: Callable[[Path], Any]) -> None:

@@ -8,6 +8,7 @@ the decimals seen allow, verdicts that contradict the scores.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
