@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import pytest
 from credence.app import run_command_line
 from credence.simulate import WorldSettings
 from credence.stages.annotate import Annotation
+from credence.stages.check import read_summary
 from credence.tables import samples as samples_module
 from credence.tables import writing
 from credence.tables.scan import rows_of_part
+from credence.tables.writing import write_record
 from small_worlds import write_world
 
 SMALL = WorldSettings(
@@ -142,8 +145,9 @@ def test_what_is_wrong_with_a_part_is_named(
         "demo/use.csv --out check.json; give --check."
     )
     check(["demo/use.csv"])
-    summary = (world / "check.json").read_text()
-    (world / "check.json").write_text(summary.replace("format='phanns'", "format='wide'"))
+    checked = read_summary(world / "check.json")
+    other = checked.read_as.replace("format='phanns'", "format='wide'")
+    write_record(world / "check.json", replace(checked, read_as=other))
     part = ["--part", "1/2", "--check", "check.json", *out]
     # A table that was not checked, and one that was checked as if of another format.
     assert message(capsys, [*words, "demo/calibration.csv", *part]) == (
