@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import time
@@ -358,3 +359,33 @@ def test_cd_hit_is_not_asked_for_what_it_cannot_do(monkeypatch: pytest.MonkeyPat
         "cd-hit: CD-HIT cannot go below identity 0.4, and 0.3 is asked for. "
         "Choose --engine mmseqs, or --identity 0.4."
     )
+
+
+def test_sequences_that_a_killed_process_left_are_cleared_by_the_next(scratch: Path) -> None:
+    yours = {"credence-scratch-analysis_of_mine", "credence-scratch-readable"}
+    for name in yours:
+        (scratch / name).mkdir(mode=0o755)
+    child = os.fork()
+    if child == 0:
+        with programs.scratch_folder() as folder:
+            (folder / "queries.fasta").write_text(">0\nMKLV\n")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert len(list(scratch.glob("credence-scratch-*/queries.fasta"))) == 1
+    with programs.scratch_folder() as folder:
+        assert set(left_behind(scratch)) == {folder.name, *yours}
+        programs.clear_scratch()  # of a process at work nothing is taken
+        assert folder.is_dir()
+        assert folder.stat().st_mode & 0o777 == stat.S_IRWXU
+    assert set(left_behind(scratch)) == yours
+
+
+def test_a_scratch_folder_that_is_a_link_to_elsewhere_is_left_alone(
+    scratch: Path, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o700)
+    (theirs / "work").touch()
+    (scratch / "credence-scratch-abcd1234").symlink_to(theirs)
+    programs.clear_scratch()
+    assert (theirs / "work").exists()

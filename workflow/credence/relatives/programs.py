@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
+import re
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +28,8 @@ from credence.predictions import Floats, Integers, Strings
 from credence.problems import InputError, refuse
 from credence.relatives.pairs import Pairs, Thresholds, no_pairs
 
-PREFIX = "credence-"
+PREFIX = "credence-scratch-"
+IS_SCRATCH = re.compile(rf"{PREFIX}\w{{8}}")
 LAST_LINES = 5  # of what a failed program printed
 FULL = 64 * 1024 * 1024  # bytes left below which a failure is put down to the disk
 WORDS_OF_FULL_DISK = ("No space left on device", "Disk quota exceeded")
@@ -36,18 +40,42 @@ SHELL, ILLEGAL = 128, "Illegal instruction"
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Yield an empty folder that is gone afterwards; a full disk is named as such."""
-    folder = Path(tempfile.gettempdir())
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        yield folder
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise _full_disk(folder) from None
-    finally:
-        if folder.name.startswith(PREFIX):
-            shutil.rmtree(folder, ignore_errors=True)
+    """Yield an empty folder that is gone afterwards; a full disk is named as such.
+
+    It is locked as long as this process lives: :func:`clear_scratch`.
+    """
+    above = folder = Path(tempfile.gettempdir())
+    clear_scratch()
+    with contextlib.ExitStack() as stack:
+        try:
+            new = Path(tempfile.mkdtemp(prefix="new-"))
+            descriptor = os.open(new, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            folder = new.rename(above / new.name.replace("new-", PREFIX))
+            yield folder
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise _full_disk(folder) from None
+        finally:
+            if folder != above:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def clear_scratch() -> None:
+    """Remove the scratch folders, with their sequences, of processes that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            stack.callback(os.close, descriptor)
+            state = os.fstat(descriptor)
+            is_private = stat.S_IMODE(state.st_mode) == stat.S_IRWXU  # as mkdtemp makes them
+            if IS_SCRATCH.fullmatch(folder.name) and is_private and state.st_uid == os.getuid():
+                # Refused while its process lives, and where there are no locks to know it by.
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_program(command: Sequence[str], folder: Path, timeout: float | None, remedy: str) -> str:
@@ -114,8 +142,8 @@ def _failure(name: str, code: int, text: str, folder: Path, remedy: str) -> Inpu
         package = PACKAGES.get(name, name)
         remedy = f"Install a build for it: conda install -c bioconda {package}, or "
         remedy += "choose --engine exact."
-    elif code < 0:
-        what = f"the program was ended by signal {signal.Signals(-code).name}."
+    elif (number := -code if code < 0 else code - SHELL) in set(signal.Signals):
+        what = f"the program was ended by signal {signal.Signals(number).name}."
         remedy = "Run the command again; if memory ran out, run it with --threads 1."
     else:
         lines = (line.strip() for line in text.splitlines()[-LAST_LINES:])
