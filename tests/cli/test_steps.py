@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import shlex
+import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from credence.app import causes
 from credence.app.run import Scheduled, StepPrinter, _explain
+from credence.problems import DISK_ERRORS
 
 BEGINS = """\
 rule {rule}:
@@ -68,19 +74,26 @@ def test_a_job_that_went_well_at_the_second_attempt_did_not_fail() -> None:
     assert list(seen(*parts, *again).failures) == [("shift", "shift.log")]
 
 
+def failed(rule: str, log: str, scheduled: Scheduled | None = None, *lines: str) -> StepPrinter:
+    """Return what is known of a run of which one rule failed."""
+    steps = seen(*lines)
+    steps.failures[rule, log] = scheduled
+    return steps
+
+
 def test_what_killed_a_job_from_outside_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "14.log").write_text("slurmstepd: error: *** JOB 14 CANCELLED DUE TO TIME ***\n")
     rule, absent = str(tmp_path / "fit.log"), str(tmp_path / "15.log")
     shown_text = Scheduled("It took too long.", str(tmp_path / "14.log"))
-    assert _explain({("fit", rule): shown_text}) == 1
+    assert _explain(failed("fit", rule, shown_text)) == 1
     assert capsys.readouterr().err == (
         f"\nRule fit failed. Its log, {rule}, says:\nnothing.\n"
         f"It took too long. Its log, {tmp_path}/14.log, ends:\n"
         "slurmstepd: error: *** JOB 14 CANCELLED DUE TO TIME ***\n"
     )
-    assert _explain({("fit", rule): Scheduled("It went.", absent)}) == 1
+    assert _explain(failed("fit", rule, Scheduled("It went.", absent))) == 1
     assert capsys.readouterr().err.endswith(f"Its log, {absent}, ends:\nwithout a word.\n")
 
 
@@ -91,7 +104,131 @@ def test_what_a_user_can_fix_is_shown_as_without_a_scheduler(
     log.write_text("a.csv: it is empty.\nFix this and run the command again.\n")
     shown_text = []
     for scheduled in (None, Scheduled("It failed.", str(tmp_path / "14.log"))):
-        assert _explain({("check", str(log)): scheduled}) == 2
+        assert _explain(failed("check", str(log), scheduled)) == 2
         shown_text.append(capsys.readouterr().err)
     assert shown_text[0] == shown_text[1]
     assert shown_text[0].endswith("a.csv: it is empty.\nFix this and run the command again.\n")
+
+
+END = "Command 'set -euo pipefail;  credence fit 2> {log}' {how}.\n"
+LESS = (
+    "Give fewer --cores, close other programs, or take a machine with more memory. "
+    "Run the command again: what was finished is kept.\n"
+)
+FIX = "Fix this and run the command again.\n"
+
+
+@pytest.fixture
+def much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(causes, "memory_of", lambda: 3 << 30)
+
+
+@pytest.mark.parametrize(
+    "how", ["returned non-zero exit status 137", "died with <Signals.SIGKILL: 9>"]
+)
+@pytest.mark.parametrize("name", ["fit.log", "a fit.log"])
+@pytest.mark.usefixtures("much_memory")
+def test_a_worker_that_was_killed_is_put_down_to_memory_and_not_to_a_bug(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str, name: str
+) -> None:
+    log = str(tmp_path / name)
+    quoted = END.format(log=shlex.quote(log), how=how)
+    assert _explain(failed("fit", log, None, quoted)) == 2
+    assert capsys.readouterr().err == (
+        f"\nRule fit failed. Its log, {log}, says:\nnothing.\nLikely cause:\n"
+        "It was killed (SIGKILL), as most systems do when memory runs out; now 3.0 GiB are free. "
+        + LESS
+        + FIX
+    )
+    assert _explain(failed("fit", log, None, quoted), n_killed=2) == 2
+    stated = capsys.readouterr().err
+    assert "for memory: meanwhile this system ended 2 processes that took too much" in stated
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGTERM, "Somebody, or a limit of time, asked it to end."),
+        (signal.SIGXCPU, "Raise the limit: ulimit -t unlimited"),
+        (signal.SIGBUS, "Make room, check the disk."),
+        (signal.SIGILL, "Run: credence doctor"),
+    ],
+)
+def test_each_signal_that_ends_a_worker_has_its_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: signal.Signals, words: str
+) -> None:
+    log = tmp_path / "fit.log"
+    log.write_text("Stopped.\n")
+    end = END.format(log=log, how=f"returned non-zero exit status {128 + number}")
+    assert _explain(failed("fit", str(log), None, end)) == 2
+    stated = capsys.readouterr().err
+    assert f"It ended by {number.name}. " in stated
+    assert words in stated
+
+
+def test_a_worker_that_crashed_is_a_bug_unless_its_memory_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = str(tmp_path / "fit.log")
+    end = END.format(log=log, how=f"returned non-zero exit status {128 + signal.SIGSEGV}")
+    assert _explain(failed("fit", log, None, end)) == 1
+    capsys.readouterr()
+    monkeypatch.setattr(causes.resource, "getrlimit", lambda _: (1 << 29, 1 << 29))
+    assert _explain(failed("fit", log, None, end)) == 2
+    stated = capsys.readouterr().err
+    assert "A process here may take 0.5 GiB. Raise the limit: ulimit -v unlimited\n" in stated
+
+
+@pytest.mark.parametrize("written", ["", "Fatal: No space left on device\n"])
+def test_a_log_that_a_full_disk_left_empty_is_put_down_to_the_disk(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    written: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fit.log").write_text(written)
+    usage = causes.shutil.disk_usage
+
+    def full(folder: Path) -> object:
+        return SimpleNamespace(free=3 << 20) if folder == tmp_path else usage(folder)
+
+    monkeypatch.setattr(causes.shutil, "disk_usage", full)
+    assert _explain(failed("fit", "fit.log")) == 2
+    cause = f"{tmp_path}: the disk is full but for 3 MiB. Make room, or write to another disk.\n"
+    assert f"Likely cause:\n{cause}{FIX}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+def test_a_quota_or_a_disk_that_takes_nothing_is_found_by_writing_to_it(
+    monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def refused(**_: object) -> None:
+        raise OSError(error, "no")
+
+    monkeypatch.setattr(causes.tempfile, "TemporaryFile", refused)
+    what, remedy = DISK_ERRORS[error]
+    assert causes.likely_causes([])[0] == f"{Path.cwd()}: {what}. {remedy}"
+    assert causes.likely_causes(["KeyError: 'x'"]) == []
+
+
+def test_a_snakemake_that_a_full_disk_ended_shows_the_cause_and_no_traceback(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    steps = seen("Traceback\n", "OSError: [Errno 28] No space left on device\n")
+    assert _explain(steps) == 2
+    assert capsys.readouterr().err == (
+        "Likely cause:\nMeanwhile the disk is full. Make room, or write to another disk.\n" + FIX
+    )
+    assert _explain(seen("Traceback\n", "KeyError: 'x'\n")) == 1
+    assert capsys.readouterr().err == "Traceback\nKeyError: 'x'\n"
+
+
+@pytest.mark.parametrize("state", causes.STATES)
+def test_how_a_cluster_ended_a_job_has_its_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], state: str
+) -> None:
+    words = TIMED_OUT.replace("TIMEOUT", state)
+    log = str(tmp_path / "14.log")
+    assert _explain(failed("fit", str(tmp_path / "fit.log"), Scheduled(words, log))) == 2
+    assert f"Likely cause:\n{causes.STATES[state]}\n{FIX}" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 import click
 
 from credence.app import BUG, FIXABLE, FIXABLE_LINE
-from credence.app.ending import PARENT, end_group, interruptible, me
+from credence.app.ending import PARENT, SHELL, end_group, interruptible, me
 from credence.app.lock import HELD, one_run
 from credence.app.options import config_option
 from credence.problems import nearest, refuse
@@ -194,12 +194,15 @@ def run_workflow(
 ) -> int:
     """Return the exit code of a run, or of its report: 0, 2 where the user can fix it, or 1."""
     from credence.app import configuration
+    from credence.app.causes import killed_for_memory
     from credence.app.check import require_right
+    from credence.relatives.programs import clear_scratch
 
     if not directory.is_dir():
         raise refuse(str(directory), "there is no such folder.", "Make it, or name another.")
     folder = profile_folder(profile)
     require_scheduler(folder)
+    clear_scratch()
     with contextlib.chdir(directory):
         settings = configuration.load(config)
         if not is_report:
@@ -211,9 +214,10 @@ def run_workflow(
         )
         if not is_report:
             click.echo(f"Running: {shlex.join(words)}", err=True)
-        code, failures = _stream(words, verbose or bool(extra))
+        n_killed = killed_for_memory()
+        code, steps = _stream(words, verbose or bool(extra))
         if code != 0:
-            return _explain(failures)
+            return _explain(steps, killed_for_memory() - n_killed)
         if is_report:
             click.echo(f"Snakemake's report is {target}", err=True)
         elif not extra:
@@ -240,9 +244,7 @@ def snakemake_command(
     ]
 
 
-def _stream(
-    words: Sequence[str], verbose: bool
-) -> tuple[int, Mapping[tuple[str, str], Scheduled | None]]:
+def _stream(words: Sequence[str], verbose: bool) -> tuple[int, StepPrinter]:
     """Run a command, show its steps, and keep rule and log of failed jobs."""
     from credence.problems import refuse
 
@@ -278,26 +280,48 @@ def _stream(
             f"it was ended by {signal.Signals(-code).name}.",
             "If memory ran out, give fewer --cores; nothing that was finished is made anew.",
         )
-    steps.finish(code)
-    return code, steps.failures
+    steps.clear()
+    return code, steps
 
 
-def _explain(failures: Mapping[tuple[str, str], Scheduled | None]) -> int:
+def _explain(steps: StepPrinter, n_killed: int = 0) -> int:
     """Show the logs of the rules that failed; return whether the user can fix it."""
+    from credence.app.causes import likely_causes
+
     codes = []
-    for (rule, path), scheduled in failures.items():
+    for (rule, path), scheduled in steps.failures.items():
         lines = _lines_of(path)
         click.echo(f"\nRule {rule} failed. Its log, {path}, says:", err=True)
         click.echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.", err=True)
         is_fixable = bool(lines) and lines[-1] == FIXABLE_LINE
+        state = ""
         if scheduled is not None and not is_fixable:
             # Killed from outside, for memory or time, the rule itself says nothing of it.
             click.echo(f"{scheduled.words} Its log, {scheduled.log}, ends:", err=True)
             own = _lines_of(scheduled.log)
             click.echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.", err=True)
+            for line in own:
+                steps.see_end(line)
+            match = STATE.search(scheduled.words)
+            state = match["state"] if match else ""
+        if not is_fixable:
+            causes = likely_causes(lines, steps.ends.get(path), state, n_killed)
+            is_fixable = _show_causes(causes)
         codes.append(FIXABLE if is_fixable else BUG)
+    if not codes:  # Snakemake itself failed
+        causes = likely_causes(steps.lines)
+        if not causes:
+            steps.show_lines()
+        codes.append(FIXABLE if _show_causes(causes) else BUG)
     # A bug in one rule is a bug, whatever else there is to fix.
-    return FIXABLE if codes and all(code == FIXABLE for code in codes) else BUG
+    return FIXABLE if all(code == FIXABLE for code in codes) else BUG
+
+
+def _show_causes(causes: Sequence[str]) -> bool:
+    """Show the likeliest causes, and return whether there are any."""
+    if causes:
+        click.echo("\n".join(["Likely cause:", *causes, FIXABLE_LINE]), err=True)
+    return bool(causes)
 
 
 def _lines_of(path: str) -> list[str]:
@@ -313,6 +337,12 @@ FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
 # On a cluster the scheduler's own log follows that of the rule.
 FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?)(?:, (?P<other>.+?))? \(check log file")
 FAILED_MESSAGE = re.compile(r"^\s+message: (?P<text>SLURM.+)")
+STATE = re.compile(r"SLURM status is: '(?P<state>\w+)")
+# How a command ended that a shell, or nobody, stood between; it writes into the log of its rule.
+ENDED = re.compile(
+    r".* 2> '?(?P<log>.+?)'*' (?:returned non-zero exit status (?P<code>\d+)"
+    r"|died with <Signals\.\w+: (?P<signal>\d+)>)"
+)
 NOTHING = "Nothing to be done"
 GATHERS = ("all", "credence")  # rules that make nothing themselves
 
@@ -332,6 +362,7 @@ class StepPrinter:
         self.lines: list[str] = []
         # (rule, log), each once, in order; and what a scheduler reported of the last attempt.
         self.failures: dict[tuple[str, str], Scheduled | None] = {}
+        self.ends: dict[str, int] = {}  # Log of a rule → exit code of its command, as of a shell
         self._failed: dict[str, tuple[str, str]] = {}
         self._verbose = verbose
         self._is_terminal = sys.stderr.isatty()
@@ -359,6 +390,13 @@ class StepPrinter:
             self.failures.pop(self._failed.pop(match["id"], ("", "")), None)
         elif match := STEPS.match(line):
             self._end(int(match["done"]), int(match["total"]))
+        else:
+            self.see_end(line)
+
+    def see_end(self, line: str) -> None:
+        """Take a line that may say how a command ended."""
+        if match := ENDED.match(line):
+            self.ends[match["log"]] = int(match["code"] or SHELL + int(match["signal"]))
 
     def _detail(self, key: str, value: str) -> None:
         if key == "jobid":
@@ -374,7 +412,7 @@ class StepPrinter:
         name, start = self._begun.pop(self._ended, ("", 0.0))
         if self._verbose or not name or name in GATHERS:
             return
-        self._clear()
+        self.clear()
         # The rule that gathers everything is a step to Snakemake and to nobody else.
         seconds = time.monotonic() - start
         click.echo(f"[{done}/{total - 1}] {name}: done in {seconds:.1f} s", err=True)
@@ -384,16 +422,15 @@ class StepPrinter:
         """Show what is being done, on a terminal, where the line can be cleared again."""
         names = [name for name, _ in self._begun.values() if name not in GATHERS]
         if self._is_terminal and not self._verbose and names:
-            self._clear()
+            self.clear()
             click.echo(f"… {', '.join(names)}", nl=False, err=True)
 
-    def _clear(self) -> None:
-        if self._is_terminal:
+    def clear(self) -> None:
+        """Take the line of what is being done off a terminal."""
+        if self._is_terminal and not self._verbose:
             click.echo("\r\x1b[2K", nl=False, err=True)
 
-    def finish(self, code: int) -> None:
-        """Show all of Snakemake's lines where it failed and no rule's log says why."""
+    def show_lines(self) -> None:
+        """Show all of Snakemake's lines, where no rule's log says why it failed."""
         if not self._verbose:
-            self._clear()
-            if code != 0 and not self.failures:
-                click.echo("".join(self.lines), err=True, nl=False)
+            click.echo("".join(self.lines), err=True, nl=False)
