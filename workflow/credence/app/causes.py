@@ -2,107 +2,65 @@
 
 from __future__ import annotations
 
-import errno
-import re
 import resource
-import shutil
-import signal
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from credence.app.doctor import GIBIBYTE, memory_of
-from credence.app.ending import SHELL
-from credence.problems import DISK_ERRORS
-from credence.relatives.programs import FULL, WORDS_OF_FULL_DISK
+from credence.app.doctor import GIBIBYTE, look_at_folder, memory_of
+from credence.relatives.programs import WORDS_OF_FULL_DISK
 
-WORDS_OF_FULL_MEMORY = ("Cannot allocate memory", "Memory allocation", "bad_alloc", "oom_kill")
-TRIAL_BYTES = 1 << 20
-FULL_DISK = DISK_ERRORS[errno.ENOSPC]
+FULL_DISK = (*WORDS_OF_FULL_DISK, "the disk is full", "your quota of disk space is used up")
+FULL_MEMORY = ("Cannot allocate memory", "Memory allocation", "bad_alloc", "MemoryError")
+FOLDERS = {".": "--directory", tempfile.gettempdir(): "export TMPDIR"}  # and how to name another
 MORE = "Give it more in a copy of the profile (set-resources: docs/cluster.md)."
 AGAIN = "Run the command again: what was finished is kept."
-LESS = "Give fewer --cores, close other programs, or take a machine with more memory."
-# How SLURM says that a job ended, and how a signal does: what is wrong, and the remedy.
-STATES = {
+LESS = f"Give fewer --cores, close other programs, or take a machine with more memory. {AGAIN}"
+ASKED = f"Somebody, or a limit of time, asked it to end. {AGAIN}"
+# How it ended, a signal or what SLURM calls it: what that means, and the remedy.
+ENDS = {
+    "SIGTERM": ASKED,
+    "SIGINT": ASKED,
+    "SIGHUP": ASKED,
+    "SIGXCPU": "Its time of computing is limited. Raise the limit: ulimit -t unlimited",
+    "SIGBUS": "A file could not be read or written to its end. Make room, check the disk.",
+    "SIGILL": "This processor lacks instructions of a package. Run: credence doctor",
     "OUT_OF_MEMORY": f"The job took more memory than it had asked for. {MORE}",
     "TIMEOUT": f"The job took more time than it had asked for. {MORE}",
     "NODE_FAIL": f"Its node went away. {AGAIN}",
     "PREEMPTED": f"Its node was given to another job. {AGAIN}",
-    "CANCELLED": f"Somebody, or a limit of the cluster, cancelled the job. {AGAIN}",
+    "CANCELLED": ASKED,
 }
-SIGNALS = {
-    **dict.fromkeys(
-        (signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
-        f"Somebody, or a limit of time, asked it to end. {AGAIN}",
-    ),
-    signal.SIGXCPU: "Its time of computing is limited. Raise the limit: ulimit -t unlimited",
-    signal.SIGBUS: "A file could not be read or written to its end. Make room, check the disk.",
-    signal.SIGILL: "This processor lacks instructions of a package. Run: credence doctor",
-}
-CRASHES = (signal.SIGSEGV, signal.SIGABRT)
+CRASHES = ("SIGSEGV", "SIGABRT")  # of a bug, or where memory may not be had
 
 
-def likely_causes(
-    lines: Sequence[str], code: int | None = None, state: str = "", n_killed: int = 0
-) -> list[str]:
-    """Return the likeliest causes with their remedies.
+def likely_causes(lines: Sequence[str], how: str = "", n_killed: int = 0) -> list[str]:
+    """Return the likeliest causes with their remedies: of what it wrote, and how it ended.
 
-    What is known: what it wrote, its exit code where there is one, how a scheduler
-    says that it ended, and how many processes this system has ended for memory.
+    `n_killed` is how many processes this system has ended for memory meanwhile.
     """
-    found = [STATES[state]] if state in STATES else []
-    number = (code or 0) - SHELL
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if number == signal.SIGKILL:
-        what = "as most systems do when memory runs out"
-        if n_killed:
-            what = (
-                f"for memory: meanwhile this system ended {n_killed} processes that took too much"
-            )
-        found.append(f"It was killed (SIGKILL), {what}; now {_free_memory()}. {LESS} {AGAIN}")
-    elif number in SIGNALS:
-        found.append(
-            f"It ended by {signal.Signals(number).name}. {SIGNALS[signal.Signals(number)]}"
-        )
-    elif _has(lines, WORDS_OF_FULL_MEMORY) or (
-        number in CRASHES and limit != resource.RLIM_INFINITY
-    ):
-        found.append(f"Memory ran out; now {_free_memory()}. {LESS}")
-        if limit != resource.RLIM_INFINITY:
-            stated = f"A process here may take {limit / GIBIBYTE:.1f} GiB."
-            found.append(f"{stated} Raise the limit: ulimit -v unlimited")
-    is_full = _has(lines, (*WORDS_OF_FULL_DISK, FULL_DISK[0]))
-    if is_full or not lines:
-        full = [text for text in map(_of_disk, (Path.cwd(), Path(tempfile.gettempdir()))) if text]
-        found += full or ([f"Meanwhile {FULL_DISK[0]}. {FULL_DISK[1]}"] if is_full else [])
-    return found
-
-
-def _has(lines: Sequence[str], words: Sequence[str]) -> bool:
-    return any(word in line for line in lines for word in words)
-
-
-def _free_memory() -> str:
-    free = memory_of()
-    return (
-        "nobody knows how much is free" if free is None else f"{free / GIBIBYTE:.1f} GiB are free"
-    )
-
-
-def _of_disk(folder: Path) -> str:
-    """Return why a folder takes no file or will soon take none, with the remedy."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as handle:
-            handle.write(bytes(TRIAL_BYTES))
-        free = shutil.disk_usage(folder).free
-    except OSError as error:
-        if error.errno not in DISK_ERRORS:
-            return ""
-        what, remedy = DISK_ERRORS[error.errno]
-        return f"{folder}: {what}. {remedy}"
-    if free >= FULL:
-        return ""
-    return f"{folder}: {FULL_DISK[0]} but for {free // TRIAL_BYTES} MiB. {FULL_DISK[1]}"
+    text = "\n".join(lines)
+    free, limit = memory_of(), resource.getrlimit(resource.RLIMIT_AS)[0]
+    now = "" if free is None else f"; now {free / GIBIBYTE:.1f} GiB are free"
+    is_limited = limit != resource.RLIM_INFINITY
+    found = [f"It ended by {how}. {ENDS[how]}"] if how in ENDS else []
+    if how == "SIGKILL":
+        why = f"; meanwhile this system ended {n_killed} processes for it" if n_killed else ""
+        found = [f"It was killed, as a rule because memory ran out{why}{now}. {LESS}"]
+    elif any(words in text for words in FULL_MEMORY) or (how in CRASHES and is_limited):
+        found = [f"Memory ran out{now}. {LESS}"]
+        if is_limited:
+            found = [
+                f"A process may take {limit / GIBIBYTE:.1f} GiB. Allow more: ulimit -v unlimited"
+            ]
+    is_full = any(words in text for words in FULL_DISK)
+    if is_full or not text:
+        for folder, option in FOLDERS.items():
+            disk = look_at_folder("disk", Path(folder).resolve(), "")
+            if disk.verdict != "ok":
+                found.append(f"{disk.text}. Make room there, or name another folder ({option}).")
+                is_full = False
+    return [*found, "The disk was full. Make room."] if is_full else found
 
 
 def killed_for_memory() -> int:

@@ -223,6 +223,7 @@ def install() -> str:
 
 
 GIBIBYTE = 1024**3
+TRIAL_BYTES = 1 << 20
 LEAST_DISK = 1 * GIBIBYTE  # the demo and its results take a tenth of it
 LEAST_MEMORY = 2 * GIBIBYTE  # what annotating ten million rows may take
 NO_LIMIT = "max"
@@ -268,7 +269,7 @@ def look_at_folder(name: str, folder: Path, remedy: str) -> Found:
     """Return whether a folder may be written to, and has space."""
     try:
         with tempfile.TemporaryFile(dir=folder) as handle:
-            handle.write(b"0")
+            handle.write(bytes(TRIAL_BYTES))
         free = shutil.disk_usage(folder).free
     except OSError as error:
         return Found(

@@ -294,18 +294,16 @@ def _explain(steps: StepPrinter, n_killed: int = 0) -> int:
         click.echo(f"\nRule {rule} failed. Its log, {path}, says:", err=True)
         click.echo("\n".join(lines[-LOG_LINES_SHOWN:]) or "nothing.", err=True)
         is_fixable = bool(lines) and lines[-1] == FIXABLE_LINE
-        state = ""
         if scheduled is not None and not is_fixable:
             # Killed from outside, for memory or time, the rule itself says nothing of it.
             click.echo(f"{scheduled.words} Its log, {scheduled.log}, ends:", err=True)
             own = _lines_of(scheduled.log)
             click.echo("\n".join(own[-SCHEDULER_LINES_SHOWN:]) or "without a word.", err=True)
-            for line in own:
-                steps.see_end(line)
-            match = STATE.search(scheduled.words)
-            state = match["state"] if match else ""
+            for line in (*own, scheduled.words):
+                steps.see_end(line, path)
         if not is_fixable:
-            causes = likely_causes(lines, steps.ends.get(path), state, n_killed)
+            how = steps.ends.get(path, "")
+            causes = likely_causes(lines, how, n_killed) or likely_causes(steps.lines)
             is_fixable = _show_causes(causes)
         codes.append(FIXABLE if is_fixable else BUG)
     if not codes:  # Snakemake itself failed
@@ -337,12 +335,12 @@ FAILED_RULE = re.compile(r"^Error in rule (?P<rule>\w+)")
 # On a cluster the scheduler's own log follows that of the rule.
 FAILED_LOG = re.compile(r"^\s+log: (?P<path>.+?)(?:, (?P<other>.+?))? \(check log file")
 FAILED_MESSAGE = re.compile(r"^\s+message: (?P<text>SLURM.+)")
-STATE = re.compile(r"SLURM status is: '(?P<state>\w+)")
-# How a command ended that a shell, or nobody, stood between; it writes into the log of its rule.
+# How a command ended that writes into the log of its rule, and how SLURM says that.
 ENDED = re.compile(
     r".* 2> '?(?P<log>.+?)'*' (?:returned non-zero exit status (?P<code>\d+)"
     r"|died with <Signals\.\w+: (?P<signal>\d+)>)"
 )
+STATE = re.compile(r"SLURM status is: '(?P<state>\w+)")
 NOTHING = "Nothing to be done"
 GATHERS = ("all", "credence")  # rules that make nothing themselves
 
@@ -362,7 +360,7 @@ class StepPrinter:
         self.lines: list[str] = []
         # (rule, log), each once, in order; and what a scheduler reported of the last attempt.
         self.failures: dict[tuple[str, str], Scheduled | None] = {}
-        self.ends: dict[str, int] = {}  # Log of a rule → exit code of its command, as of a shell
+        self.ends: dict[str, str] = {}  # Log of a rule → signal that ended it, or SLURM's word
         self._failed: dict[str, tuple[str, str]] = {}
         self._verbose = verbose
         self._is_terminal = sys.stderr.isatty()
@@ -393,10 +391,14 @@ class StepPrinter:
         else:
             self.see_end(line)
 
-    def see_end(self, line: str) -> None:
-        """Take a line that may say how a command ended."""
+    def see_end(self, line: str, log: str = "") -> None:
+        """Take a line that may say what ended a job from outside; a scheduler names no log."""
         if match := ENDED.match(line):
-            self.ends[match["log"]] = int(match["code"] or SHELL + int(match["signal"]))
+            number = int(match["signal"] or int(match["code"]) - SHELL)
+            if number in set(signal.Signals):
+                self.ends[match["log"]] = signal.Signals(number).name
+        elif match := STATE.search(line):
+            self.ends[log] = match["state"]
 
     def _detail(self, key: str, value: str) -> None:
         if key == "jobid":
