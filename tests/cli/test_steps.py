@@ -236,3 +236,13 @@ def test_how_a_cluster_ended_a_job_has_its_remedy(
         f"Likely cause:\nIt ended by {state}. {causes.ENDS[state]}\n{FIX}"
         in capsys.readouterr().err
     )
+
+
+def test_processes_that_the_system_ended_for_memory_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "pgfault 7\noom_kill 12\nnuma_hit 3\n"
+    monkeypatch.setattr(causes.Path, "read_text", lambda *_: text)
+    assert causes.killed_for_memory() == 12
+    monkeypatch.setattr(causes.Path, "read_text", lambda *_: "pgfault 7\n")
+    assert causes.killed_for_memory() == 0
