@@ -74,7 +74,7 @@ def test_a_name_that_is_not_there_is_no_attribute() -> None:
 def test_settings_are_keywords_with_the_defaults_of_the_configuration() -> None:
     parameters = inspect.signature(credence.fit).parameters
     assert {name: parameters[name].default for name in ("method", "draws", "level", "sets")} == {
-        "method": "kernel",
+        "method": "auto",
         "draws": 200,
         "level": 0.95,
         "sets": 0.9,

@@ -1,4 +1,4 @@
-"""The choice: the one-standard-error rule, the record, what cannot be used."""
+"""The stack: its weights, what it answers, its record, what cannot be a member."""
 
 from __future__ import annotations
 
@@ -9,87 +9,123 @@ import numpy as np
 import pytest
 
 from credence.calibrators import auto, isotonic, logistic, logit_curve, shares
-from credence.calibrators.auto import SURE, Auto, choose, interval_of, lacking, loss, paired
+from credence.calibrators.all_methods import BY_NAME, SINGLE
+from credence.calibrators.auto import (
+    CLIP,
+    Auto,
+    best_weights,
+    distinct,
+    lacking,
+    mix_of,
+    mixed,
+    out_of_folds,
+)
 from credence.calibrators.crossfit import folds_by_class, out_of_fold
 from credence.calibrators.protocol import FitOptions
-from credence.predictions import Labelled, from_scores, label
+from credence.confidence import Note
+from credence.predictions import from_scores, label
 from credence.records import to_record
 
 QUICK = FitOptions(n_draws=0)
-CANDIDATES = (shares.CLASS_ONLY, logit_curve.PLATT, isotonic.ISOTONIC, logistic.METHOD)
+CANDIDATES = (shares.CLASS_ONLY, logit_curve.BETA, isotonic.ISOTONIC, logistic.METHOD)
 METHOD = auto.method_over(CANDIDATES)
-ALL = Auto(candidates="all")
 
 
-def rows(n: int) -> Labelled:
-    scores = np.tile([[7.0, 3.0]], (n, 1))
-    names = np.arange(n).astype(str).astype(object)
-    return label(from_scores(names, ("a", "b"), scores, 10.0, 0.01), np.zeros(n, dtype=np.int64))
+def slow_weights(chance: np.ndarray, n_steps: int = 100) -> np.ndarray:
+    """Return the best weights of two members, by trying them all."""
+    tried = np.linspace(0.0, 1.0, n_steps + 1)
+    likelihood = [np.log(chance @ [w, 1.0 - w]).sum() for w in tried]
+    best = tried[int(np.argmax(likelihood))]
+    return np.array([best, 1.0 - best])
 
 
-def test_the_simplest_within_one_standard_error_is_chosen() -> None:
-    # Differences to the best, b: a is worse by 0.1 ± 0.1, c by 0.1 ± 0.
-    best = np.full(4, 0.5)
-    wavering = best + 0.1 + np.array([0.2, -0.2, 0.2, -0.2]) * np.sqrt(3) / 2
-    losses = {"a": wavering, "b": best, "c": best + 0.1}
-    choice = choose("k", losses, rows(4), 0, "choose")
-    assert [trial.method for trial in choice.trials] == ["a", "b", "c"]
-    np.testing.assert_allclose([t.difference for t in choice.trials], [0.1, 0, 0.1], atol=1e-12)
-    np.testing.assert_allclose([t.standard_error for t in choice.trials], [0.1, 0, 0], atol=1e-12)
-    surer = choose("k", losses | {"a": wavering + 1e-6}, rows(4), 0, "choose")
-    assert surer.chosen == ("b",) and surer.rivals == ("b",)
-    easier = choose("k", losses | {"a": wavering - 1e-6}, rows(4), 0, "choose")
-    assert easier.chosen == ("a",) and easier.rivals == ("a", "b")
-    assert choose("k", losses | {"a": wavering - 1e-6}, rows(4), 0, "blend").chosen == ("a", "b")
+def test_weights_are_those_with_the_largest_likelihood() -> None:
+    chance = np.random.default_rng(3).uniform(0.05, 0.95, (40, 2))
+    found = best_weights(chance, np.ones(40), np.array([0.5, 0.5]))
+    np.testing.assert_allclose(found, slow_weights(chance), rtol=0, atol=0.01)
 
 
-def test_relatives_make_a_difference_less_certain() -> None:
-    difference = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0]) + 0.5
-    _, alone = paired(difference, np.ones(6), np.arange(6).astype(str).astype(object))
-    _, related = paired(difference, np.ones(6), np.array(list("aaabbb"), dtype=object))
-    np.testing.assert_allclose(alone, np.sqrt(6 * 6 / 5) / 6, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(related, np.sqrt(18 * 2) / 6, rtol=0, atol=1e-12)
+def test_a_prior_counts_as_fifty_families() -> None:
+    # One family that only the first member foresaw: (50 · ½ + 1) / 51.
+    half = np.array([0.5, 0.5])
+    found = best_weights(np.array([[1.0, 1e-12]]), np.ones(1), half, half)
+    np.testing.assert_allclose(found, [26 / 51, 25 / 51], rtol=0, atol=1e-6)
 
 
-def test_the_numbers_in_a_choice_are_the_held_out_ones(worlds) -> None:
+def test_a_member_given_twice_changes_nothing(worlds) -> None:
+    world = worlds.draw(seed=2)
+    values = np.random.default_rng(1).uniform(0.1, 0.9, (world.n_samples, 2))
+    once = mix_of(("a", "b"), values, world)
+    twice = mix_of(("a", "b", "c"), values[:, [0, 1, 0]], world)
+    assert distinct(values[:, [0, 1, 0]]).tolist() == [True, True, False]
+    assert twice.members == once.members == ("a", "b")
+    np.testing.assert_array_equal(twice.pooled, once.pooled)
+    for name, weights in once.by_class.items():
+        np.testing.assert_array_equal(twice.by_class[name], weights)
+
+
+def test_a_class_of_few_families_keeps_the_weights_of_all(worlds) -> None:
+    world = worlds.draw(seed=2)
+    rng = np.random.default_rng(0)
+    good = np.where(world.is_correct, 0.98, 0.02)
+    values = np.column_stack([good, rng.uniform(0.2, 0.8, world.n_samples)])
+    # In one class the second member is right; the fewer families, the less that counts.
+    names = world.predictions.class_names
+    own = world.predictions.predicted_class == 0
+    values[own] = values[own][:, ::-1]
+    found = mix_of(("a", "b"), values, world)
+    one_family = np.where(own, "one family", world.cluster).astype(object)
+    few = mix_of(("a", "b"), values, replace(world, cluster=one_family))
+    assert found.by_class[names[0]][0] < few.by_class[names[0]][0] <= few.pooled[0] + 1e-9
+    np.testing.assert_allclose(few.by_class[names[0]], few.pooled, rtol=0, atol=0.03)
+    assert found.by_class[names[0]][0] < found.pooled[0] - 0.03
+
+
+def test_a_mean_is_weighted_clipped_and_leaves_out_what_has_no_answer() -> None:
+    values = np.array([[0.2, 0.8], [np.nan, 0.8], [np.nan, np.nan], [0.0, 1.0]])
+    weight = np.array([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
+    expected = [0.25 * 0.2 + 0.75 * 0.8, 0.8, np.nan, CLIP]
+    np.testing.assert_allclose(mixed(values, weight), expected, rtol=0, atol=1e-12)
+
+
+def test_the_losses_in_the_record_are_the_held_out_ones(worlds) -> None:
     world = worlds.draw(seed=1)
-    calibration = METHOD.build(ALL, QUICK).fit(world)
-    fold = folds_by_class(world, 5)
-    unseen = out_of_fold(world, logit_curve.PLATT.build(logit_curve.PLATT.settings(), QUICK), fold)
-    for class_, choice in enumerate(calibration.choices):
-        here = world.predictions.predicted_class == class_
-        p = np.where(world.is_correct[here], unseen.value[here], 1 - unseen.value[here])
-        expected = -np.average(np.log(np.maximum(p, SURE)), weights=world.weight[here])
-        found = {trial.method: trial.held_out_nll for trial in choice.trials}["platt"]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-        assert choice.n == here.sum() and choice.n_clusters == len(set(world.cluster[here]))
+    calibration = METHOD.build(Auto(), QUICK).fit(world)
+    method = logit_curve.BETA
+    unseen = out_of_fold(world, method.build(method.settings(), QUICK), folds_by_class(world, 5))
+    p = np.clip(np.where(world.is_correct, unseen.value, 1 - unseen.value), CLIP, 1 - CLIP)
+    expected = -np.average(np.log(p), weights=world.weight)
+    found = {one.method: one.held_out_nll for one in calibration.judged}
+    np.testing.assert_allclose(found["beta"], expected, rtol=0, atol=1e-12)
+    assert found["auto"] <= min(found.values()) + 1e-6
 
 
-def test_each_class_answers_with_the_method_chosen_for_it(worlds) -> None:
+def test_the_stack_answers_with_the_weighted_mean_of_its_members(worlds) -> None:
     world = worlds.draw(seed=2)
-    calibration = METHOD.build(ALL, QUICK).fit(world)
-    value = calibration.confidence(world.predictions).value
-    by_name = {method.name: method for method in CANDIDATES}
-    for class_, choice in enumerate(calibration.choices):
-        method = by_name[choice.chosen[0]]
+    calibration = METHOD.build(Auto(), QUICK).fit(world)
+    expected = np.zeros(world.n_samples)
+    names = world.predictions.class_names
+    for place, name in enumerate(calibration.full.members):
+        method = BY_NAME[name]
         alone = method.build(method.settings(), QUICK).fit(world).confidence(world.predictions)
-        here = world.predictions.predicted_class == class_
-        np.testing.assert_array_equal(value[here], alone.value[here])
-
-
-def test_a_blend_is_the_mean_of_the_rivals(worlds) -> None:
-    world = worlds.draw(seed=2)
-    calibration = METHOD.build(Auto("blend", "all"), QUICK).fit(world)
+        weight = [calibration.full.by_class[one][place] for one in names]
+        expected += np.array(weight)[world.predictions.predicted_class] * np.clip(
+            alone.value, CLIP, 1 - CLIP
+        )
     value = calibration.confidence(world.predictions).value
-    assert max(len(choice.chosen) for choice in calibration.choices) > 1
-    for class_, choice in enumerate(calibration.choices):
-        here = world.predictions.predicted_class == class_
-        assert choice.chosen == choice.rivals
-        stated = [
-            calibration.members[name].confidence(world.predictions) for name in choice.chosen
-        ]
-        expected = np.mean([one.value[here] for one in stated], axis=0)
-        np.testing.assert_allclose(value[here], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(value, expected, rtol=0, atol=1e-12)
+
+
+def test_without_a_vector_the_members_that_see_the_score_answer(worlds) -> None:
+    world = worlds.draw(seed=2)
+    full = METHOD.build(Auto(), QUICK).fit(world)
+    alone = METHOD.build(Auto(sees="score"), QUICK).fit(world)
+    assert alone.skipped == {"logistic": "sees more than the top score"}
+    bare = replace(world.predictions, scores=None)
+    np.testing.assert_array_equal(full.confidence(bare).value, alone.confidence(bare).value)
+    assert not np.array_equal(
+        full.confidence(world.predictions).value, full.confidence(bare).value
+    )
 
 
 def test_a_world_that_needs_the_vector_is_given_to_the_method_that_sees_it() -> None:
@@ -100,80 +136,58 @@ def test_a_world_that_needs_the_vector_is_given_to_the_method_that_sees_it() -> 
     names = np.arange(n).astype(str).astype(object)
     predictions = from_scores(names, ("a", "b", "c"), scores, 10.0, 0.01)
     is_wrong = rng.random(n) < np.where(second, 0.8, 0.1)
-    calibration = METHOD.build(ALL, QUICK).fit(label(predictions, is_wrong.astype(np.int64)))
-    assert calibration.choices[0].chosen == ("logistic",)
-    assert [choice.chosen for choice in calibration.choices[1:]] == [(), ()]
+    calibration = METHOD.build(Auto(), QUICK).fit(label(predictions, is_wrong.astype(np.int64)))
+    weights = dict(zip(calibration.full.members, calibration.full.pooled, strict=True))
+    assert weights["logistic"] > 0.9
 
 
 def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) -> None:
     world = worlds.draw(seed=3)
     bare = replace(world, predictions=replace(world.predictions, scores=None))
-    calibration = METHOD.build(ALL, QUICK).fit(bare)
+    calibration = METHOD.build(Auto(), QUICK).fit(bare)
     reason = "needs the score of every class, each row summing to the scale"
-    assert calibration.skipped == {"logistic": reason}
+    assert calibration.skipped == {"logistic": reason} and calibration.score_only is None
     assert to_record(calibration)["skipped"] == {"logistic": reason}
     unscored = replace(bare.predictions, top_score=None)
-    assert lacking(logit_curve.PLATT, unscored) == "needs the top score"
-    assert lacking(shares.CLASS_ONLY, unscored) == ""
+    assert lacking(logit_curve.PLATT, unscored, Auto()) == "needs the top score"
+    assert lacking(shares.CLASS_ONLY, unscored, Auto()) == ""
 
 
-def test_what_has_no_value_is_not_judged_and_certainty_is_clipped(worlds) -> None:
-    world = worlds.draw(seed=3, n_samples=3)
-    stated = shares.CLASS_ONLY.build(shares.ClassOnly(), QUICK)
-    confidence = stated.fit(world).confidence(world.predictions)
-    certain = replace(confidence, value=np.array([np.nan, 1.0, 0.0]))
-    right = np.array([0, 0, 0]) + world.predictions.predicted_class
-    judged = loss(certain, label(world.predictions, right))
-    assert np.isnan(judged[0]) and judged[1] < 1e-14
-    np.testing.assert_allclose(judged[2], -np.log(SURE), rtol=0, atol=1e-12)
-
-
-def test_a_class_of_one_cluster_takes_the_simplest(worlds) -> None:
+def test_one_cluster_alone_gives_equal_weights(worlds) -> None:
     world = worlds.draw(seed=4, n_clusters=1)
-    calibration = METHOD.build(ALL, QUICK).fit(world)
-    assert {choice.chosen for choice in calibration.choices} == {("class_only",)}
+    ready = [m.build(m.settings(), QUICK) for m in CANDIDATES]
+    assert np.isnan(out_of_folds(world, ready)).all()
+    calibration = METHOD.build(Auto(), QUICK).fit(world)
+    np.testing.assert_allclose(calibration.full.pooled, 1 / 3, rtol=0, atol=1e-12)
+    assert np.isfinite(calibration.confidence(world.predictions).value).all()
 
 
-def test_the_record_keeps_choices_and_comes_back_bit_for_bit(worlds) -> None:
+def test_the_record_comes_back_bit_for_bit(worlds) -> None:
     world = worlds.draw(seed=5)
-    calibration = METHOD.build(ALL, FitOptions(n_draws=20)).fit(world)
+    calibration = METHOD.build(Auto(), FitOptions(n_draws=20)).fit(world)
     text = json.dumps(to_record(calibration))
     again = METHOD.read(json.loads(text))
-    assert again.choices == calibration.choices
     assert json.dumps(to_record(again)) == text
+    expected, found = (one.confidence(world.predictions) for one in (calibration, again))
+    np.testing.assert_array_equal(found.value, expected.value)
+    np.testing.assert_array_equal(found.lower, expected.lower)
 
 
-def test_without_intervals_only_chosen_methods_are_kept(worlds) -> None:
-    world = worlds.draw(seed=5)
-    calibration = METHOD.build(ALL, QUICK).fit(world)
-    chosen = {name for choice in calibration.choices for name in choice.chosen}
-    assert set(calibration.members) == chosen
+def test_a_scarce_class_has_the_interval_of_its_share(worlds) -> None:
+    world = worlds.draw(seed=6)
+    own = np.flatnonzero(world.predictions.predicted_class == 0)
+    kept = np.setdiff1d(np.arange(world.n_samples), own[6:])
+    few = world.take(kept)
+    options = FitOptions(n_draws=40)
+    found = METHOD.build(Auto(), options).fit(few).confidence(few.predictions)
+    plain = shares.CLASS_ONLY.build(shares.ClassOnly(), options).fit(few)
+    expected = plain.confidence(few.predictions)
+    scarce = few.predictions.predicted_class == 0
+    assert (found.note[scarce] & int(Note.SCARCE | Note.ONE_SIDED) > 0).all()
+    np.testing.assert_allclose(found.lower[scarce], expected.lower[scarce], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found.upper[scarce], expected.upper[scarce], rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("chosen", "rivals", "expected"),
-    [
-        (("class_only",), ("class_only", "isotonic"), ("kernel",)),
-        (("tswa",), ("tswa", "kernel"), ("tswa", "logistic")),
-        (("logistic",), ("logistic",), ("logistic",)),
-    ],
-)
-def test_an_interval_is_that_of_a_method_that_sees_as_much(chosen, rivals, expected) -> None:
-    from credence.calibrators.all_methods import SINGLE
-
-    assert interval_of(chosen, rivals, SINGLE) == expected
-
-
-def test_an_interval_is_not_that_of_a_form_that_won_by_being_simple(worlds) -> None:
-    """With few proteins the share wins; its interval alone would be too narrow."""
-    from credence.calibrators.all_methods import BY_NAME
-
-    world = worlds.draw(seed=6, n_samples=160)
-    calibration = BY_NAME["auto"].build(Auto(), FitOptions(n_draws=40)).fit(world)
-    found = calibration.confidence(world.predictions)
-    for class_, choice in enumerate(calibration.choices):
-        here = world.predictions.predicted_class == class_
-        for name in choice.interval:
-            part = calibration.members[name].confidence(world.predictions)
-            assert (found.lower[here] <= part.lower[here]).all()
-            assert (found.upper[here] >= part.upper[here]).all()
+@pytest.mark.parametrize("name", auto.MEMBERS)
+def test_every_member_is_a_method_of_the_registry(name: str) -> None:
+    assert name in {method.name for method in SINGLE}

@@ -30,9 +30,9 @@ from credence.settings import setting
             "logistic(strength=10.0) -> kernel(bandwidth=mon4)",
         ),
         ("class_only -> platt -> isotonic", "class_only -> platt -> isotonic"),
-        ("auto(mode=blend)", "auto(mode=blend)"),
+        ("auto(sees=score)", "auto(sees=score)"),
         ("auto -> isotonic", "auto -> isotonic"),
-        ("trees(monotone=false)", "trees(monotone=False)"),
+        ("trees(trees=50)", "trees(trees=50.0)"),
     ],
 )
 def test_a_specification_has_one_form_that_reads_as_itself(written: str, canonical: str) -> None:
@@ -70,9 +70,9 @@ def test_every_method_of_the_registry_can_be_named() -> None:
             "config.yaml, line 7: 'isotonc' is not a method. Did you mean 'isotonic'?",
         ),
         (
-            "auto(mode=best)",
-            "config.yaml, line 7, column 'auto.mode': 'best' is not allowed. "
-            "Give choose or blend.",
+            "auto(sees=best)",
+            "config.yaml, line 7, column 'auto.sees': 'best' is not allowed. "
+            "Give vector or score.",
         ),
         (
             "logistic(strength=0)",

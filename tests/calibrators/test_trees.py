@@ -1,4 +1,4 @@
-"""Trees read from arrays are scikit-learn's; their intervals and recalibration."""
+"""Trees read from arrays are scikit-learn's; pooled trees and how far they may be off."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeRegressor
 
-from credence.calibrators.forest import Forest, Growth, bin_edges, forest_of, grow, to_codes
+from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.protocol import FitOptions
-from credence.calibrators.score_logs import tree_features
-from credence.calibrators.trees import LOOSE_TREES, METHOD, Trees, halves, recalibrate
+from credence.calibrators.spread import ClassSpread, Spread, halves, steps_of
+from credence.calibrators.trees import BOOSTED, RANDOMISED, RandomisedTrees, Trees
 from credence.predictions import label
 from credence.problems import InputError
 from credence.records import from_record, to_record
 
 QUICK = FitOptions(n_draws=0)
+GROWTH = Growth(n_trees=20, n_leaves=8, learning_rate=0.2)
+FEW = replace(GROWTH, n_trees=2, is_random=False)
 
 
 def drawn(n: int = 500, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -30,163 +32,180 @@ def drawn(n: int = 500, missing: float = 0.0) -> tuple[np.ndarray, np.ndarray, n
     return features, is_correct, rng.choice([0.5, 1.0, 2.0], n)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_arrays_answer_as_scikit_learn_does(missing: float) -> None:
-    features, is_correct, weight = drawn(missing=missing)
-    model = HistGradientBoostingClassifier(max_iter=30, early_stopping=False, random_state=0)
-    model.fit(features, is_correct, sample_weight=weight)
-    fresh = drawn(n=300, missing=missing)[0] * 1.3
-    fresh[:5] = np.nan
-    mine = 1 / (1 + np.exp(-forest_of(model).log_odds(fresh)))
-    np.testing.assert_allclose(mine, model.predict_proba(fresh)[:, 1], rtol=0, atol=1e-12)
-
-
-def test_splitting_bins_is_splitting_values() -> None:
+@pytest.mark.parametrize("is_random", [True, False])
+def test_arrays_answer_as_scikit_learn_does(is_random: bool) -> None:
     features, is_correct, weight = drawn()
-    growth = Growth(n_trees=20)
-    forest = grow(features, is_correct, weight, np.zeros(4, dtype=np.int64), growth)
-    edges = [bin_edges(column) for column in features.T]
-    codes = np.column_stack(
-        [to_codes(column, edge) for column, edge in zip(features.T, edges, strict=True)]
-    )
-    model = HistGradientBoostingClassifier(
-        max_iter=20,
-        learning_rate=growth.learning_rate,
-        max_leaf_nodes=growth.n_leaves,
-        max_depth=growth.depth,
+    growth = Growth(1, 30, least_rows=5, ridge=0.0, is_random=is_random)
+    mine = average(features, is_correct, weight, growth)
+    model = DecisionTreeRegressor(
+        splitter="random" if is_random else "best",
+        max_leaf_nodes=30,
         min_samples_leaf=5,
-        l2_regularization=growth.ridge,
-        early_stopping=False,
-    ).fit(codes, is_correct, sample_weight=weight)
-    mine = 1 / (1 + np.exp(-forest.log_odds(features)))
-    np.testing.assert_allclose(mine, model.predict_proba(codes)[:, 1], rtol=0, atol=1e-12)
+        max_features=1.0,
+        random_state=0,
+    ).fit(features.astype(np.float32), is_correct.astype(float), sample_weight=weight)
+    fresh = drawn(n=300)[0] * 1.3
+    np.testing.assert_allclose(mine.total(fresh), model.predict(fresh), rtol=0, atol=1e-7)
+
+
+def test_one_boosted_step_is_newton_s() -> None:
+    features, is_correct, weight = drawn()
+    forest = boost(features, is_correct, weight, replace(GROWTH, n_trees=1, ridge=2.0))
+    share = (weight[is_correct].sum() + 0.5) / (weight.sum() + 1.0)
+    (leaf,) = forest.leaves(features)
+    expected = np.empty(len(leaf))
+    for node in set(leaf.tolist()):
+        here = leaf == node
+        above = (weight * (is_correct - share))[here].sum()
+        below = weight[here].sum() * share * (1 - share) + 2.0
+        expected[here] = np.log(share / (1 - share)) + 0.2 * above / below
+    np.testing.assert_allclose(forest.total(features), expected, rtol=0, atol=1e-6)
 
 
 def test_a_forest_grown_on_begins_as_it_was() -> None:
     features, is_correct, weight = drawn()
-    free = np.zeros(4, dtype=np.int64)
-    few = grow(features, is_correct, weight, free, Growth(n_trees=3))
-    many = grow(features, is_correct, weight, free, Growth(n_trees=9)).staged(features)
+    few = boost(features, is_correct, weight, replace(GROWTH, n_trees=3))
+    many = boost(features, is_correct, weight, replace(GROWTH, n_trees=9)).staged(features)
     assert many.shape == (len(features), 10)
-    np.testing.assert_array_equal(many[:, 3], few.log_odds(features))
+    np.testing.assert_allclose(many[:, 3], few.total(features), rtol=0, atol=1e-12)
 
 
-def test_the_interval_holds_what_the_forest_grown_on_says(worlds) -> None:
-    world = worlds.draw(seed=2)
-    calibration = METHOD.build(Trees(trees=1, bags=2), FitOptions(n_draws=1)).fit(world)
-    confidence = calibration.confidence(world.predictions)
-    features = tree_features(world.predictions, uses_networks=calibration.model.uses_networks)
-    for class_, name in enumerate(world.predictions.class_names):
-        own = world.predictions.predicted_class == class_
-        fitted = calibration.model.classes[name]
-        assert len(fitted.forest.root) == 1 and len(fitted.loose.root) == LOOSE_TREES
-        grown_on = 1 / (1 + np.exp(-fitted.loose.log_odds(features[own])))
-        assert (confidence.lower[own] <= grown_on).all()
-        assert (grown_on <= confidence.upper[own]).all()
+def test_each_tree_sees_whole_clusters_drawn_by_their_names() -> None:
+    features, is_correct, weight = drawn()
+    cluster = np.array([f"f{row // 2}" for row in range(500)], dtype=object)
+    growth = replace(GROWTH, part_of_clusters=0.5)
+    forest = boost(features, is_correct, weight, growth, cluster)
+    other = boost(features, is_correct, weight, growth, np.char.add(cluster.astype(str), "x"))
+    assert not np.array_equal(forest.total(features), other.total(features))
+
+
+def test_a_feature_that_a_row_lacks_is_the_typical_one() -> None:
+    features, is_correct, weight = drawn(missing=0.1)
+    forest = boost(features, is_correct, weight, GROWTH)
+    rows = features.copy()
+    rows[:, 2] = np.nan
+    filled = rows.copy()
+    filled[:, 2] = np.nanmedian(features[:, 2])
+    np.testing.assert_array_equal(forest.total(rows), forest.total(filled))
 
 
 def test_a_forest_comes_back_from_json_bit_for_bit() -> None:
     features, is_correct, weight = drawn(missing=0.1)
-    forest = grow(features, is_correct, weight, np.zeros(4, dtype=np.int64), Growth(n_trees=5))
+    forest = boost(features, is_correct, weight, GROWTH)
     again = from_record(Forest, json.loads(json.dumps(to_record(forest))))
-    np.testing.assert_array_equal(again.log_odds(features), forest.log_odds(features))
+    np.testing.assert_array_equal(again.total(features), forest.total(features))
     assert to_record(again) == to_record(forest)
-
-
-def test_a_rising_feature_never_lowers_the_log_odds() -> None:
-    features, is_correct, weight = drawn()
-    rising = np.array([1, 0, 0, 0])
-    forest = grow(features, is_correct, weight, rising, Growth())
-    line = np.tile(features[:1], (200, 1))
-    line[:, 0] = np.linspace(-3, 3, 200)
-    steps = np.diff(forest.log_odds(line))
-    assert (steps >= -1e-12).all() and steps.max() > 0
 
 
 def test_one_sided_rows_grow_no_tree() -> None:
     features, _, _ = drawn(8)
-    none = np.zeros(4, dtype=np.int64)
-    forest = grow(features, np.ones(8, dtype=bool), np.ones(8), none, Growth())
+    forest = boost(features, np.ones(8, dtype=bool), np.ones(8), GROWTH)
     # Jeffreys: (8 + ½) right to ½ wrong.
-    np.testing.assert_allclose(forest.log_odds(features), np.log(17.0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(forest.total(features), np.log(17.0), rtol=0, atol=1e-12)
 
 
-def test_ten_proteins_are_enough_to_fit(worlds) -> None:
+@pytest.mark.parametrize("method", [BOOSTED, RANDOMISED], ids=lambda method: method.name)
+def test_eleven_proteins_are_enough_to_fit(worlds, method) -> None:
     world = worlds.draw(seed=2)
     rows = np.flatnonzero(world.predictions.predicted_class == 0)
     right, wrong = rows[world.is_correct[rows]][:7], rows[~world.is_correct[rows]][:4]
     few = world.take(np.concatenate([right, wrong]))
     few = label(few.predictions, few.true_class, np.ones(11), few.cluster)
-    confidence = METHOD.build(Trees(), FitOptions(n_draws=1)).fit(few).confidence(few.predictions)
+    fitted = method.build(method.settings(), FitOptions(n_draws=1)).fit(few)
+    confidence = fitted.confidence(few.predictions)
     assert np.isfinite(confidence.value).all()
     assert (confidence.upper - confidence.lower > 0.1).all()
 
 
-def test_log_odds_that_say_the_wrong_thing_say_nothing(worlds) -> None:
+def test_the_number_of_trees_is_the_best_on_clusters_held_out(worlds) -> None:
     world = worlds.draw(seed=2)
-    raw = np.where(world.is_correct, -2.0, 2.0)
-    line, _ = recalibrate(raw, world, np.arange(world.n_samples))
-    assert line[1] == 0.0
-    share = np.average(world.is_correct, weights=world.weight)
-    np.testing.assert_allclose(1 / (1 + np.exp(-line[0])), share, rtol=0, atol=5e-3)
-
-
-def test_log_odds_twice_too_sure_are_halved() -> None:
+    # Outcomes by chance: nothing can be learnt, so few trees are best.
     rng = np.random.default_rng(0)
-    truth = rng.normal(size=20_000)
-    is_correct = rng.random(20_000) < 1 / (1 + np.exp(-truth))
+    other = (world.predictions.predicted_class + 1) % 4
+    chance = np.where(rng.random(400) < 0.5, world.predictions.predicted_class, other)
+    assert Trees().tuned(replace(world, true_class=chance)).trees < Trees().tuned(world).trees
+    assert Trees(trees=7).tuned(world).trees == 7
 
-    class Rows:
-        weight = np.ones(20_000)
 
-    Rows.is_correct = is_correct
-    line, _ = recalibrate(2 * truth, Rows(), np.arange(20_000))  # type: ignore[arg-type]
-    # Standard error of the slope: about 1/(2 √(20000 · 0.2)) = 0.008.
-    np.testing.assert_allclose(line, [0.0, 0.5], rtol=0, atol=0.05)
+@pytest.mark.parametrize("settings", [Trees(trees=5), RandomisedTrees(trees=5)])
+def test_rows_in_another_order_grow_the_same_trees(worlds, settings) -> None:
+    world = worlds.draw(seed=3)
+    active = np.ones(4, dtype=bool)
+    rows = np.random.default_rng(0).permutation(world.n_samples)
+    first = settings.fit_model(world, active, QUICK)
+    second = settings.fit_model(world.take(rows), active, QUICK)
+    assert to_record(first.forest) == to_record(second.forest)
 
 
 def test_halves_of_the_clusters_complement_each_other() -> None:
     keys = np.arange(1, 201, dtype=np.uint64)
     np.testing.assert_array_equal(halves(keys, 0), ~halves(keys, 1))
-    assert (halves(keys, 0) != halves(keys, 2)).any()
-    assert 70 < halves(keys, 0).sum() < 130
+    assert 80 < halves(keys, 0).sum() < 120
+    assert not np.array_equal(halves(keys, 0), halves(keys, 2))
 
 
-def test_the_ensembles_spread_is_used_where_it_tells(worlds) -> None:
-    """All scores alike, the networks agree where the prediction is right."""
-    world = worlds.draw(seed=8)
-    n = world.n_samples
-    spread = np.where(world.is_correct, 0.0, 0.2)
-    networks = np.repeat(world.predictions.scores[:, None, :] / 10.0, 2, axis=1)
-    networks[:, 0] += spread[:, None]
-    networks[:, 1] -= spread[:, None]
-    seen = replace(world, predictions=replace(world.predictions, network_scores=networks))
-    value = METHOD.build(Trees(), QUICK).fit(seen).confidence(seen.predictions).value
-    assert value[world.is_correct].min() > value[~world.is_correct].max()
-    # A table without networks is answered by the side that most proteins took.
-    blind = METHOD.build(Trees(), QUICK).fit(seen).confidence(world.predictions).value
-    assert np.isfinite(blind).all() and len(blind) == n
+def test_what_is_stated_too_high_is_a_misfit_and_chance_is_not(worlds) -> None:
+    world = worlds.draw(seed=4, n_samples=4000, n_clusters=4000)
+    gaps = np.zeros((2, world.n_samples))
+    share = np.full(world.n_samples, np.average(world.is_correct, weights=world.weight))
+    _, error, by_chance, families = steps_of(world, share, gaps)
+    _, _, surplus, _ = steps_of(world, share + 0.1, gaps)
+    assert (error == 0).all() and (families > 15).all()
+    # A gap of 0.1 at 0.74: 0.01 / (0.74 · 0.26) = 0.052.
+    assert abs(by_chance.mean()) < 0.005 < 0.04 < surplus.mean() < 0.07
+
+
+def test_the_error_is_that_of_the_gaps_between_halves(worlds) -> None:
+    world = worlds.draw(seed=4)
+    share = np.full(world.n_samples, 0.5)
+    at, error, _, families = steps_of(world, share, np.full((4, world.n_samples), 0.1))
+    # 0.1² / 1.25, in units of ½ · ½ + ½ / families.
+    expected = np.sqrt(0.01 / 1.25 / (0.25 + 0.5 / families))
+    np.testing.assert_allclose(error, expected, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(at, 0.5, rtol=0, atol=1e-12)
+
+
+def test_an_interval_is_the_error_and_the_misfit_together() -> None:
+    one = ClassSpread(np.array([0.5]), np.array([0.06]), 0.08, np.array([1e9]))
+    spread = Spread(0.95, {"a": one})
+    lower, upper = spread.interval(np.array([0.5, 0.5]), np.array([0, 1]), ("a", "b"))
+    # Student's t of seven degrees of freedom at 0.975, times √(0.06² + 0.08²) · ½.
+    np.testing.assert_allclose([lower[0], upper[0]], 0.5 + np.array([-1, 1]) * 2.364624 * 0.05)
+    assert np.isnan([lower[1], upper[1]]).all()
 
 
 @pytest.mark.parametrize(
-    ("name", "change"),
+    ("name", "change", "message"),
     [
-        ("root", lambda values: [values[-1] + 10**6]),
-        ("left", lambda values: [-1, *values[1:]]),
-        ("right", lambda values: [*values[:-1], len(values)]),
-        ("feature", lambda values: [*values[:-1], -1]),
-        ("value", lambda values: [*values[:-1], float("nan")]),
-        ("missing_left", lambda values: values[:-1]),
-        ("base", lambda value: float("inf")),
-        ("depth", lambda value: 10**9),
+        ("root", lambda packed: [], "it is damaged"),
+        ("base", lambda value: None, "a value is not a number"),
     ],
 )
-def test_trees_that_lead_nowhere_are_refused_before_a_row_goes_there(
-    name: str, change: Callable[[Any], Any]
-) -> None:
+def test_damaged_trees_are_refused(name: str, change: Callable[[Any], Any], message: str) -> None:
     features = np.arange(40.0)[:, None]
-    grown = grow(features, features[:, 0] > 20, np.ones(40), np.zeros(1, dtype=int), Growth(2))
+    grown = boost(features, features[:, 0] > 20, np.ones(40), FEW)
     record = to_record(grown)
     from_record(Forest, record)
-    with pytest.raises(InputError, match=r"its|out of|not a number"):
+    with pytest.raises(InputError, match=message):
         from_record(Forest, record | {name: change(record[name])})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"child": lambda child: child * 0 + 99}, "child leads out"),
+        ({"child": np.zeros_like}, "child leads out of its .* nodes, or back"),
+        ({"root": lambda root: root + 99}, "root leads out"),
+        ({"feature": lambda feature: feature + 3}, "looks at a feature that there is not"),
+        ({"value": lambda value: value[:-1]}, "do not all have a feature"),
+        ({"value": lambda value: value * np.nan}, "a value is not a number"),
+        ({"threshold": lambda threshold: np.zeros_like(threshold)}, "a threshold is missing"),
+    ],
+)
+def test_trees_that_lead_nowhere_are_refused(changes: dict[str, Any], message: str) -> None:
+    features = np.arange(40.0)[:, None]
+    grown = boost(features, features[:, 0] > 20, np.ones(40), FEW)
+    grown.refuse_damage()
+    parts = {name: change(getattr(grown, name)) for name, change in changes.items()}
+    with pytest.raises(ValueError, match=message):
+        replace(grown, **parts).refuse_damage()

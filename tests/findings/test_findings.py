@@ -64,12 +64,12 @@ def test_a_float_comes_back_bit_for_bit(number: float) -> None:
 
 
 def test_findings_of_a_newer_schema_are_refused_by_name() -> None:
-    record = to_record(findings()) | {"schema": "credence/findings/3"}
+    record = to_record(findings()) | {"schema": "credence/findings/4"}
     with pytest.raises(InputError) as refusal:
         from_record(Findings, record, "results/demo/findings.json", AGAIN)
     assert str(refusal.value) == (
-        "results/demo/findings.json, column 'schema': 'credence/findings/3' is not "
-        f"'credence/findings/2', the only one that credence {__version__} reads. {AGAIN}"
+        "results/demo/findings.json, column 'schema': 'credence/findings/4' is not "
+        f"'credence/findings/3', the only one that credence {__version__} reads. {AGAIN}"
     )
 
 

@@ -476,7 +476,7 @@ def annotate(
 @with_settings("evaluate")
 def evaluate(
     table: Any,
-    methods: Any = "kernel",
+    methods: Any = "auto",
     *,
     groups: Any = None,
     clusters: Any = None,
@@ -631,7 +631,7 @@ def _proteins(table: ScoreTable, proteins: Any, match: str) -> Proteins:
 def shift(
     table: Any,
     known: Any,
-    calibration: FittedCalibration | str = "kernel",
+    calibration: FittedCalibration | str = "auto",
     *,
     groups: Any = None,
     clusters: Any = None,

@@ -7,9 +7,10 @@ name no clock, host or path: the same inputs give the same records.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-SCHEMA = "credence/findings/2"
+SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
 
 Numbers = tuple[float, ...]
@@ -239,42 +240,35 @@ class Results:
 
 
 @dataclass(frozen=True)
-class ChoiceTrial:
-    """How one candidate did on families it had not seen."""
+class StackMember:
+    """One member of a stack."""
 
-    method: str  # The candidate
-    held_out_nll: float  # Its mean negative log-likelihood
-    difference: float  # The same less the best candidate's, pair by pair, and how sure that is
-    standard_error: float
-
-
-@dataclass(frozen=True)
-class ClassChoice:
-    """What was chosen for one class."""
-
-    class_name: str  # The predicted class
-    chosen: tuple[str, ...]  # The method, or all that are blended; then those as good as the best
-    rivals: tuple[str, ...]
-    n: int  # Proteins and families that judged
-    n_clusters: int
-    trials: tuple[ChoiceTrial, ...]  # All candidates, from simple to complex
+    method: str
+    held_out_nll: float  # Its mean negative log-likelihood on families it had not seen
+    weight: float  # Over all classes
+    by_class: Numbers  # The same for each predicted class, in order
 
 
 @dataclass(frozen=True)
 class SkippedCandidate:
-    """A candidate that the data do not allow."""
+    """A member that the data do not allow."""
 
     method: str  # Which, and why
     reason: str
 
 
 @dataclass(frozen=True)
-class MethodChoices:
-    """The choices of one fitted `auto`."""
+class StackFinding:
+    """What one fitted `auto` rests on."""
 
     method: str  # Its specification
-    classes: tuple[ClassChoice, ...]  # One per class
-    skipped: tuple[SkippedCandidate, ...] = ()  # Candidates that the data do not allow
+    n: int  # Proteins and families that judged
+    n_clusters: int
+    held_out_nll: float  # Of the stack itself
+    members: tuple[StackMember, ...]  # All that were tried, from simple to complex
+    # Weights over all classes where predicted class and top score alone are known.
+    score_only: Mapping[str, float]
+    skipped: tuple[SkippedCandidate, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -1024,7 +1018,7 @@ class Findings:
     results: Results  # What the evaluation gave
     use_sets: tuple[UseSet, ...] = ()  # Sets that were annotated
     notices: tuple[Notice, ...] = ()  # Of other stages (proteins set aside, for example)
-    choices: tuple[MethodChoices, ...] = ()  # Of each `auto` that was fitted
+    stacks: tuple[StackFinding, ...] = ()  # Of each `auto` that was fitted
     split: SplitFinding | None = None  # How proteins were split, and what its audit found
     shifts: tuple[ShiftFinding, ...] = ()  # The composition of each use-set, and what it changes
     what_if: WhatIf | None = None  # What every class's curve would be at any composition

@@ -41,7 +41,7 @@ MOST_NESTED = 50  # a record of credence has fewer levels than twenty
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, which no file can hold
 DIGEST = "sha256"  # the key of a record's own digest
 CHANGED = "its digest does not fit its content: the file was changed after it was written."
-PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "uint64": "<u8", "bool": "|b1"}
+PACKED_KINDS = {"float32": "<f4", "int32": "<i4", "uint8": "|u1", "uint64": "<u8", "bool": "|b1"}
 # What a list may hold (kinds of numpy's types) to become an array; O: null among numbers.
 LISTED_KINDS = {"f": "fiuO", "i": "iu", "b": "biu", "O": "UO"}
 

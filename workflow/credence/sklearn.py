@@ -93,7 +93,7 @@ class CredenceCalibrator(_ConfidentClassifier):
 
     def __init__(
         self,
-        method: str = "kernel",
+        method: str = "auto",
         *,
         scale: float = 1.0,
         resolution: float = 0.0,
@@ -201,7 +201,7 @@ class TopLabelCalibrator(_ConfidentClassifier):
         self,
         estimator: Any = None,
         *,
-        method: str = "kernel",
+        method: str = "auto",
         cv: int | str = 5,
         resolution: float = 0.0,
         min_positives: float = 10.0,

@@ -464,7 +464,7 @@ PART_MB = 1000.0
 # Of a smaller calibration set, ten fits of the slowest method take no longer
 # than it takes to start a job: 1 MB are 15,000 proteins of eleven classes.
 JUDGED_ALONE_MB = 1.0
-SLOW = ("auto", "logistic", "matrix", "trees")  # seconds a fit at 46,801 proteins: 0.4 to 5
+SLOW = ("auto", "logistic", "matrix", "trees")  # seconds a fit at 46,801 proteins: 0.4 to 60
 # One alone is nearly all of the work, in whichever job: 1.06 times as fast (docs/operations.md).
 FEWEST_ALONE = 2
 

@@ -1,7 +1,6 @@
 """All calibration methods, from simple to complex. One line each.
 
-The order matters: `auto`, the last, prefers the earlier of two methods that do
-equally well. Command line, configuration check, tests and report all read this list.
+Command line, configuration check, tests and report all read this list.
 """
 
 from __future__ import annotations
@@ -44,13 +43,11 @@ SINGLE: tuple[Method, ...] = (
     kernel.METHOD,
     logistic.METHOD,
     matrix.METHOD,
-    trees.METHOD,
+    trees.BOOSTED,
+    trees.RANDOMISED,
 )
 
-# MACEst has no interval and asks for more than scores, so `auto` does not choose it; nor does
-# it choose what learns nothing, which would answer in classes that calibration hardly saw.
-LEARNT = tuple(method for method in SINGLE if method.is_learnt)
-METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(LEARNT))
+METHODS: tuple[Method, ...] = (*SINGLE, macest.METHOD, auto.method_over(SINGLE))
 
 BY_NAME: dict[str, Method] = {method.name: method for method in METHODS}
 
@@ -63,15 +60,9 @@ def read_calibration(record: Mapping[str, Any]) -> Calibration:
     return BY_NAME[record["method"]].read(record)
 
 
-def needs_of(record: Mapping[str, Any], class_name: str | None = None) -> Need:
+def needs_of(record: Mapping[str, Any]) -> Need:
     """Return what a calibration has to be given, its members' needs included."""
     if record["method"] == COMPOSITION:
-        return needs_of(record["first"], class_name)
-    members = record.get("members", {})
-    named = set(members)
-    if class_name is not None:
-        for choice in record.get("choices", []):
-            if choice["class_name"] == class_name:
-                named = {*choice["chosen"], *choice["interval"]}
-    needs = [needs_of(members[name], class_name) for name in members if name in named]
+        return needs_of(record["first"])
+    needs = [needs_of(member) for member in record.get("members", {}).values()]
     return max([BY_NAME[record["method"]].needs, *needs], key=list(Need).index)

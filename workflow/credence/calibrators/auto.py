@@ -1,231 +1,328 @@
-"""Choose a method for each class by what it says of clusters it never saw."""
+"""The stack: a weighted mean of methods, weighted by what clusters held out say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, out_of_fold
+from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class
+from credence.calibrators.intervals import open_interval
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
+from credence.calibrators.score_logs import predicted_rank
+from credence.calibrators.spread import Spread, answers_of_halves, spread_of
 from credence.confidence import Confidence, Note, unknown
-from credence.findings import ChoiceTrial
-from credence.predictions import Booleans, Floats, Labelled, Predictions, Strings
+from credence.draws import encode_clusters
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
 from credence.records import from_record
 from credence.settings import setting
 
-# Whose interval stands in for a choice's own, by whether the choice sees the vector:
-# the most flexible quick method that looks at the same. A simple method that won
-# because data are few claims an interval of its own form, which is too narrow.
-SCORE_REFERENCE, VECTOR_REFERENCE = "kernel", "logistic"
-SURE = 1e-15  # METHODS section 3: probabilities are clipped here in the NLL
+# Few and different in kind (METHODS section 9).
+MEMBERS = ("class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees")
+CLIP = 1e-4  # METHODS section 9: no member may be surer when they are mixed
+PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
+LEAST_WEIGHT = 1e-3  # a member with less everywhere is left out
+MOST_ROUNDS, SETTLED = 1000, 1e-7  # of the weights' rounds: when to stop
+# What a member may say of a class or of a score that holds for the stack as well.
+SHARED_NOTES = (
+    Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.SCARCE | Note.ONE_SIDED | Note.UNSEEN_CLASS
+)
+
+
+@runtime_checkable
+class Tunable(Protocol):
+    """Settings that try something out before a fit."""
+
+    def tuned(self, labelled: Labelled) -> Any:
+        """Return the settings with what was tried fixed."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """Members and their weights."""
+
+    members: tuple[str, ...]  # Names, from simple to complex
+    pooled: Floats  # Their weights over all classes
+    by_class: Mapping[str, Floats]  # The same by predicted class, pulled towards the pooled ones
+    spread: Spread | None  # The interval; None where none was asked for
+
+    def answer(self, values: Floats, predictions: Predictions) -> Floats:
+        """Return the weighted mean of what the members state, one column each."""
+        names = sorted(predictions.class_names)
+        weight = np.array([self.by_class.get(name, self.pooled) for name in names])
+        return mixed(values, weight[predicted_rank(predictions)])
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What was chosen for one class, and against what."""
+class Judged:
+    """How one member did on clusters that it had not seen."""
 
-    class_name: str  # The predicted class
-    # The method, or all that are blended; empty for a class never predicted.
-    chosen: tuple[str, ...]
-    # Candidates within one standard error of the best: the data cannot tell them apart.
-    rivals: tuple[str, ...]
-    # Methods whose intervals together, stretched to the value, are the interval.
-    interval: tuple[str, ...]
-    n: int  # Proteins and clusters that judged
-    n_clusters: int
-    trials: tuple[ChoiceTrial, ...]  # All candidates, from simple to complex
-
-
-def loss(confidence: Confidence, labelled: Labelled) -> Floats:
-    """Return the negative log-likelihood of each outcome; NaN without a value."""
-    p = np.clip(confidence.value, SURE, 1.0 - SURE)
-    return -np.where(labelled.is_correct, np.log(p), np.log1p(-p))
-
-
-def choose(
-    class_name: str, losses: Mapping[str, Floats], labelled: Labelled, class_: int, mode: str
-) -> Choice:
-    """Return the method of one class."""
-    is_here: Booleans = np.equal(labelled.predictions.predicted_class, class_)
-    if not is_here.any():
-        return Choice(class_name, (), (), (), 0, 0, ())
-    for values in losses.values():
-        is_here = is_here & ~np.isnan(values)
-    weight, cluster = labelled.weight[is_here], labelled.cluster[is_here]
-    n_clusters = len(np.unique(cluster.astype(str)))
-    if n_clusters < 2:  # nothing to judge by
-        simplest = next(iter(losses))
-        n = int(is_here.sum())
-        return Choice(class_name, (simplest,), (simplest,), (), n, n_clusters, ())
-    means = {
-        name: float(np.average(values[is_here], weights=weight)) for name, values in losses.items()
-    }
-    best = min(means, key=means.__getitem__)
-    trials = []
-    for name, values in losses.items():
-        difference, error = paired(values[is_here] - losses[best][is_here], weight, cluster)
-        trials.append(ChoiceTrial(name, means[name], difference, error))
-    rivals = tuple(trial.method for trial in trials if trial.difference <= trial.standard_error)
-    chosen = rivals if mode == "blend" else rivals[:1]
-    return Choice(class_name, chosen, rivals, (), int(is_here.sum()), n_clusters, tuple(trials))
-
-
-def paired(difference: Floats, weight: Floats, cluster: Strings) -> tuple[float, float]:
-    """Return the weighted mean difference and its cluster-robust standard error.
-
-    Three proteins, two of them relatives: the mean is 1, the clusters' sums of
-    what is left are 1 + 1 and −2, and √((2² + 2²) · 2/(2 − 1)) / 3 = 4/3.
-
-    >>> cluster = np.array(["a", "a", "b"], dtype=object)
-    >>> mean, error = paired(np.array([2.0, 2.0, -1.0]), np.ones(3), cluster)
-    >>> mean, round(error, 6)
-    (1.0, 1.333333)
-    """
-    mean = float(np.average(difference, weights=weight))
-    _, codes = np.unique(cluster.astype(str), return_inverse=True)
-    # Summed in sorted order, so that the order of rows cannot turn a near tie.
-    order = np.lexsort((weight, difference, codes))
-    parts = np.bincount(codes[order], weights=(weight * (difference - mean))[order])
-    n_clusters = len(parts)
-    spread = float((parts**2).sum()) * n_clusters / (n_clusters - 1)
-    return mean, float(np.sqrt(spread) / weight.sum())
-
-
-def interval_of(
-    chosen: tuple[str, ...], rivals: tuple[str, ...], usable: Sequence[Method]
-) -> tuple[str, ...]:
-    """Return the methods whose intervals make up that of a choice."""
-    sees_vector = {method.name for method in usable if method.needs is Need.VECTOR}
-    names = [method.name for method in usable]
-    if sees_vector.isdisjoint(chosen):
-        if SCORE_REFERENCE in names:
-            return (SCORE_REFERENCE,)
-        return tuple(name for name in rivals if name not in sees_vector)
-    kept = sees_vector.intersection({*chosen, *rivals, VECTOR_REFERENCE}) | set(chosen)
-    return tuple(name for name in names if name in kept)
-
-
-# Methods that estimate the confidence at a score (the cumulative ones do not),
-# differ in kind and are quick to fit.
-SHORT_LIST = ("class_only", "isotonic", "beta", "kernel", "tswa", "logistic")
+    method: str  # Its name
+    held_out_nll: float  # Mean negative log-likelihood, weighted
 
 
 @dataclass(frozen=True, eq=False)
 class AutoCalibration:
-    """Calibrations of the methods chosen, and why they were."""
+    """The members and their weights."""
 
     method: str = field(default="auto", init=False)  # Tells the registry what reads its record
     class_names: tuple[str, ...]  # Classes in order
-    choices: tuple[Choice, ...]  # One per class
-    skipped: Mapping[str, str]  # Candidates that the data do not allow, with the reason
-    members: Mapping[str, Calibration]  # By method, all that some class's answer or interval needs
+    skipped: Mapping[str, str]  # Members that the data do not allow, with the reason
+    judged: tuple[Judged, ...]  # All members, and last the stack itself
+    n: int  # Proteins and clusters that judged
+    n_clusters: int
+    full: Mix  # Of all members
+    score_only: Mix | None  # Of those that see class and top score; None where `full` is that
+    members: Mapping[str, Calibration]  # By name, all that a mix needs
 
     def confidence(self, predictions: Predictions) -> Confidence:
-        """Return the confidence of each prediction."""
+        """Return the confidence of each prediction; without vectors that of the score alone."""
+        has_vector = predictions.scores is not None and predictions.is_distribution
+        mix = self.full if self.score_only is None or has_vector else self.score_only
+        stated = {name: self.members[name].confidence(predictions) for name in mix.members}
+        first = next(iter(self.members.values())).confidence(predictions)  # the class's share
         answer = unknown(predictions.n_samples, Note.UNSEEN_CLASS)
-        for class_, choice in enumerate(self.choices):
-            rows = np.flatnonzero(predictions.predicted_class == class_)
-            if not choice.chosen or len(rows) == 0:
-                continue
-            part = predictions.take(rows)
-            chosen = [self.members[name].confidence(part) for name in choice.chosen]
-            answer.value[rows] = np.mean([one.value for one in chosen], axis=0)
-            answer.support[rows] = chosen[0].support
-            answer.note[rows] = np.bitwise_or.reduce([one.note for one in chosen])
-            if choice.interval:
-                stated = [self.members[name].confidence(part) for name in choice.interval]
-                lower = np.min([one.lower for one in stated], axis=0)
-                upper = np.max([one.upper for one in stated], axis=0)
-                answer.lower[rows] = np.minimum(lower, answer.value[rows])
-                answer.upper[rows] = np.maximum(upper, answer.value[rows])
+        values = np.column_stack([one.value for one in stated.values()])
+        answer.value[:] = mix.answer(values, predictions)
+        answer.support[:] = first.support
+        shared = np.bitwise_or.reduce([one.note for one in stated.values()])
+        answer.note[:] = shared & int(SHARED_NOTES)
+        if mix.spread is not None:
+            names = tuple(sorted(predictions.class_names))
+            lower, upper = mix.spread.interval(answer.value, predicted_rank(predictions), names)
+            opened = open_interval(lower, upper, answer.value, answer.support)
+            # A class that is too scarce to judge has the interval of its share.
+            is_share = np.isnan(lower) | (answer.note & int(Note.SCARCE | Note.ONE_SIDED) > 0)
+            answer.lower[:] = np.where(is_share, np.minimum(first.lower, answer.value), opened[0])
+            answer.upper[:] = np.where(is_share, np.maximum(first.upper, answer.value), opened[1])
         return answer
+
+
+def mixed(values: Floats, weight: Floats) -> Floats:
+    """Return the weighted mean of each row; a member without an answer counts for nothing."""
+    is_there = ~np.isnan(values)
+    total = np.where(is_there, weight, 0.0).sum(axis=1)
+    sums = np.where(is_there, np.clip(values, CLIP, 1.0 - CLIP) * weight, 0.0).sum(axis=1)
+    return np.asarray(np.divide(sums, total, out=np.full(len(values), np.nan), where=total > 0))
+
+
+def best_weights(
+    chance: Floats, mass: Floats, start: Floats, prior: Floats | None = None
+) -> Floats:
+    """Return the weights with the largest likelihood, by expectation–maximisation.
+
+    Parameters
+    ----------
+    chance : array, shape (n_samples, n_members)
+        What each member gave to what came true.
+    mass : array, shape (n_samples,)
+        How much each sample counts.
+    start : array, shape (n_members,)
+        Weights to begin with; a member with none never gets any.
+    prior : array, shape (n_members,), optional
+        Weights to be pulled towards, as if by fifty families.
+
+    Notes
+    -----
+    w ← (50 w⁰ + Σ ω r) / (50 + Σ ω), r the members' responsibilities (METHODS
+    section 9). Without a prior the problem is concave, and equal weights reach
+    its maximum.
+    """
+    weight: Floats = start
+    strength = 0.0 if prior is None else PRIOR_FAMILIES
+    pull = 0.0 if prior is None else PRIOR_FAMILIES * prior
+    for _ in range(MOST_ROUNDS):
+        share = chance * weight
+        share /= share.sum(axis=1, keepdims=True)
+        new: Floats = (pull + mass @ share) / (strength + mass.sum())
+        moved, weight = np.abs(new - weight).max(), new
+        if moved < SETTLED:
+            break
+    return weight
+
+
+def distinct(values: Floats) -> Booleans:
+    """Return which members are not the same as an earlier one."""
+    found = np.ones(values.shape[1], dtype=np.bool_)
+    for place in range(values.shape[1]):
+        found[place] = not any(
+            found[earlier] and np.array_equal(values[:, earlier], values[:, place])
+            for earlier in range(place)
+        )
+    return found
+
+
+def mix_of(
+    names: Sequence[str], values: Floats, labelled: Labelled, *, every: bool = False
+) -> Mix:
+    """Return the weights that held-out answers, one column a member, give to the members.
+
+    Members that hardly count are left out, unless `every` one is to stay.
+    """
+    rows = np.flatnonzero(~np.isnan(values).any(axis=1))
+    kept = distinct(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
+    start = np.where(kept, 1.0 / kept.sum(), 0.0)
+    p = np.clip(values[rows], CLIP, 1.0 - CLIP)
+    chance = np.where(labelled.is_correct[rows, None], p, 1.0 - p)
+    weight = labelled.weight[rows]
+    pooled = best_weights(chance, weight, start) if len(rows) else start
+    by_class = {}
+    rank = predicted_rank(labelled.predictions)[rows]
+    code, key = encode_clusters(labelled.cluster[rows])
+    for place, name in enumerate(sorted(labelled.predictions.class_names)):
+        own = np.flatnonzero(rank == place)
+        if len(own):
+            # A family counts once, its proteins by their weights.
+            mass = weight[own]
+            family = np.bincount(code[own], weights=mass, minlength=len(key))
+            mass = mass / family[code[own]]
+            by_class[name] = best_weights(chance[own], mass, start, pooled)
+    used = np.array([pooled, *by_class.values()]).max(axis=0) >= (0.0 if every else LEAST_WEIGHT)
+
+    def thinned(weights: Floats) -> Floats:
+        return np.asarray(weights[used] / weights[used].sum())
+
+    return Mix(
+        tuple(name for name, is_used in zip(names, used, strict=True) if is_used),
+        thinned(pooled),
+        {name: thinned(weights) for name, weights in by_class.items()},
+        None,
+    )
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Settings of the choice between methods.
+    """Settings of the stack.
 
     Notes
     -----
-    Every candidate is fitted on all folds of whole clusters but one and judged
-    by the negative log-likelihood of that one. Per predicted class, the
-    simplest candidate (first in the registry) whose mean loss is within one
-    standard error of the least is chosen; the standard error is that of the
-    paired difference, summed over clusters first. `blend` takes the mean of all
-    candidates within one standard error. When an evaluation cross-fits `auto`
-    itself, the choice is made anew inside each of its folds.
+    Every member is fitted on all folds of whole clusters but one, and answers for
+    that one. The stack is the weighted mean of the members' probabilities, with the
+    weights that make the held-out outcomes likeliest, over all classes; those of a
+    class are pulled towards them with the strength of fifty families. When an
+    evaluation cross-fits `auto`, the weights are found anew inside each of its folds.
 
-    A choice's interval must hold for the choosing as well. It is that of the
-    kernel method, which removes its bias, stretched to the value; where the
-    choice sees the whole vector, the union of those of the logistic regression
-    and of all chosen and rival methods that see it too.
+    A second stack, of the members that see predicted class and top score alone,
+    answers where there is no score vector: for curves and for look-ups.
+
+    The interval adds to the error that halves of the clusters show, members and
+    weights refitted, the misfit of the class
+    (:mod:`credence.calibrators.spread`).
     """
 
-    mode: str = setting(
-        "choose", "One method per class, or the mean of the best.", ("choose", "blend")
-    )
-    candidates: str = setting(
-        "short", "A short list of methods, or all of them.", ("short", "all")
+    sees: str = setting(
+        "vector", "What the stack may look at: all scores, or the top one.", ("vector", "score")
     )
 
 
 @dataclass(frozen=True)
 class AutoCalibrator:
-    """The choice between methods, ready to fit."""
+    """The stack, ready to fit."""
 
-    settings: Auto  # Mode and candidates
+    settings: Auto
     options: FitOptions  # What all methods share
-    methods: tuple[Method, ...]  # All candidates, from simple to complex
+    methods: tuple[Method, ...]  # All that may be members, from simple to complex
 
     def fit(self, labelled: Labelled) -> AutoCalibration:
-        """Return the choice for each class and the calibrations it needs."""
-        wanted = [
-            method
-            for method in self.methods
-            if self.settings.candidates == "all" or method.name in SHORT_LIST
-        ]
-        skipped = {
-            method.name: reason
-            for method in wanted
-            if (reason := lacking(method, labelled.predictions))
-        }
-        usable = [method for method in wanted if method.name not in skipped]
-        fold = folds_by_class(labelled, DEFAULT_FOLDS)
+        """Return the members and their weights."""
+        reasons = {m.name: lacking(m, labelled.predictions, self.settings) for m in self.methods}
+        usable = [method for method in self.methods if not reasons[method.name]]
+        names = tuple(method.name for method in usable)
+        settings = [tuned(method, labelled) for method in usable]
         quick = replace(self.options, n_draws=0)
-        losses = {
-            method.name: loss(out_of_fold(labelled, ready(method, quick), fold), labelled)
-            for method in usable
-        }
-        choices = [
-            choose(name, losses, labelled, class_, self.settings.mode)
-            for class_, name in enumerate(labelled.predictions.class_names)
-        ]
+        ready = [method.build(own, quick) for method, own in zip(usable, settings, strict=True)]
+        held_out = out_of_folds(labelled, ready)
+        full = mix_of(names, held_out, labelled)
+        score_only = None
+        if any(method.needs.is_vector for method in usable):
+            sees_score = tuple(m.name for m in usable if not m.needs.is_vector)
+            score_only = mix_of(sees_score, columns(names, sees_score, held_out), labelled)
+        own = full.answer(columns(names, full.members, held_out), labelled.predictions)
+        judged = (
+            *(Judged(n, mean_loss(of, labelled)) for n, of in zip(names, held_out.T, strict=True)),
+            Judged("auto", mean_loss(own, labelled)),
+        )
         if self.options.n_draws > 0:
-            choices = [
-                replace(choice, interval=interval_of(choice.chosen, choice.rivals, usable))
-                for choice in choices
-            ]
-        used = {name for choice in choices for name in (*choice.chosen, *choice.interval)}
-        members = {
-            method.name: ready(method, self.options).fit(labelled)
-            for method in usable
-            if method.name in used
-        }
-        return AutoCalibration(labelled.predictions.class_names, tuple(choices), skipped, members)
+            of_halves = answers_of_halves(labelled, partial(answers, ready))
+
+            def with_spread(mix: Mix) -> Mix:
+                """Return a mix with its interval, the weights found anew for each pair."""
+                refitted = []
+                for values in of_halves:
+                    part = columns(names, mix.members, values)
+                    anew = mix_of(mix.members, part, labelled, every=True)
+                    refitted.append(anew.answer(part, labelled.predictions))
+                answer = mix.answer(columns(names, mix.members, held_out), labelled.predictions)
+                spread = spread_of(labelled, answer, refitted, self.options.level)
+                return replace(mix, spread=spread)
+
+            full = with_spread(full)
+            score_only = None if score_only is None else with_spread(score_only)
+        used = {names[0], *full.members, *(() if score_only is None else score_only.members)}
+        members = {}
+        for name, method, chosen in zip(names, usable, settings, strict=True):
+            # The class's share, which comes first, has the interval of scarce classes.
+            options = self.options if name == names[0] else quick
+            if name in used:
+                members[name] = method.build(chosen, options).fit(labelled)
+        return AutoCalibration(
+            labelled.predictions.class_names,
+            {name: reason for name, reason in reasons.items() if reason},
+            judged,
+            labelled.n_samples,
+            len(np.unique(labelled.cluster.astype(str))),
+            full,
+            score_only,
+            members,
+        )
 
 
-def ready(method: Method, options: FitOptions) -> Calibrator:
-    """Return the calibrator of a method with its default settings."""
-    return method.build(method.settings(), options)
+def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floats:
+    """Return the columns of some members."""
+    return values[:, [names.index(name) for name in wanted]]
 
 
-def lacking(method: Method, predictions: Predictions) -> str:
-    """Return what a method needs and the predictions do not have, or nothing."""
+def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Floats:
+    """Return what each member, fitted on some proteins, answers for others."""
+    return np.column_stack([one.fit(seen).confidence(unseen.predictions).value for one in ready])
+
+
+def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator]) -> Floats:
+    """Return each member's answers for proteins whose fold it has not seen."""
+    fold: Integers = folds_by_class(labelled, DEFAULT_FOLDS)
+    found = np.full((labelled.n_samples, len(ready)), np.nan)
+    for held_out in range(DEFAULT_FOLDS):
+        is_out = np.equal(fold, held_out)
+        if is_out.any() and not is_out.all():
+            found[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
+    return found
+
+
+def mean_loss(answer: Floats, labelled: Labelled) -> float:
+    """Return the mean negative log-likelihood of answers, NaN where there are none."""
+    is_there = ~np.isnan(answer)
+    if not is_there.any():
+        return float("nan")
+    p = np.clip(answer[is_there], CLIP, 1.0 - CLIP)
+    loss = -np.where(labelled.is_correct[is_there], np.log(p), np.log1p(-p))
+    return float(np.average(loss, weights=labelled.weight[is_there]))
+
+
+def tuned(method: Method, labelled: Labelled) -> Any:
+    """Return a method's default settings, with what has to be tried fixed once for all folds."""
+    settings = method.settings()
+    return settings.tuned(labelled) if isinstance(settings, Tunable) else settings
+
+
+def lacking(method: Method, predictions: Predictions, settings: Auto) -> str:
+    """Return why a method cannot be a member, or nothing."""
     has_vector = predictions.scores is not None and predictions.is_distribution
+    if method.needs is Need.VECTOR and settings.sees == "score":
+        return "sees more than the top score"
     if method.needs is Need.VECTOR and not has_vector:
         return f"needs the {method.needs.value}"
     if method.needs is Need.TOP_SCORE and predictions.top_score is None:
@@ -234,19 +331,20 @@ def lacking(method: Method, predictions: Predictions) -> str:
 
 
 def method_over(methods: tuple[Method, ...]) -> Method:
-    """Return the registry's entry of the choice between these methods."""
+    """Return the registry's entry of the stack of those of these methods that are its members."""
     by_name = {method.name: method for method in methods}
 
     def build(settings: Auto, options: FitOptions) -> Calibrator:
-        return AutoCalibrator(settings, options, methods)
+        members = tuple(method for method in methods if method.name in MEMBERS)
+        return AutoCalibrator(settings, options, members)
 
     def member(record: Mapping[str, Any]) -> Calibration:
         return by_name[record["method"]].read(record)
 
     return Method(
         name="auto",
-        summary="Per class, the simplest method that held-out clusters do not tell from the best.",
-        reference="one-standard-error rule: Breiman et al. 1984; see the decision pages",
+        summary="A weighted mean of methods, the weights found on clusters held out.",
+        reference="stacking: Wolpert 1992, doi 10.1016/S0893-6080(05)80023-1; see the methods",
         settings=Auto,
         needs=Need.CLASS,
         build=build,

@@ -1,189 +1,275 @@
-"""Boosted trees as plain arrays: grown by scikit-learn, stored and read as data."""
+"""Ensembles of trees as plain arrays: grown by scikit-learn, stored and read as data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from scipy import special
 
-from credence.predictions import Booleans, Floats, Integers
+from credence.draws import encode_clusters, uniform
+from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.records import Stored
 
 if TYPE_CHECKING:
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.tree import DecisionTreeRegressor
+
+ROWS_AT_ONCE = 8192  # so that what a tree looks at stays in the processor's cache
+LEAST_CURVATURE = 1e-6  # of the log loss, so that no step is divided by nothing
+PackedIntegers = Annotated[Integers, Stored(packed="int32")]
+PackedFloats = Annotated[Floats, Stored(packed="float32")]
 
 
 @dataclass(frozen=True)
 class Growth:
     """How trees are grown."""
 
-    n_trees: int = 60  # Trees, each grown on what the ones before leave
-    learning_rate: float = 0.2  # Part of each tree's step that is taken
-    n_leaves: int = 8  # Most leaves of a tree
-    depth: int = 4  # Most splits from a tree's root to a leaf
-    least_leaf_share: float = 0.01  # Least part of the rows in a leaf
-    ridge: float = 1.0  # On the values of the leaves
-
-
-LEAST_LEAF_ROWS = 5  # however few rows there are in all
-N_BINS = 64  # of a feature: finer splits tell noise
+    n_trees: int  # Most trees
+    n_leaves: int  # Most leaves of a tree
+    learning_rate: float = 1.0  # Part of each step that boosting takes
+    least_rows: int = 10  # In a leaf
+    ridge: float = 1.0  # On the values of the leaves, in units of one protein
+    part_of_clusters: float = 1.0  # That each tree sees
+    part_of_features: float = 1.0  # That each split chooses from
+    is_random: bool = True  # Whether a split's place is drawn, instead of searched for
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees, node after node, their roots first in each."""
+    """Trees, node after node; what their leaves say is added up."""
 
-    base: float  # Log odds before the first tree
-    root: Integers  # Where each tree begins
-    depth: int  # Most splits from a root to a leaf
-    feature: Integers  # What a node looks at; 0 in a leaf
-    threshold: Annotated[
-        Floats, Stored(null=np.inf)
-    ]  # A row with a value up to this goes left; infinite in a leaf
-    left: Integers  # The next node; a leaf is its own
-    right: Integers
-    missing_left: Integers  # 1 where a row without a value goes left, else 0
-    value: Floats  # What a leaf adds to the log odds; 0 elsewhere
+    base: float  # Before the first tree
+    root: PackedIntegers  # Where each tree begins
+    # What a node looks at; 0 in a leaf.
+    feature: Annotated[Integers, Stored(packed="uint8")]
+    threshold: PackedFloats  # A row with a value up to this goes to `child`; infinite in a leaf
+    child: PackedIntegers  # The next node, others go to the one behind it; a leaf is its own
+    value: PackedFloats  # What a leaf adds; 0 elsewhere
+    typical: PackedFloats  # Stands for a feature that a row lacks
 
-    def each(self, features: Floats) -> Floats:
-        """Return what every tree adds to every row, shape (n_samples, n_trees)."""
-        rows = np.arange(len(features))
-        added = np.empty((len(features), len(self.root)))
-        may_miss = bool(np.isnan(features).any())
-        for tree, root in enumerate(self.root):
-            node = np.full(len(features), root)
-            for _ in range(self.depth):
-                seen = features[rows, self.feature[node]]
-                goes_left = seen <= self.threshold[node]
-                if may_miss:
-                    goes_left |= np.isnan(seen) & (self.missing_left[node] > 0)
-                node = np.where(goes_left, self.left[node], self.right[node])
-            added[:, tree] = self.value[node]
-        return added
-
-    def log_odds(self, features: Floats) -> Floats:
-        """Return the log odds of each row, the trees added up in their order."""
-        return self.staged(features)[:, -1]
+    def total(self, features: Floats) -> Floats:
+        """Return what all trees say of each row, added to the base."""
+        answer = np.full(len(features), self.base)
+        for first in range(0, len(features), ROWS_AT_ONCE):
+            for leaf in self.leaves(features[first : first + ROWS_AT_ONCE]):
+                answer[first : first + ROWS_AT_ONCE] += self.value[leaf]
+        return answer
 
     def staged(self, features: Floats) -> Floats:
-        """Return the log odds after 0, 1, 2, … trees, shape (n_samples, n_trees + 1)."""
-        steps = np.zeros((len(features), len(self.root) + 1))
-        steps[:, 1:] = self.each(features)
-        return np.asarray(self.base + np.cumsum(steps, axis=1))
+        """Return the same after 0, 1, 2, … trees, shape (n_samples, n_trees + 1)."""
+        steps = [np.full(len(features), self.base)]
+        steps += [self.value[leaf] for leaf in self.leaves(features)]
+        return np.cumsum(steps, axis=0).T
+
+    def leaves(self, features: Floats) -> list[Integers]:
+        """Return the leaf of each row, for each tree."""
+        flat = filled(features, self.typical).ravel()
+        start = np.arange(len(features)) * features.shape[1]
+        threshold = self.threshold.astype(np.float32)
+        found = []
+        for root in self.root:
+            node = np.full(len(features), root)
+            while True:
+                goes_on = flat[start + self.feature[node]] > threshold[node]
+                following = self.child[node] + goes_on
+                if np.array_equal(following, node):
+                    break
+                node = following
+            found.append(node)
+        return found
 
     def refuse_damage(self) -> None:
         """Refuse trees whose nodes do not lead to nodes, or hold what is no number."""
         n_nodes = len(self.value)
-        nodes = self.feature, self.threshold, self.left, self.right, self.missing_left
+        nodes = self.feature, self.threshold, self.child
         if any(part.shape != (n_nodes,) for part in (*nodes, self.value)):
-            raise ValueError(
-                "its nodes do not all have a feature, a threshold, two branches and a value"
-            )
-        for name in ("root", "left", "right"):
-            places = getattr(self, name)
-            if ((places < 0) | (places >= n_nodes)).any():
-                raise ValueError(f"{name} leads out of its {n_nodes} nodes")
-        if not 0 <= self.depth <= n_nodes or (self.feature < 0).any():
-            raise ValueError("its depth or a feature is out of range")
-        if not np.isfinite([self.base, *self.value]).all():
+            raise ValueError("its nodes do not all have a feature, a threshold, a child, a value")
+        if not ((self.root >= 0) & (self.root < n_nodes)).all():
+            raise ValueError(f"root leads out of its {n_nodes} nodes")
+        is_leaf = self.child == np.arange(n_nodes)
+        # A branch leads on, so that no walk can go in circles.
+        if not (is_leaf | ((self.child > np.arange(n_nodes)) & (self.child < n_nodes - 1))).all():
+            raise ValueError(f"child leads out of its {n_nodes} nodes, or back")
+        if not (np.isinf(self.threshold) == is_leaf).all():
+            raise ValueError("a threshold is missing, or is in a leaf")
+        if ((self.feature < 0) | (self.feature >= len(self.typical))).any():
+            raise ValueError("a node looks at a feature that there is not")
+        if not np.isfinite([self.base, *self.value, *self.typical]).all():
             raise ValueError("a value is not a number")
 
 
-def grow(
-    features: Floats, is_correct: Booleans, weight: Floats, rising: Integers, growth: Growth
-) -> Forest:
-    """Return the trees grown on these rows; none where all outcomes are alike."""
+def filled(features: Floats, typical: Floats) -> Floats:
+    """Return features in single precision, a typical value where one is lacking."""
+    return np.where(np.isnan(features), typical, features).astype(np.float32)
+
+
+class Plot:
+    """Rows to grow trees on, and the trees grown so far."""
+
+    def __init__(
+        self, features: Floats, is_correct: Booleans, weight: Floats, cluster: Strings | None
+    ) -> None:
+        known = ~np.isnan(features).all(axis=0)
+        self.typical = np.zeros(features.shape[1])
+        self.typical[known] = np.nanmedian(features[:, known], axis=0)
+        self.features = filled(features, self.typical)
+        self.target = is_correct.astype(np.float64)
+        self.weight = weight
+        if cluster is not None:
+            self.cluster, self.key = encode_clusters(cluster)
+        self.parts: list[tuple[Integers, Floats, Integers, Floats]] = []
+
+    def sample(self, growth: Growth, tree: int) -> Integers:
+        """Return the rows that a tree sees: whole clusters, drawn by their names."""
+        if growth.part_of_clusters == 1.0:
+            return np.arange(len(self.target))
+        is_in = uniform(self.key, tree, "rows of a tree") < growth.part_of_clusters
+        return np.flatnonzero(is_in[self.cluster])
+
+    def add(self, growth: Growth, aim: Floats, weight: Floats, rows: Integers) -> Integers:
+        """Grow one more tree towards an aim, and return the leaf of each row."""
+        from sklearn import config_context
+
+        model = new_tree(growth, len(self.parts))
+        with config_context(skip_parameter_validation=True):
+            given = self.features[rows], aim[rows]
+            model.fit(*given, sample_weight=weight[rows], check_input=False)
+        tree = model.tree_
+        order, place = children_together(tree.children_left, tree.children_right)
+        is_leaf = tree.children_left[order] < 0
+        own = np.arange(len(order))
+        self.parts.append(
+            (
+                np.where(is_leaf, 0, tree.feature[order]),
+                np.where(is_leaf, np.inf, round_down(tree.threshold[order])),
+                np.where(is_leaf, own, place[tree.children_left[order]]),
+                np.zeros(len(order)),
+            )
+        )
+        return np.asarray(place[tree.apply(self.features)])
+
+    def leaf_means(
+        self, leaf: Integers, rows: Integers, sums: Floats, sizes: Floats, ridge: float
+    ) -> Floats:
+        """Return the sum over the size, plus the ridge, in each leaf of the last tree."""
+        n_nodes = len(self.parts[-1][0])
+        above = np.bincount(leaf[rows], sums[rows], n_nodes)
+        below = np.bincount(leaf[rows], sizes[rows], n_nodes) + ridge
+        return np.asarray(np.divide(above, below, out=np.zeros(n_nodes), where=below > 0))
+
+    def set_values(self, values: Floats) -> Floats:
+        """Give the last tree's leaves their values, in single precision."""
+        kept: Floats = values.astype(np.float32).astype(np.float64)
+        self.parts[-1][3][:] = kept
+        return kept
+
+    def forest(self, base: float) -> Forest:
+        """Return the trees as one table of nodes."""
+        sizes = np.array([len(part[0]) for part in self.parts], dtype=np.int64)
+        root = np.cumsum(sizes) - sizes
+        if not self.parts:
+            none = np.zeros(0, dtype=np.int64)
+            return Forest(base, root, none, np.zeros(0), none, np.zeros(0), self.typical)
+        feature, threshold, child, value = map(np.concatenate, zip(*self.parts, strict=True))
+        return Forest(
+            base, root, feature, threshold, child + np.repeat(root, sizes), value, self.typical
+        )
+
+
+def new_tree(growth: Growth, tree: int) -> DecisionTreeRegressor:
+    """Return scikit-learn's tree, not yet grown."""
     # Half a second that only those pay who grow trees.
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from sklearn.tree import DecisionTreeRegressor
 
-    if is_correct.all() or not is_correct.any():
-        right = float(weight[is_correct].sum())
-        return plant(float(np.log((right + 0.5) / (weight.sum() - right + 0.5))), [])
-    rows_in_leaf = int(np.ceil(growth.least_leaf_share * len(features)))
-    edges = [bin_edges(column) for column in features.T]
-    codes = np.column_stack(
-        [to_codes(column, edge) for column, edge in zip(features.T, edges, strict=True)]
-    )
-    model = HistGradientBoostingClassifier(
-        max_iter=growth.n_trees,
-        learning_rate=growth.learning_rate,
+    return DecisionTreeRegressor(
+        splitter="random" if growth.is_random else "best",
         max_leaf_nodes=growth.n_leaves,
-        max_depth=growth.depth,
-        min_samples_leaf=max(LEAST_LEAF_ROWS, rows_in_leaf),
-        l2_regularization=growth.ridge,
-        monotonic_cst=rising,
-        early_stopping=False,
-        random_state=0,
+        min_samples_leaf=growth.least_rows,
+        max_features=growth.part_of_features,
+        random_state=tree,
     )
-    # One thread: the order of a sum must not depend on how many cores there are.
-    with threadpool_limits(limits=1):
-        model.fit(codes, is_correct, sample_weight=weight)
-    return on_values(forest_of(model), edges)
 
 
-def bin_edges(column: Floats) -> Floats:
-    """Return values between which a tree cannot split; the last is the greatest.
+def children_together(left: Integers, right: Integers) -> tuple[Integers, Integers]:
+    """Return an order of the nodes in which siblings follow each other, and each one's place.
 
-    scikit-learn's own bins take weights into account, a sort for every bin.
+    >>> left, right = np.array([1, 2, -1, -1, -1]), np.array([4, 3, -1, -1, -1])
+    >>> order, place = children_together(left, right)
+    >>> order.tolist(), place.tolist()
+    ([0, 1, 4, 2, 3], [0, 1, 3, 4, 2])
     """
-    known = np.unique(column[~np.isnan(column)])
-    if len(known) <= N_BINS:
-        return known
-    parts = np.arange(1, N_BINS + 1) / N_BINS
-    present = column[~np.isnan(column)]
-    return np.unique(np.quantile(present, parts, method="inverted_cdf"))
+    level = np.zeros(1, dtype=np.int64)
+    order = [level]
+    while len(level):
+        branch = level[left[level] >= 0]
+        level = np.column_stack([left[branch], right[branch]]).ravel()
+        order.append(level)
+    nodes = np.concatenate(order)
+    place = np.empty(len(nodes), dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    return nodes, place
 
 
-def to_codes(column: Floats, edges: Floats) -> Floats:
-    """Return the number of the bin of each value, NaN where there is none.
+def round_down(threshold: Floats) -> Floats:
+    """Return the greatest single-precision number up to each threshold.
 
-    >>> to_codes(np.array([0.1, 0.5, 0.6, np.nan]), np.array([0.5, 0.6])).tolist()
-    [0.0, 0.0, 1.0, nan]
+    Features have single precision, so the same rows go left.
     """
-    return np.where(np.isnan(column), np.nan, np.searchsorted(edges, column).astype(float))
+    single = threshold.astype(np.float32)
+    lower = np.nextafter(single, np.float32(-np.inf))
+    return np.where(single > threshold, lower, single).astype(np.float64)
 
 
-def on_values(forest: Forest, edges: list[Floats]) -> Forest:
-    """Return trees that split on values, of trees that split on their bins."""
-    threshold = forest.threshold.copy()
-    for node in np.flatnonzero(np.isfinite(threshold)):
-        threshold[node] = edges[forest.feature[node]][int(threshold[node])]
-    return replace(forest, threshold=threshold)
+def boost(
+    features: Floats,
+    is_correct: Booleans,
+    weight: Floats,
+    growth: Growth,
+    cluster: Strings | None = None,
+) -> Forest:
+    """Return trees that add up to log odds; none where all outcomes are alike.
 
-
-def forest_of(model: HistGradientBoostingClassifier) -> Forest:
-    """Return the trees of a fitted binary booster of scikit-learn as arrays.
-
-    Notes
-    -----
-    scikit-learn shows its trees only in private attributes; a test compares
-    what is made of them with its own predictions.
+    Each tree is a Newton step on a part of the clusters.
     """
-    base = float(np.ravel(model._baseline_prediction)[0])
-    return plant(base, [stage[0].nodes for stage in model._predictors])
+    plot = Plot(features, is_correct, weight, cluster)
+    right, total = float(weight[is_correct].sum()), float(weight.sum())
+    base = float(np.log((right + 0.5) / (total - right + 0.5)))
+    log_odds = np.full(len(weight), base)
+    if is_correct.all() or not is_correct.any():
+        return plot.forest(base)
+    for tree in range(growth.n_trees):
+        p = special.expit(log_odds)
+        slope = plot.target - p
+        curvature = np.maximum(p * (1.0 - p), LEAST_CURVATURE)
+        rows = plot.sample(growth, tree)
+        if len(rows) == 0:
+            continue
+        mass = weight * curvature
+        leaf = plot.add(growth, slope / curvature, mass, rows)
+        steps = plot.leaf_means(leaf, rows, weight * slope, mass, growth.ridge)
+        log_odds += plot.set_values(growth.learning_rate * steps)[leaf]
+    return plot.forest(base)
 
 
-def plant(base: float, trees: list[Any]) -> Forest:
-    """Return the forest of scikit-learn's node tables."""
-    sizes = np.array([len(nodes) for nodes in trees], dtype=np.int64)
-    root = np.cumsum(sizes) - sizes
-    if not trees:
-        none = np.zeros(0, dtype=np.int64)
-        return Forest(base, none, 0, none, np.zeros(0), none, none, none, np.zeros(0))
-    nodes = np.concatenate(trees)
-    is_leaf = nodes["is_leaf"].astype(np.bool_)
-    own = np.arange(len(nodes))
-    shift = np.repeat(root, sizes)
-    return Forest(
-        base=base,
-        root=root,
-        depth=int(nodes["depth"].max()),
-        feature=np.where(is_leaf, 0, nodes["feature_idx"]).astype(np.int64),
-        threshold=np.where(is_leaf, np.inf, nodes["num_threshold"]),
-        left=np.where(is_leaf, own, nodes["left"] + shift).astype(np.int64),
-        right=np.where(is_leaf, own, nodes["right"] + shift).astype(np.int64),
-        missing_left=nodes["missing_go_to_left"].astype(np.int64),
-        value=np.where(is_leaf, nodes["value"], 0.0),
-    )
+def average(
+    features: Floats,
+    is_correct: Booleans,
+    weight: Floats,
+    growth: Growth,
+    cluster: Strings | None = None,
+) -> Forest:
+    """Return trees that add up to a probability, each grown by itself.
+
+    A leaf is worth its share of right predictions, with a ridge towards that of all.
+    """
+    plot = Plot(features, is_correct, weight, cluster)
+    share = float(np.average(is_correct, weights=weight))
+    for tree in range(growth.n_trees):
+        rows = plot.sample(growth, tree)
+        if len(rows) == 0:
+            continue
+        leaf = plot.add(growth, plot.target, weight, rows)
+        off = plot.leaf_means(leaf, rows, weight * (plot.target - share), weight, growth.ridge)
+        plot.set_values(off / growth.n_trees)
+    return plot.forest(share)

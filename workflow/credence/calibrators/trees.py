@@ -1,103 +1,119 @@
-"""Gradient-boosted trees on the whole score vector, per predicted class."""
+"""Pooled trees on the whole score vector: one ensemble for all predicted classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from credence.calibrators.classwise import vector_method
-from credence.calibrators.crossfit import fold_of
-from credence.calibrators.forest import Forest, Growth, grow
-from credence.calibrators.newton import (
-    cluster_covariance,
-    fit_logistic,
-    log_loss,
-    log_odds_interval,
-    standard_error,
-)
+from credence.calibrators.crossfit import folds_by_class
+from credence.calibrators.forest import Forest, Growth, average, boost
+from credence.calibrators.newton import log_loss
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.score_logs import (
     canonical_order,
-    name_order,
     predicted_rank,
-    rows_of,
+    sorted_log_scores,
     tree_features,
 )
-from credence.draws import encode_clusters, uniform
-from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions
+from credence.calibrators.spread import Spread, answers_of_halves, spread_of
+from credence.predictions import Booleans, Floats, Labelled, Predictions
 from credence.settings import setting
 
-N_FOLDS = 3  # of whole clusters, to choose the number of trees and to recalibrate
-MOST_TREES = 60
-FIXED_TREES = 10  # where there is one cluster alone
-# Ridge of the recalibration towards the trees' own log odds: one protein's worth.
-RECALIBRATION_RIDGE = 1.0
-# Few trees leave a bias that no spread shows: the interval holds also that of at
-# least so many.
-LOOSE_TREES = 30
-N_RISING = 2  # top score and margin, of the columns after the log scores
-
-
-@dataclass(frozen=True, eq=False)
-class ClassTrees:
-    """The trees of one predicted class, and what they are worth."""
-
-    forest: Forest  # Grown on all proteins of the class
-    line: Floats  # Intercept and slope of the log odds over the forest's
-    covariance: Floats | None  # Of the line, as the clusters show it and as the model implies it
-    loose: Forest | None  # Begins like the forest, and grows on; None without intervals
-    # As many trees, grown on halves of the clusters; how far they are from the answer, and when
-    # grown on from the loose one, are the forests' own errors.
-    bag: tuple[Forest, ...]
-    n_clusters: int  # How many clusters the fit saw
-
-    def evaluate(self, features: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-        """Return value, lower and upper end."""
-        raw = self.forest.log_odds(features)
-        linear = self.line[0] + self.line[1] * raw
-        value = special.expit(linear)
-        if self.covariance is None or self.loose is None:
-            return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-        design = np.column_stack([np.ones(len(raw)), raw])
-        error = standard_error(design, self.covariance)
-        n_trees = len(self.forest.root)
-        grown_on = self.loose.log_odds(features)
-        own, own_loose = np.zeros(len(raw)), np.zeros(len(raw))
-        for forest in self.bag:
-            staged = forest.staged(features)
-            own += (staged[:, min(n_trees, staged.shape[1] - 1)] - linear) ** 2
-            own_loose += (staged[:, -1] - grown_on) ** 2
-        error = np.sqrt(error**2 + own / len(self.bag))
-        error_loose = np.sqrt(own_loose / len(self.bag))
-        n_free = min(self.n_clusters, len(self.bag))
-        lower, upper = log_odds_interval(linear, error, level, n_free)
-        low, high = log_odds_interval(grown_on, error_loose, level, n_free)
-        return value, np.minimum(lower, low), np.maximum(upper, high)
+N_RUNNERS_UP = 3  # best other scores, whichever classes they are of
+N_FOLDS = 5  # of whole clusters: to choose the number of trees, and for the interval
+# With fewer proteins three folds judge the number of trees, with more the first alone.
+MANY_ROWS, N_JUDGING = 5000, 3
+FIXED_TREES = 50  # where there is one cluster alone
+# Leaves of a boosted tree: one for so many proteins, within bounds.
+ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES = 50, 4, 32
+BOOSTING = Growth(
+    n_trees=100,
+    n_leaves=MOST_LEAVES,
+    learning_rate=0.12,
+    ridge=3.0 / 4.0,  # of p (1 − p): what three proteins weigh whose outcome is open
+    part_of_clusters=0.5,
+    part_of_features=0.5,
+)
+RANDOMISED_LEAF = 5  # proteins; as many as Geurts et al. 2006 take for numbers
+RANDOMISED_FEATURES = 0.25
+RANDOMISED_RIDGE = 0.1  # of a protein: a leaf of five right ones is worth 0.98 and more
+MOST_RANDOMISED_LEAVES = 1500  # so that a calibration of 50,000 proteins stays a small file
 
 
 @dataclass(frozen=True, eq=False)
 class TreesModel:
-    """One forest per predicted class."""
+    """One ensemble for all predicted classes."""
 
-    level: float  # Coverage of the intervals
     uses_networks: bool  # Whether the ensemble's spread was there to learn from
-    classes: Mapping[str, ClassTrees]  # By class name; scarce classes are absent
+    is_log_odds: bool  # Whether the trees add up to log odds, or to a probability
+    forest: Forest
+    spread: Spread | None  # None without intervals
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
-        answer = np.full((3, predictions.n_samples), np.nan)
-        features = tree_features(predictions, uses_networks=self.uses_networks)
-        chosen = predicted_rank(predictions)
-        for rank, class_ in enumerate(name_order(predictions.class_names)):
-            fitted = self.classes.get(predictions.class_names[class_])
-            rows = np.flatnonzero(chosen == rank)
-            if fitted is not None and len(rows) > 0:
-                answer[:, rows] = fitted.evaluate(features[rows], self.level)
-        return answer[0], answer[1], answer[2]
+        value = self.values(predictions)
+        if self.spread is None:
+            return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
+        names = tuple(sorted(predictions.class_names))
+        return value, *self.spread.interval(value, predicted_rank(predictions), names)
+
+    def values(self, predictions: Predictions) -> Floats:
+        """Return the confidence of each prediction."""
+        features = features_of(predictions, uses_networks=self.uses_networks)
+        total = self.forest.total(features)
+        return special.expit(total) if self.is_log_odds else np.clip(total, 0.0, 1.0)
+
+
+def features_of(predictions: Predictions, *, uses_networks: bool) -> Floats:
+    """Return what a pooled tree may split on, one column each.
+
+    What trees of one class see, the best of the other scores in falling order, and
+    the predicted class: a column each, and its place among the sorted names.
+    """
+    rank = predicted_rank(predictions)
+    logs = sorted_log_scores(predictions)
+    return np.hstack(
+        [
+            tree_features(predictions, uses_networks=uses_networks),
+            -np.sort(-logs, axis=1)[:, 1 : 1 + N_RUNNERS_UP],
+            np.equal(rank[:, None], np.arange(predictions.n_classes)),
+        ]
+    )
+
+
+def with_spread(
+    grown: Callable[[Labelled], TreesModel], labelled: Labelled, options: FitOptions
+) -> TreesModel:
+    """Return the ensemble of all proteins, with its interval where one is asked for."""
+    model = grown(labelled)
+    if options.n_draws == 0:
+        return model
+    fold = folds_by_class(labelled, N_FOLDS)
+    answer = np.full(labelled.n_samples, np.nan)
+    for held_out in range(N_FOLDS):
+        is_out = np.equal(fold, held_out)
+        if is_out.any() and not is_out.all():
+            seen = grown(labelled.take(~is_out))
+            answer[is_out] = seen.values(labelled.predictions.take(is_out))
+    of_halves = answers_of_halves(
+        labelled, lambda seen, unseen: grown(seen).values(unseen.predictions)
+    )
+    return replace(model, spread=spread_of(labelled, answer, of_halves, options.level))
+
+
+def grow(labelled: Labelled, growth: Growth, *, is_log_odds: bool) -> TreesModel:
+    """Return the ensemble of some proteins, in whatever order they come."""
+    uses_networks = labelled.predictions.network_scores is not None
+    features = features_of(labelled.predictions, uses_networks=uses_networks)
+    order = canonical_order(features, labelled)
+    ordered = labelled.take(order)
+    plant = boost if is_log_odds else average
+    forest = plant(features[order], ordered.is_correct, ordered.weight, growth, ordered.cluster)
+    return TreesModel(uses_networks, is_log_odds, forest, None)
 
 
 @dataclass(frozen=True)
@@ -106,135 +122,104 @@ class Trees:
 
     Notes
     -----
-    Conf3, Eq. (10) of [1]_, without a form: trees split on the logs of all
-    scores, the top score, its margin over the runner-up, the row's entropy, and
-    where a table gives the networks of an ensemble on their spread and their
-    vote. The confidence may not fall as top score or margin rise. The number of
-    trees is the one with the least loss on folds of whole clusters, and a line
-    through the log odds that those folds' trees gave to proteins they had not
-    seen takes back what the trees claim too much. The interval adds the error
-    of that line, over clusters, to the distance from the answer of forests
-    grown on random halves of the clusters and on their complements (what half
-    the data change is the standard error of all, and some of the bias too),
-    with Student's t for so few halves. Few trees stay near the class's share,
-    and no spread of theirs shows by how much; so the interval also holds that
-    of forests grown on to 30 trees. It is approximate; the decision page says
-    how often it covers.
+    Conf3, Eq. (10) of [1]_, without a form, for all predicted classes at once: trees
+    split on the logs of all scores, the top score, its margin over the runner-up, the
+    best of the others, the row's entropy, the predicted class, and where a table gives
+    the networks of an ensemble on their spread and their vote. A class with few
+    proteins so learns from the others what a margin is worth. Each tree is a Newton
+    step of the log loss on half of the clusters, its splits the best of places drawn
+    at random [2]_. The number of trees is the one with the least loss on clusters
+    held out. The interval is that of :mod:`credence.calibrators.spread`.
 
     References
     ----------
     .. [1] Salamon et al. 2023, doi 10.3390/make5030043
+    .. [2] Geurts, Ernst & Wehenkel 2006, doi 10.1007/s10994-006-6226-1
     """
 
-    trees: str | float = setting(
-        "cross-fitted", "Number of trees.", ("cross-fitted",), low=1, high=1000
-    )
-    monotone: bool = setting(True, "Whether top score and margin may only help.")
-    bags: int = setting(8, "Forests on halves of the clusters, for the interval.", low=2, high=100)
+    trees: str | float = setting("held-out", "Number of trees.", ("held-out",), low=1, high=1000)
+
+    def tuned(self, labelled: Labelled) -> Trees:
+        """Return the settings with the number of trees fixed."""
+        if not isinstance(self.trees, str):
+            return self
+        fold = folds_by_class(labelled, N_FOLDS)
+        judging = range(N_JUDGING if labelled.n_samples < MANY_ROWS else 1)
+        losses = np.zeros(BOOSTING.n_trees + 1)
+        n_judged = 0
+        for held_out in judging:
+            is_out = np.equal(fold, held_out)
+            if not is_out.any() or is_out.all():
+                continue
+            model = self._grown(labelled.take(~is_out), BOOSTING.n_trees)
+            unseen = labelled.take(is_out)
+            features = features_of(unseen.predictions, uses_networks=model.uses_networks)
+            staged = model.forest.staged(features)
+            loss = unseen.weight @ log_loss(staged, unseen.is_correct[:, None].astype(float))
+            losses += np.pad(loss, (0, len(losses) - len(loss)), mode="edge")
+            n_judged += unseen.n_samples
+        if n_judged == 0:
+            return Trees(FIXED_TREES)
+        return Trees(max(int(losses.argmin()), 1))
 
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> TreesModel:
-        """Return one forest per active class."""
-        names = labelled.predictions.class_names
-        uses_networks = labelled.predictions.network_scores is not None
-        classes = {
-            names[class_]: self._fit_class(rows_of(labelled, class_), uses_networks, options)
-            for class_ in name_order(names)
-            if is_active[class_]
-        }
-        return TreesModel(options.level, uses_networks, classes)
+        """Return one ensemble for all active classes."""
+        n_trees = int(self.tuned(labelled).trees)
+        return with_spread(lambda seen: self._grown(seen, n_trees), labelled, options)
 
-    def _fit_class(
-        self, labelled: Labelled, uses_networks: bool, options: FitOptions
-    ) -> ClassTrees:
-        features = tree_features(labelled.predictions, uses_networks=uses_networks)
-        order = canonical_order(features, labelled)
-        labelled, features = labelled.take(order), features[order]
-        cluster, key = encode_clusters(labelled.cluster)
-        rising = np.zeros(features.shape[1], dtype=np.int64)
-        first = labelled.predictions.n_classes
-        rising[first : first + N_RISING] = int(self.monotone)
-
-        n_trees, unseen = self._cross_fit(labelled, features, rising)
-        line, covariance = recalibrate(unseen, labelled, cluster)
-
-        def grown(rows: Booleans, n_trees: int) -> Forest:
-            growth = Growth(n_trees=n_trees)
-            seen = labelled.take(rows)
-            return grow(features[rows], seen.is_correct, seen.weight, rising, growth)
-
-        every = np.ones(labelled.n_samples, dtype=np.bool_)
-        forest = grown(every, n_trees)
-        if options.n_draws == 0:
-            return ClassTrees(forest, line, None, None, (), len(key))
-        n_loose = max(n_trees, LOOSE_TREES)
-        parts = [halves(key, draw)[cluster] for draw in range(self.bags)]
-        bag = tuple(grown(rows, n_loose) for rows in parts if rows.any())
-        return ClassTrees(forest, line, covariance, grown(every, n_loose), bag, len(key))
-
-    def _cross_fit(
-        self, labelled: Labelled, features: Floats, rising: Integers
-    ) -> tuple[int, Floats]:
-        """Return the number of trees and the log odds of rows not seen."""
-        fold = fold_of(labelled.cluster, labelled.is_correct, N_FOLDS)
-        most = MOST_TREES if isinstance(self.trees, str) else int(self.trees)
-        target = labelled.is_correct.astype(float)
-        staged = np.zeros((labelled.n_samples, most + 1))
-        is_judged = np.zeros(labelled.n_samples, dtype=np.bool_)
-        for held_out in range(N_FOLDS):
-            is_out = np.equal(fold, held_out)
-            if not is_out.any() or is_out.all():
-                continue
-            seen = labelled.take(~is_out)
-            grown = grow(
-                features[~is_out], seen.is_correct, seen.weight, rising, Growth(n_trees=most)
-            )
-            added = grown.each(features[is_out])
-            steps = np.zeros((len(added), most + 1))
-            steps[:, 1 : added.shape[1] + 1] = added
-            staged[is_out] = grown.base + np.cumsum(steps, axis=1)
-            is_judged |= is_out
-        if not is_judged.any():
-            n_trees = FIXED_TREES if isinstance(self.trees, str) else most
-            return n_trees, np.full(labelled.n_samples, np.nan)
-        n_trees = most
-        if isinstance(self.trees, str):
-            losses = labelled.weight @ log_loss(staged, target[:, None])
-            n_trees = max(int(losses.argmin()), 1)
-        return n_trees, staged[:, n_trees]
+    def _grown(self, labelled: Labelled, n_trees: int) -> TreesModel:
+        n_leaves = int(np.clip(labelled.n_samples // ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES))
+        growth = replace(BOOSTING, n_trees=n_trees, n_leaves=n_leaves)
+        return grow(labelled, growth, is_log_odds=True)
 
 
-def halves(keys: NDArray[np.uint64], draw: int) -> Booleans:
-    """Return whether each cluster is in a half; draws 2i and 2i + 1 complement."""
-    is_in: Booleans = uniform(keys, draw // 2, "halves") < 1 / 2
-    return is_in if draw % 2 == 0 else ~is_in
+@dataclass(frozen=True)
+class RandomisedTrees:
+    """Settings of the extremely randomised trees.
 
+    Notes
+    -----
+    The mean of trees that are grown each by itself, on what the boosted ones see, with
+    splits whose places are drawn at random [1]_. A leaf is worth its share of right
+    predictions, with a tenth of a protein's worth of the share of all.
 
-def recalibrate(raw: Floats, labelled: Labelled, cluster: Integers) -> tuple[Floats, Floats]:
-    """Return the line from log odds claimed to log odds found, and its covariance.
-
-    Its slope is not negative: log odds that say the wrong thing say nothing.
+    References
+    ----------
+    .. [1] Geurts, Ernst & Wehenkel 2006, doi 10.1007/s10994-006-6226-1
     """
-    target, weight = labelled.is_correct.astype(float), labelled.weight
-    centre = np.array([0.0, 1.0])
-    if np.isnan(raw).any():  # one cluster: nothing is known of the trees' worth
-        return np.array([0.0, 1.0]), np.stack([np.eye(2) / RECALIBRATION_RIDGE] * 2)
-    design = np.column_stack([np.ones(len(raw)), raw])
-    penalty = np.full(2, RECALIBRATION_RIDGE)
-    fit = fit_logistic(design, target, weight, penalty, centre)
-    if fit.coefficient[1] < 0:
-        design = np.column_stack([np.ones(len(raw)), np.zeros(len(raw))])
-        fit = fit_logistic(design, target, weight, penalty, np.zeros(2))
-    p = special.expit(design @ fit.coefficient)
-    shown = cluster_covariance(design, weight * (p - target), weight * p * (1.0 - p), cluster, fit)
-    return fit.coefficient, np.stack([shown, np.linalg.inv(fit.hessian)])
+
+    trees: float = setting(100.0, "Number of trees.", low=1, high=1000)
+
+    def fit_model(
+        self, labelled: Labelled, is_active: Booleans, options: FitOptions
+    ) -> TreesModel:
+        """Return one ensemble for all active classes."""
+        return with_spread(self._grown, labelled, options)
+
+    def _grown(self, labelled: Labelled) -> TreesModel:
+        growth = Growth(
+            n_trees=int(self.trees),
+            n_leaves=MOST_RANDOMISED_LEAVES,
+            least_rows=RANDOMISED_LEAF,
+            part_of_features=RANDOMISED_FEATURES,
+            ridge=RANDOMISED_RIDGE,
+        )
+        return grow(labelled, growth, is_log_odds=False)
 
 
-METHOD = vector_method(
+BOOSTED = vector_method(
     "trees",
-    "Gradient-boosted trees on the score vector, its margins and the ensemble's spread.",
+    "Boosted trees on the score vector and its margins, one ensemble for all classes.",
     "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043; Friedman 2001",
     Trees,
+    TreesModel,
+)
+RANDOMISED = vector_method(
+    "random_trees",
+    "Extremely randomised trees on the score vector, one ensemble for all classes.",
+    "Geurts et al. 2006, doi 10.1007/s10994-006-6226-1",
+    RandomisedTrees,
     TreesModel,
 )

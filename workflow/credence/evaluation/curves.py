@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -58,10 +57,14 @@ N_GRID = 201  # a step of 1/200 of the scale: 0.05 for PhANNs
 CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
-def depends_on_score_alone(record: Mapping[str, Any], class_name: str) -> bool:
-    """Return whether a calibration answers from predicted class and top score."""
+def gives_curve(calibration: Calibration) -> bool:
+    """Return whether a calibration answers to predicted class and top score alone.
+
+    The stack does, by its members that see nothing else.
+    """
+    record = to_record(calibration)
     known = record.get("method") in BY_NAME or record.get("method") == COMPOSITION
-    return known and not needs_of(record, class_name).is_vector
+    return known and (record["method"] == "auto" or not needs_of(record).is_vector)
 
 
 def curves_of(
@@ -72,7 +75,7 @@ def curves_of(
     """Return the curve of every method and every class that was predicted.
 
     Empty without scores. Where class and score do not give the confidence, the curve
-    is of mean confidences in bins of the score.
+    is of mean confidences in bins of the score, or for `auto` of its answers to scores alone.
     """
     predictions = labelled.predictions
     if predictions.top_score is None:
@@ -80,10 +83,9 @@ def curves_of(
     grid, edges = predictions.score_grid(N_GRID), predictions.score_grid(N_SCORE_BINS + 1)
     found = []
     for name, calibration in calibrations.items():
-        record = to_record(calibration)
+        is_function = gives_curve(calibration)
         for class_ in np.unique(predictions.predicted_class):
             class_name = predictions.class_names[class_]
-            is_function = depends_on_score_alone(record, class_name)
             if is_function:
                 score, answer = grid, calibration.confidence(predictions.at_scores(class_, grid))
             else:

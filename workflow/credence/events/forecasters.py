@@ -11,7 +11,7 @@ from scipy import special
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
-from credence.calibrators.forest import Forest, Growth, grow
+from credence.calibrators.forest import Forest, Growth, boost
 from credence.calibrators.isotonic import Polyline
 from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
 from credence.calibrators.newton import DECREMENT_TOLERANCE
@@ -281,7 +281,7 @@ def logistic_path(examples: Examples, features: Floats, strengths: tuple[float, 
     return np.stack(found)
 
 
-ONE_TREE = Growth(n_trees=1, learning_rate=1.0, n_leaves=256, depth=16, ridge=0.0)
+LEAVES_OF_ONE_TREE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +292,7 @@ class TreeForecast:
 
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event for each row."""
-        return np.asarray(special.expit(self.forest.log_odds(features)))
+        return np.asarray(special.expit(self.forest.total(features)))
 
 
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
@@ -304,14 +304,14 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     where a classification tree by Gini's index would: all proteins have the same
     curvature. Its leaves' shares are counted anew, with half a protein on each side.
     """
-    growth = replace(ONE_TREE, least_leaf_share=min(least / examples.n_samples, 1.0))
-    forest = grown(examples, growth)
+    least_rows = min(max(int(least), 1), examples.n_samples)
+    forest = grown(
+        examples, Growth(1, LEAVES_OF_ONE_TREE, 1.0, least_rows, ridge=0.0, is_random=False)
+    )
     if len(forest.root) == 0:
         return TreeForecast(forest)
     n_nodes = len(forest.value)
-    # A tree whose leaves answer with their own numbers shows the leaf of each protein.
-    numbered = replace(forest, value=np.arange(n_nodes, dtype=float))
-    leaf = numbered.each(examples.features)[:, 0].astype(np.int64)
+    (leaf,) = forest.leaves(examples.features)
     total = sum_by(leaf, examples.weight, n_nodes)
     right = sum_by(leaf, examples.weight * examples.outcome, n_nodes)
     odds = special.logit(share_with_prior(right, total))
@@ -319,18 +319,17 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     return TreeForecast(replace(forest, base=0.0, value=value))
 
 
-LEARNING_RATE = 0.15
+BOOSTING = Growth(60, 16, learning_rate=0.15)
 
 
 def fit_boosting(examples: Examples, n_trees: float) -> TreeForecast:
     """Return so many trees."""
-    return TreeForecast(grown(examples, Growth(n_trees=int(n_trees), learning_rate=LEARNING_RATE)))
+    return TreeForecast(grown(examples, replace(BOOSTING, n_trees=int(n_trees))))
 
 
 def grown(examples: Examples, growth: Growth) -> Forest:
-    """Return a forest of log odds, with no column that has to rise or fall."""
-    still = np.zeros(examples.features.shape[1], dtype=np.int64)
-    return grow(examples.features, examples.outcome > 0, examples.weight, still, growth)
+    """Return a forest of log odds."""
+    return boost(examples.features, examples.outcome > 0, examples.weight, growth)
 
 
 def boosting_path(examples: Examples, features: Floats, numbers: tuple[float, ...]) -> Floats:

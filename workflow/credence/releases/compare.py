@@ -27,7 +27,7 @@ from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
 from credence.composition.adjusted import shifted
 from credence.draws import cluster_weights
-from credence.evaluation.curves import N_GRID, depends_on_score_alone
+from credence.evaluation.curves import N_GRID, gives_curve
 from credence.evaluation.describing import parameters_of
 from credence.evaluation.evaluate import cross_fit
 from credence.findings import (
@@ -41,7 +41,6 @@ from credence.findings import (
 )
 from credence.metrics.metric import BRIER, NLL
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
-from credence.records import to_record
 from credence.releases.drift import OldSet, class_weights, drawn_means, drift_of, interval
 
 NONE = float("nan")
@@ -333,7 +332,7 @@ def _described(
         for release in both
     ]
     grid: Floats = np.zeros(0)
-    if all(depends_on_score_alone(to_record(one.calibration), name) for one in both):
+    if gives_curve(older.calibration) and gives_curve(newer.calibration):
         grid = np.linspace(0.0, how.scale, N_GRID)
     asked = _asked(how, class_, grid)
     first, second = (release.calibration.confidence(asked) for release in both)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +13,7 @@ from typing import Any, Literal
 import click
 
 from credence import __version__
-from credence.calibrators.auto import AutoCalibration
+from credence.calibrators.auto import AutoCalibration, Mix
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.method_spec import parse_method
 from credence.composition.what_if import what_if_of
@@ -21,14 +22,14 @@ from credence.evaluation.evaluate import cross_fit, metric_columns
 from credence.evaluation.judging import Stated
 from credence.evaluation.notices import plural
 from credence.findings import (
-    ClassChoice,
     Findings,
-    MethodChoices,
     MethodFinding,
     Notice,
     Provenance,
     Setting,
     SkippedCandidate,
+    StackFinding,
+    StackMember,
 )
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
@@ -59,7 +60,6 @@ from credence.tables.stage_files import (
 )
 from credence.tables.writing import check_table_ending, write_record, write_table
 
-CHOICE = [entry.name for entry in fields(ClassChoice)]
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotlib")
 
 
@@ -144,15 +144,8 @@ def judge_calibrations(
         methods=tuple(map(_method_finding, files)),
         chosen=chosen,
         results=evaluation.results,
-        choices=tuple(
-            MethodChoices(
-                name,
-                tuple(
-                    ClassChoice(**{key: getattr(choice, key) for key in CHOICE})
-                    for choice in file.calibration.choices
-                ),
-                tuple(SkippedCandidate(*entry) for entry in file.calibration.skipped.items()),
-            )
+        stacks=tuple(
+            _stack_finding(name, file.calibration)
             for name, file in files.items()
             if isinstance(file.calibration, AutoCalibration)
         ),
@@ -296,6 +289,37 @@ def _in_words(key: str, value: Any) -> str:
     if value is None or isinstance(value, bool):
         return name if value else f"no {name}"
     return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def _stack_finding(name: str, calibration: AutoCalibration) -> StackFinding:
+    *members, own = calibration.judged
+    full, score_only = calibration.full, calibration.score_only or calibration.full
+
+    def weight(mix: Mix, weights: Sequence[float], member: str) -> float:
+        return float(weights[mix.members.index(member)]) if member in mix.members else 0.0
+
+    by_class = {name: weights.tolist() for name, weights in full.by_class.items()}
+    nothing = [math.nan] * len(full.members)
+    return StackFinding(
+        name,
+        calibration.n,
+        calibration.n_clusters,
+        own.held_out_nll,
+        tuple(
+            StackMember(
+                one.method,
+                one.held_out_nll,
+                weight(full, full.pooled.tolist(), one.method),
+                tuple(
+                    weight(full, by_class.get(class_, nothing), one.method)
+                    for class_ in calibration.class_names
+                ),
+            )
+            for one in members
+        ),
+        dict(zip(score_only.members, score_only.pooled.tolist(), strict=True)),
+        tuple(SkippedCandidate(*entry) for entry in calibration.skipped.items()),
+    )
 
 
 def _set_aside(reasons: Mapping[str, int]) -> tuple[Notice, ...]:

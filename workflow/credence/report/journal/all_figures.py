@@ -174,7 +174,7 @@ def among(*kinds: str, also: str = "") -> Callable[[Findings], PanelGrid | None]
 
 def of_others(findings: Findings) -> PanelGrid | None:
     """Return the methods of other authors, and the score as it is, laid over each other."""
-    choosing = {entry.method for entry in findings.choices}
+    choosing = {entry.method for entry in findings.stacks}
     names = (
         method.name
         for method in findings.methods

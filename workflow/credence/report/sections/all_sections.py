@@ -27,7 +27,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     trust.section,
     by_class.section,
     methods.section,
-    methods.choices,
+    methods.stacks,
     measuring.section,
     mistakes.section,
     sets.section,

@@ -1,4 +1,4 @@
-"""Which method does best on families that its fit did not see, and what `auto` chose."""
+"""Which method does best on families that its fit did not see, and what `auto` rests on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from credence.findings import ClassChoice, Difference, Findings, MethodChoices, MethodFinding
+from credence.findings import Difference, Findings, MethodFinding, StackFinding, StackMember
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
 from credence.report.wording import NOTHING, count, loss, of, three_decimals
 
 OVER_ALL = "all classes"
+SHOWN = 0.005  # a weight below is 0.00
 
 
 def section(findings: Findings) -> page.Section:
@@ -175,59 +176,65 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
     )
 
 
-def choices(findings: Findings) -> page.Section | None:
-    """Return the choices class by class; None where nothing was chosen."""
-    if not findings.choices:
-        return None
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "For each class, all candidates were fitted without a fold of whole families after "
-            "the other. Of those whose held-out loss lies within one standard error of the best, "
-            "the simplest is taken: the data cannot tell the others from it."
-        )
-    ]
-    for entry in findings.choices:
-        blocks += [_chosen_table(entry), page.Folded("All candidates", (_trial_table(entry),))]
+def stacks(findings: Findings) -> page.Section | None:
+    """Return what each `auto` rests on; None where it was not fitted."""
+    blocks: list[page.Block] = []
+    knows = Lookup(findings).knows_relatives
+    for entry in findings.stacks:
+        families = of(entry.n_clusters, "family", "families") if knows else "as many families"
+        blocks += [
+            page.Paragraph(
+                f"{entry.method} is a weighted mean of methods. Each of them was fitted without "
+                "one part of the calibration set after the other, and the weights are those "
+                "under which what came true in the parts left out is likeliest. "
+                f"{of(entry.n, 'protein')} in {families} judged; the mean itself has a held-out "
+                f"NLL of {three_decimals(entry.held_out_nll)}. The weights of a class are pulled "
+                "towards those of all classes, the more the fewer its families."
+            ),
+            page.table(
+                f"Members of {entry.method}",
+                entry.members,
+                page.word("member", "method"),
+                page.number("held-out NLL", "held_out_nll", three_decimals),
+                page.number("weight", "weight", _two_decimals),
+            ),
+            page.Folded("Weights by predicted class", (_weights_by_class(findings, entry),)),
+        ]
+        seen = [(name, weight) for name, weight in entry.score_only.items() if weight >= SHOWN]
+        weighty = {member.method for member in entry.members if member.weight >= SHOWN}
+        if seen and weighty != set(dict(seen)):
+            stated = ", ".join(f"{name} {weight:.2f}" for name, weight in seen)
+            blocks.append(
+                page.Paragraph(
+                    "Curves over the score and look-ups by class and score are those of a second "
+                    f"mean, of the members that see nothing else: {stated}. A published "
+                    "confidence also rests on the scores of the other classes, so it lies around "
+                    "the curve, not on it."
+                )
+            )
         if entry.skipped:
-            stated = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
-            blocks.append(page.Paragraph(f"Not tried: {stated}."))
-    return page.Section("choices", "What auto chose", tuple(blocks))
+            reasons = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
+            blocks.append(page.Paragraph(f"Not tried: {reasons}."))
+    return page.Section("stacks", "What auto rests on", tuple(blocks)) if blocks else None
 
 
-def _chosen_table(entry: MethodChoices) -> page.TableBlock:
+def _weights_by_class(findings: Findings, entry: StackFinding) -> page.TableBlock:
+    names = findings.results.class_names
+
+    def weight(member: StackMember, class_name: str) -> str:
+        return _two_decimals(member.by_class[names.index(class_name)])
+
     return page.table(
-        f"Choices of {entry.method}",
-        entry.classes,
-        page.word("predicted class", "class_name"),
-        page.number("proteins", "n"),
-        page.number("families", "n_clusters"),
-        page.word("chosen", "chosen", lambda names: " + ".join(names) or NOTHING),
-        page.number("held-out NLL", _chosen_loss),
-        page.word(
-            "within one standard error of the best",
-            "rivals",
-            lambda names: ", ".join(names) or NOTHING,
+        "Weight of each member, by predicted class",
+        names,
+        page.word("predicted class", str),
+        *(
+            page.number(member.method, partial(weight, member))
+            for member in entry.members
+            if member.weight >= SHOWN
         ),
     )
 
 
-def _chosen_loss(choice: ClassChoice) -> str:
-    losses = [trial.held_out_nll for trial in choice.trials if trial.method in choice.chosen]
-    return three_decimals(losses[0]) if len(losses) == 1 else NOTHING
-
-
-def _trial_table(entry: MethodChoices) -> page.TableBlock:
-    def difference(method: str, choice: ClassChoice) -> str:
-        trial = next((one for one in choice.trials if one.method == method), None)
-        if trial is None or math.isnan(trial.difference):
-            return NOTHING
-        return f"{trial.difference:+.3f} ± {trial.standard_error:.3f}"
-
-    methods = dict.fromkeys(trial.method for choice in entry.classes for trial in choice.trials)
-    return page.table(
-        "Held-out NLL less that of the best candidate, ± the standard error of the difference "
-        "over families",
-        entry.classes,
-        page.word("predicted class", "class_name"),
-        *(page.number(method, partial(difference, method)) for method in methods),
-    )
+def _two_decimals(value: float) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.2f}"

@@ -136,7 +136,6 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         *lookup.family_column(),
         page.number("share right", "share lower upper", with_interval),
         *page.numbers(levels, needed),
-        page.word("method", partial(_method_of, lookup)),
         page.number("bandwidth", bandwidth),
         page.number("held-out NLL", lambda entry: lookup.loss(chosen, entry.class_name)),
         page.number(
@@ -180,14 +179,6 @@ def plain_sentence(lookup: Lookup, entry: ClassCount) -> str:
         return f"At any score {share(level)} or more, at the lower end too."
     end = score(least, lookup.findings.results.scale)
     return f"From score {end} on {share(level)} or more, at the lower end too."
-
-
-def _method_of(lookup: Lookup, entry: ClassCount) -> str:
-    for choices in lookup.findings.choices:
-        for choice in choices.classes:
-            if (choices.method, choice.class_name) == (lookup.findings.chosen, entry.class_name):
-                return " + ".join(choice.chosen) or NOTHING
-    return lookup.findings.chosen if entry.n_predicted > 0 else NOTHING
 
 
 def _by_score(lookup: Lookup) -> page.TableBlock:
