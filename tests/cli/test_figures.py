@@ -100,7 +100,7 @@ def test_a_file_that_is_no_findings_is_refused(
     words = ["figures", "--findings", str(path), "--out", str(tmp_path / "figures")]
     assert run_command_line(words) == 2
     assert capsys.readouterr().err == (
-        f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/2', the only one "
+        f"{path}, column 'schema': 'credence/report/1' is not 'credence/findings/3', the only one "
         f"that credence {__version__} reads. Give findings.json of a finished run.\n"
         "Fix this and run the command again.\n"
     )

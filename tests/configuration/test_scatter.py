@@ -75,7 +75,7 @@ def settings_of(
     values = {
         "run": "mylab",
         "calibration_set": {"scores": entry.scores[0], "format": "phanns-labelled"},
-        "calibration": {"compare": list(compare)},
+        "calibration": {"method": "kernel", "compare": list(compare)},
         "scatter": scatter,
     }
     return configuration.from_mapping(values, "config.yaml")
