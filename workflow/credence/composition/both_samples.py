@@ -25,7 +25,7 @@ from scipy import sparse, special
 
 from credence.calibrators.classwise import kish
 from credence.calibrators.score_logs import log_scores
-from credence.composition.probabilities import BiasCorrected, fit_bias_corrected
+from credence.composition.probabilities import BiasCorrected, fit_mapped
 from credence.draws import encode_clusters, keys_of, mixed, uniform
 from credence.predictions import Floats, Integers, Labelled, Predictions
 
@@ -270,11 +270,24 @@ def calibration_sample(labelled: Labelled, with_vectors: bool) -> CalibrationSam
         return CalibrationSample(labelled, unit, unit_key, None, None, None)
     predictions = labelled.predictions
     assert predictions.scores is not None
+    plain = CalibrationSample(labelled, unit, unit_key, None, None, None)
     logs = log_scores(predictions.scores, predictions.resolution)
-    model = fit_bias_corrected(logs, labelled.true_class, labelled.weight, predictions.n_classes)
-    return CalibrationSample(
-        labelled, unit, unit_key, model, logs, model.probabilities(predictions)
-    )
+    number, families = clusters_by_class(plain), effective_rows(plain)
+    model = fit_mapped(logs, labelled.true_class, labelled.weight, number, families)
+    probability = model.probabilities(predictions)
+    return replace(plain, model=model, logs=model.mapped(logs), probability=probability)
+
+
+def clusters_by_class(sample: CalibrationSample) -> Floats:
+    """Return Kish's number of the clusters that each true class rests on."""
+    labelled = sample.labelled
+    found = np.zeros(labelled.predictions.n_classes)
+    for class_ in range(len(found)):
+        rows = labelled.true_class == class_
+        found[class_] = kish(
+            np.bincount(sample.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)

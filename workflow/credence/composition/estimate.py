@@ -23,6 +23,7 @@ from credence.composition.both_samples import (
     UseSample,
     at_level,
     cell_weights,
+    clusters_by_class,
     effective_rows,
     gamma_weights,
     half_weights,
@@ -97,18 +98,6 @@ def drawn_evidence(
             calibration_true=labelled.true_class,
             calibration_mass=row_mass,
         )
-
-
-def clusters_by_class(sample: CalibrationSample) -> Floats:
-    """Return Kish's number of the clusters that each true class rests on."""
-    labelled = sample.labelled
-    found = np.zeros(labelled.predictions.n_classes)
-    for class_ in range(len(found)):
-        rows = labelled.true_class == class_
-        found[class_] = kish(
-            np.bincount(sample.unit[rows], weights=labelled.weight[rows]).astype(np.float64)
-        )
-    return found
 
 
 N_DRAWS = 400  # of what chance gives; they cost next to nothing

@@ -293,13 +293,16 @@ def matched(evidence: EstimatorInput) -> Estimate:
     start = most_likely(evidence).share if evidence.start is None else evidence.start
     observed, information = mixture_slope(*_scores(evidence, start))
     own = np.maximum(evidence.calibration_probability, TINIEST) / prevalence
-    scores = own / (own @ start)[:, None] * evidence.calibration_mass[:, None]
+    own = own / (own @ start)[:, None]
+    part = evidence.calibration_mass / prevalence[evidence.calibration_true]
     n_classes = len(prevalence)
-    given_true = np.empty((n_classes, n_classes))
-    for class_ in range(n_classes):
-        given_true[:, class_] = scores[evidence.calibration_true == class_].sum(axis=0)
-    given_true /= prevalence
-    noise = _noise(evidence, start, information)
+    given_true = own.T @ (np.eye(n_classes)[evidence.calibration_true] * part[:, None])
+    # The variance of what is matched: of the use-set's mean, and of calibration's own rows. One
+    # of these that an estimate of 0 makes worth a million others is not trusted to be a million.
+    noise = information / evidence.n_use
+    if evidence.class_number is not None:
+        spread = start**2 / np.maximum(evidence.class_number, 1.0)
+        noise = noise + (own * (part * spread[evidence.calibration_true])[:, None]).T @ own
     steady = np.eye(n_classes) * (STEADY * np.trace(noise) / n_classes)
     precision = np.linalg.inv(noise + steady)
     curvature = given_true.T @ precision @ given_true
@@ -312,33 +315,39 @@ def matched(evidence: EstimatorInput) -> Estimate:
     return replace(free, share=quadratic_minimum(held, linear + start / EM_ERROR**2))
 
 
-def _noise(evidence: EstimatorInput, start: Floats, information: Floats) -> Floats:
-    """Return the variance of what is matched; in a draw, of the use-set's part alone."""
-    assert evidence.mass is not None
-    if evidence.class_number is None:
-        return information / evidence.n_use
-    ratio, mass, density = _scores(evidence, start)
-    scores = ratio / density[:, None]
-    # Σ_j q_j² J_j/n_j, J_j = Σ_rows m (s_j q_j) s s'/q_j: rows weighed by class j's part.
-    part = mass * (scores @ (start**2 / np.maximum(evidence.class_number, 1.0)))
-    return np.asarray(information / evidence.n_use + (scores * part[:, None]).T @ scores)
-
-
 def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Floats]:
     assert evidence.probability is not None and evidence.mass is not None
     ratio = np.maximum(evidence.probability, TINIEST) / evidence.prevalence
     return ratio, evidence.mass, ratio @ share
 
 
+RLLS_PART = 0.01  # of the bound; the authors' program has it
+RLLS_DELTA = 0.05  # probability that the bound does not hold
+RLLS_TURNS = 200
+RLLS_STILL = 1e-6  # relative change of the ridge at which it is found
+
+
 def regularised(evidence: EstimatorInput) -> Estimate:
-    """Return the composition between BBSE's and no shift, by the evidence."""
-    prevalence = evidence.prevalence
+    """Return the composition between BBSE's and no shift: least |Cθ − b| + Δ|θ|, w = 1 + θ.
+
+    Neither norm is squared; a ridge of Δ|Cθ − b|/|θ| has the same minimum, and
+    each turn with the ridge of the last one comes nearer to it.
+    """
+    prevalence, n = evidence.prevalence, evidence.n_calibration
     given_true = evidence.confusion / prevalence
-    noise = 1.0 / evidence.n_calibration + 1.0 / evidence.n_use
-    ridge = float(evidence.predicted_share.mean()) * noise / prevalence**2
-    curvature = given_true.T @ given_true + np.diag(ridge)
-    linear = given_true.T @ evidence.predicted_share + ridge * prevalence
-    return solved(curvature, linear)
+    log_term = 2.0 * np.log(2.0 * len(prevalence) / RLLS_DELTA) / n
+    bound = RLLS_PART * 3.0 * (log_term / 3.0 + np.sqrt(log_term))
+    ridge = bound
+    for _ in range(RLLS_TURNS):
+        weak = ridge / prevalence**2
+        curvature = given_true.T @ given_true + np.diag(weak)
+        found = solved(curvature, given_true.T @ evidence.predicted_share + weak * prevalence)
+        theta = float(np.linalg.norm(found.share / prevalence - 1.0))
+        rest = float(np.linalg.norm(given_true @ found.share - evidence.predicted_share))
+        last, ridge = ridge, bound * rest / max(theta, STEADY)
+        if abs(ridge - last) <= RLLS_STILL * last:
+            break
+    return found
 
 
 LIPTON = "Lipton, Wang & Smola 2018, arXiv 1802.03916"

@@ -1,19 +1,27 @@
-"""Probabilities of all classes by bias-corrected temperature scaling.
+"""Probabilities of all classes by bias-corrected temperature scaling of mapped scores.
 
 log p = log softmax(β log y + b): one inverse temperature, one bias per class,
 fitted to the likelihood of the true class among all. The loss is convex in β
 and b. At its minimum the mean probability of each class over the calibration
-set is the class's share, which is what EM has to be given.
+set is the class's share, which is what EM has to be given. Before it y may go
+through a matrix near the unit one, with a ridge that few families make strong.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 from scipy import sparse, special
 
+from credence.calibrators.matrix import (
+    Matrix,
+    ScalingProblem,
+    log_probabilities,
+    minimise,
+    with_ones,
+)
 from credence.calibrators.score_logs import log_scores
 from credence.predictions import Floats, Integers, Predictions
 from credence.records import Stored
@@ -22,6 +30,7 @@ LEAST, GREATEST = 0.05, 20.0  # METHODS section 2: bounds of the temperature
 MOST_STEPS = 60
 MOST_HALVINGS = 40
 DECREMENT = 1e-20
+SURE = 1e-12  # rise of a step below which the likelihood's own rounding hides it
 TINIEST = 1e-300  # a probability below is as good as none, and its log is finite
 
 
@@ -34,6 +43,8 @@ class BiasCorrected:
         Floats, Stored(null=-np.inf)
     ]  # b; −inf for a class that calibration does not hold
     share: Floats  # Shares of the classes in the calibration set
+    # Of the log scores, before; intercepts in the last column.
+    matrix: Annotated[Floats | None, Stored(is_left_out=True)] = None
 
     def even(self, probability: Floats) -> Floats:
         """Return what the probabilities would be if all classes were as frequent."""
@@ -51,8 +62,12 @@ class BiasCorrected:
     def probabilities(self, predictions: Predictions) -> Floats:
         """Return a probability for every class; each row sums to 1."""
         assert predictions.scores is not None
-        logs = log_scores(predictions.scores, predictions.resolution)
+        logs = self.mapped(log_scores(predictions.scores, predictions.resolution))
         return probabilities(logs, self.slope, self.bias)
+
+    def mapped(self, logs: Floats) -> Floats:
+        """Return the log scores as the temperature sees them."""
+        return logs if self.matrix is None else through(self.matrix, logs)
 
     def moved(self, probability: Floats, slope: float, bias: Floats) -> Floats:
         """Return what the rows would have with other parameters."""
@@ -89,19 +104,57 @@ def fit_bias_corrected(
         free = np.flatnonzero(is_free)
         # Adding one number to all biases changes nothing: the least step is taken.
         step[free] = np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=None)[0]
-        if gradient[free] @ step[free] <= DECREMENT:
+        rise = float(gradient[free] @ step[free])
+        if rise <= DECREMENT:
             break
         for _ in range(MOST_HALVINGS):
             trial_slope = float(np.clip(slope + step[0], LEAST, GREATEST))
             trial_bias = bias + step[1:]
             trial = _likelihood(logs, true_class, part, trial_slope, trial_bias)
-            if trial >= value:
+            if trial >= value or rise < SURE:
                 break
             step /= 2.0
         else:
             break
         slope, bias, value = trial_slope, trial_bias, trial
     return BiasCorrected(slope, bias, share)
+
+
+RIDGE = 10.0  # on the entries of the matrix, the evidence counted in families: decision 0707
+RIDGE_FEW = 200.0  # families of a class that weaken its row's ridge to twice that
+MOST_CLASSES = 30  # with a matrix, whose fit takes the cube of their square
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeByFamilies(ScalingProblem):
+    """Matrix scaling whose rows hold on to the unit matrix where families are few."""
+
+    class_number: Floats  # Effective number of families of each true class
+
+    def ridge(self) -> Floats:
+        """Return the strength on each entry of the matrix."""
+        strength = RIDGE * (1.0 + RIDGE_FEW / np.maximum(self.class_number, 0.5))
+        return np.repeat(strength[:, None], self.n_classes + 1, axis=1)
+
+
+def through(matrix: Floats, logs: Floats) -> Floats:
+    """Return log scores, each row's shares summing to 1, after the matrix."""
+    return log_probabilities(with_ones(special.log_softmax(logs, axis=1)), matrix)
+
+
+def fit_mapped(
+    logs: Floats, true_class: Integers, weight: Floats, class_number: Floats, n_families: float
+) -> BiasCorrected:
+    """Return matrix and parameters of most likelihood; of many classes no matrix."""
+    if len(class_number) > MOST_CLASSES:
+        return fit_bias_corrected(logs, true_class, weight, len(class_number))
+    design = with_ones(special.log_softmax(logs, axis=1))
+    evidence = weight * (n_families / weight.sum())
+    problem = RidgeByFamilies(design, true_class, evidence, Matrix(), class_number)
+    matrix = minimise(problem)[0]
+    mapped = through(matrix, logs)
+    found = fit_bias_corrected(mapped, true_class, weight, len(class_number))
+    return replace(found, matrix=matrix)
 
 
 def slopes(logs: Floats, true_class: Integers, part: Floats, p: Floats) -> tuple[Floats, Floats]:
