@@ -114,7 +114,7 @@ def test_classes_that_cannot_be_told_apart_get_a_wide_interval_and_a_sentence(na
     assert (width[1:] > 0.5).all()
     assert np.isfinite(composition.share).all()
     message = diagnose(sample, rows, composition, FitOptions(n_draws=20)).sentences
-    assert "The classifier cannot tell b from other classes: " in " ".join(message)
+    assert "The classifier cannot tell b and c from other classes: " in " ".join(message)
 
 
 def test_a_set_drawn_like_calibration_passes_both_tests_and_another_fails_one() -> None:

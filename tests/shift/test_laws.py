@@ -295,11 +295,43 @@ def test_classes_whose_columns_are_the_same_are_left_open(name: str) -> None:
     assert np.isfinite(found.share).all()
     sample = calibration_sample(own, True)
     message = diagnose(sample, use_sample(use.predictions, sample.model), found, FEW).sentences
-    for class_ in NAMES[:2]:
-        assert (
-            f"The classifier cannot tell {class_} from other classes: "
-            "its share in this set is all but unknown."
-        ) in message
+    assert (
+        "The classifier cannot tell Portal and Collar from other classes: "
+        "their shares in this set are all but unknown."
+    ) in message
+
+
+@pytest.mark.parametrize("name", ["bbse_hard", "rlls", "bbse_soft", "em_matched"])
+def test_one_class_that_is_never_predicted_does_not_open_the_intervals_of_all(name: str) -> None:
+    # HTJ is predicted as Portal, Collar and Other; the interval of each of these was 0 to 1.
+    own, use = without(drawn(1, 600), predicted=2), drawn(2, 300, prefix="use")
+    (entry,) = (entry for entry in ESTIMATING if entry.name == name)
+    found = compositions(own, use, entry, FitOptions(n_draws=40))
+    width = found.upper - found.lower
+    assert (width[[0, 1, 3]] < 0.45).all()
+    assert (found.upper < 0.99).all()
+
+
+def test_one_protein_of_a_class_at_0_does_not_move_the_composition() -> None:
+    # One labelled "HTJ" scores as Portal does. Where no HTJ is in the use-set it is worth
+    # thousands of others to a mean of scores, which took that mean for known.
+    own = drawn(1, 600)
+    known = own.predictions
+    assert known.scores is not None
+    scores = known.scores.copy()
+    odd = np.flatnonzero(own.true_class == 0)[:1]
+    scores[odd] = [0.0, 0.0, 10.0, 0.0]
+    moved = label(
+        from_scores(known.ids, NAMES, scores, SCALE, 0.01), own.true_class, cluster=own.cluster
+    )
+    use = drawn(2, 400, np.array([0.9, 0.05, 0.0, 0.05]), prefix="use")
+    use = without(use, predicted=2)
+    em, matched = (
+        compositions(moved, use, entry, POINT).share
+        for entry in ESTIMATING
+        if entry.name in ("em", "em_matched")
+    )
+    np.testing.assert_allclose(matched, em, atol=0.03)
 
 
 def test_genomes_widen_the_interval_where_their_proteins_are_alike() -> None:

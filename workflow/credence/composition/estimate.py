@@ -8,11 +8,12 @@ set's and the estimate, by how much of the shift chance cannot explain.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from credence.calibrators.classwise import kish
 from credence.calibrators.intervals import LEAST_FREEDOM, expanded_quantiles, tail_levels
@@ -124,7 +125,9 @@ class NoShift:
         """
         if self.distance <= 0.0:
             return 0.0
-        limit = float(np.quantile(self.chance, 1.0 - LEVEL))
+        # The least distance that `p_value` does not put below the level.
+        reached = min(math.ceil(LEVEL * (1 + len(self.chance))) - 1, len(self.chance))
+        limit = float(np.sort(self.chance)[-reached]) if reached > 0 else np.inf
         return max(0.0, 1.0 - limit / self.distance)
 
 
@@ -309,9 +312,8 @@ def estimate_composition(
     # An interval rests on the fewer: the class's clusters, or the use-set's genomes.
     n_units = np.minimum(clusters_by_class(sample), use.n_units)
     lower, upper = _interval(found, draws, deviation, n_units, options)
-    if found.is_free.any():
-        lower[found.is_free] = 0.0
-        upper[found.is_free] = min(1.0, float(upper[found.is_free].sum()))
+    least, greatest = _open_to(found)
+    lower, upper = np.minimum(lower, least), np.maximum(upper, greatest)
     lower[~is_known], upper[~is_known] = 0.0, 1.0
     return replace(
         composition,
@@ -337,10 +339,31 @@ def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) 
     assert estimator.estimate is not None
     found = estimator.estimate(evidence.among(is_known))
     share, unbounded = np.zeros(len(is_known)), np.zeros(len(is_known))
-    is_free = np.zeros(len(is_known), dtype=np.bool_)
-    share[is_known], unbounded[is_known] = found.share, found.unbounded
-    is_free[is_known] = found.is_free
-    return Estimate(share, unbounded, is_free)
+    flat = np.zeros((len(is_known), found.flat.shape[1]))
+    share[is_known], unbounded[is_known], flat[is_known] = found.share, found.unbounded, found.flat
+    return Estimate(share, unbounded, flat)
+
+
+def _open_to(found: Estimate) -> tuple[Floats, Floats]:
+    """Return the least and greatest shares along the directions that are left open.
+
+    All shares stay at 0 or above, so what a class trades with others is bounded:
+    one that is never predicted opens those that it is taken for, by as much.
+    """
+    ends = np.stack([found.share, found.share])
+    for class_ in np.flatnonzero(found.is_free):
+        for end, sign in enumerate((1.0, -1.0)):
+            reached = optimize.linprog(
+                sign * found.flat[class_],
+                A_ub=-found.flat,
+                b_ub=found.share,
+                A_eq=found.flat.sum(axis=0)[None, :],
+                b_eq=[0.0],
+                bounds=(None, None),
+            )
+            if reached.status == 0:
+                ends[end, class_] += sign * reached.fun
+    return ends[0], ends[1]
 
 
 def _robust_deviation(draws: Floats) -> Floats:

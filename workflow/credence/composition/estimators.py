@@ -68,7 +68,12 @@ class Estimate:
     # The same criterion, to second order, without the bound at 0. It says how far a share of 0 is
     # from being positive.
     unbounded: Floats
-    is_free: Booleans  # Shares that the criterion leaves open: it is the same for others
+    flat: Floats  # Unit vectors, as columns, along which the criterion is the same
+
+    @property
+    def is_free(self) -> Booleans:
+        """Shares that the criterion leaves open."""
+        return np.asarray((self.flat**2).sum(axis=1) > TAKEN_PART)
 
 
 @dataclass(frozen=True)
@@ -250,8 +255,8 @@ def solved(curvature: Floats, linear: Floats) -> Estimate:
 def near_parabola(curvature: Floats, linear: Floats, share: Floats) -> Estimate:
     """Return shares, with the minimum for shares of any sign and what H leaves open."""
     everywhere = np.ones(len(linear), dtype=np.bool_)
-    is_open = (flat_directions(curvature) ** 2).sum(axis=1) > TAKEN_PART
-    return Estimate(share, on_free(conditioned(curvature), linear, everywhere), is_open)
+    unbounded = on_free(conditioned(curvature), linear, everywhere)
+    return Estimate(share, unbounded, flat_directions(curvature))
 
 
 def least_squares(given_true: Floats, observed: Floats) -> Estimate:
