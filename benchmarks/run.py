@@ -43,7 +43,7 @@ TITLES = {
     "peers": "Side by side with other libraries",
     "splits": "Splits that no relative crosses",
     "use_sets": "Use-sets of a million and of ten million rows",
-    "quantifiers": "Compositions, side by side with QuaPy",
+    "quantifiers": "Compositions, side by side with QuaPy and abstention",
     "attach": "Real capsid proteins attached as troves",
     "novelty": "Where proteins lie, and MACEst on noise",
 }
@@ -149,7 +149,7 @@ def section_use_sets() -> str:
 
 
 def section_quantifiers() -> str:
-    """Return errors of compositions under drawn shifts, beside QuaPy's."""
+    """Return errors of compositions under drawn shifts, beside QuaPy's and abstention's."""
     from benchmarks.shift import quantifiers
 
     return quantifiers()

@@ -103,9 +103,9 @@ def test_without_shift_confidences_are_not_moved_and_their_intervals_carry_what_
     assert (moved.upper - moved.lower).mean() > (plain.upper - plain.lower).mean() + 0.005
     seen = diagnose(sample, use_sample(use.predictions, None), found, OPTIONS)
     assert (
-        "The classes are predicted as often as in the calibration set, but for chance "
-        f"(p = {seen.p_no_shift:.2g}): confidences are not moved, their intervals carry what "
-        "is not known of the composition."
+        "How often the classes are predicted differs from the calibration set by no more than "
+        f"chance gives (p = {seen.p_no_shift:.2g}): confidences are not moved, their intervals "
+        "carry what is not known of the composition."
     ) in seen.remarks
 
 

@@ -164,9 +164,9 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
         return []
     if composition.part_applied == 0.0:
         return [
-            "The classes are predicted as often as in the calibration set, but for chance "
-            f"(p = {found.p_value:.2g}): confidences are not moved, their intervals carry what "
-            "is not known of the composition."
+            "How often the classes are predicted differs from the calibration set by no more than "
+            f"chance gives (p = {found.p_value:.2g}): confidences are not moved, their intervals "
+            "carry what is not known of the composition."
         ]
     sentences = []
     if composition.part_applied < MOST_PART:
@@ -184,8 +184,8 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
             for class_ in held
         ]
         sentences.append(
-            "Few independent proteins of the calibration set cannot be counted as often as the composition "
-            f"asks for: {listed(counted)}."
+            "Few independent proteins of the calibration set cannot be counted as often as the "
+            f"composition asks for: {listed(counted)}."
         )
     return sentences
 

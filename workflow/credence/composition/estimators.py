@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import optimize
 
 from credence.calibrators.protocol import Need
 from credence.composition.probabilities import TINIEST
@@ -286,6 +287,7 @@ def most_likely(evidence: EstimatorInput) -> Estimate:
 
 
 EM_ERROR = 0.03  # τ, as measured on the demo world: decision 0702
+FARTHEST = 3.0  # such errors that the answer may lie from EM's
 STEADY = 1e-9  # of the noise's mean, where two classes have the same densities
 
 
@@ -317,7 +319,10 @@ def matched(evidence: EstimatorInput) -> Estimate:
     if evidence.start is not None:
         return free
     held = curvature + np.eye(n_classes) / EM_ERROR**2
-    return replace(free, share=quadratic_minimum(held, linear + start / EM_ERROR**2))
+    share = quadratic_minimum(held, linear + start / EM_ERROR**2)
+    # Further from EM than EM is ever off: means that blew up, and are left out.
+    is_far = float(np.linalg.norm(share - start)) > FARTHEST * EM_ERROR
+    return replace(free, share=start if is_far else share)
 
 
 def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Floats]:
@@ -328,31 +333,37 @@ def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Fl
 
 RLLS_PART = 0.01  # of the bound; the authors' program has it
 RLLS_DELTA = 0.05  # probability that the bound does not hold
-RLLS_TURNS = 200
-RLLS_STILL = 1e-6  # relative change of the ridge at which it is found
+RLLS_RIDGES = (-35.0, 15.0)  # logs of the least and greatest ridge
+RLLS_STILL = 1e-5  # of its log
 
 
 def regularised(evidence: EstimatorInput) -> Estimate:
     """Return the composition between BBSE's and no shift: least |Cθ − b| + Δ|θ|, w = 1 + θ.
 
-    Neither norm is squared; a ridge of Δ|Cθ − b|/|θ| has the same minimum, and
-    each turn with the ridge of the last one comes nearer to it.
+    Neither norm is squared; a ridge of Δ|Cθ − b|/|θ| has the same minimum.
     """
     prevalence, n = evidence.prevalence, evidence.n_calibration
     given_true = evidence.confusion / prevalence
     log_term = 2.0 * np.log(2.0 * len(prevalence) / RLLS_DELTA) / n
     bound = RLLS_PART * 3.0 * (log_term / 3.0 + np.sqrt(log_term))
-    ridge = bound
-    for _ in range(RLLS_TURNS):
-        weak = ridge / prevalence**2
+
+    def held(log_ridge: float) -> Estimate:
+        weak = np.exp(log_ridge) / prevalence**2
         curvature = given_true.T @ given_true + np.diag(weak)
-        found = solved(curvature, given_true.T @ evidence.predicted_share + weak * prevalence)
-        theta = float(np.linalg.norm(found.share / prevalence - 1.0))
-        rest = float(np.linalg.norm(given_true @ found.share - evidence.predicted_share))
-        last, ridge = ridge, bound * rest / max(theta, STEADY)
-        if abs(ridge - last) <= RLLS_STILL * last:
-            break
-    return found
+        return solved(curvature, given_true.T @ evidence.predicted_share + weak * prevalence)
+
+    def excess(log_ridge: float) -> float:
+        share = held(log_ridge).share
+        theta = np.linalg.norm(share / prevalence - 1.0)
+        rest = np.linalg.norm(given_true @ share - evidence.predicted_share)
+        return float(np.log(max(bound * rest, TINIEST) / max(theta, STEADY)) - log_ridge)
+
+    least, greatest = RLLS_RIDGES
+    if excess(least) <= 0.0:
+        return held(least)
+    if excess(greatest) >= 0.0:
+        return held(greatest)
+    return held(float(optimize.brentq(excess, least, greatest, xtol=RLLS_STILL)))
 
 
 LIPTON = "Lipton, Wang & Smola 2018, arXiv 1802.03916"

@@ -176,7 +176,7 @@ def lead(found: ShiftFinding) -> str:
     else:
         text = f"From the scores of {of(found.n_use, 'protein')} in {found.name}"
         differing = _differing(found, is_known=False)
-        if not differing or found.part_applied == 0.0:
+        if found.part_applied == 0.0:
             return f"{text}, its classes are not known to be mixed otherwise than in calibration."
         text += ", its classes are mixed otherwise than in calibration."
     stated = "; ".join(
@@ -184,6 +184,8 @@ def lead(found: ShiftFinding) -> str:
         f"{share(entry.calibration_share)} there"
         for entry in differing[:MOST_NAMED]
     )
+    if not stated and found.estimator != "stated":
+        stated = "Which of them is more or less common is not known"
     return f"{text} {stated}." if stated else text
 
 
