@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from credence.app.editing import with_trove, without_trove
@@ -69,6 +69,8 @@ def test_what_cannot_be_edited_is_left_to_the_user() -> None:
 
 
 @settings(max_examples=50, deadline=None)
+@example(".0", "1e5")
+@example(".inf", "1e5")
 @given(
     st.text(max_size=12).filter(lambda text: text.isprintable()),
     st.sampled_from(["1e5", "true", "null", "- a", "a: b", "#x", "2026-01-02", "0x1f", "'", '"']),

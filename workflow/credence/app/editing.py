@@ -19,7 +19,9 @@ from credence.problems import InputError, refuse
 from credence.tables.document import parse_document, resolve
 
 TROVES = "troves"
-PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+|\d{4}-\d\d-\d\d")
+PLAIN = re.compile(
+    r"(\.{0,2}/|[A-Za-z_])[A-Za-z0-9_./-]*|[A-Za-z]+( [A-Za-z]+)+|\d{4}-\d\d-\d\d", re.ASCII
+)
 WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
 
 
