@@ -458,7 +458,7 @@ class Readers:
         spec = {key: value for key, value in vars(SPECS[name]).items() if key != "class_names"}
         spec = json.loads(json.dumps(spec | {"genome": "id", "synonyms": {"a": "b"}}))
         if rng.random() < 0.3:
-            spec["scale"] = pick(rng, (1e308, 10**400, 1e-308, 10))
+            spec["scale"] = pick(rng, (1e308, 10**300, 1e-308, 10))
         text = mutated_text(rng, spec)
         option = pick(rng, ("--spec", "--samples-spec"))
         read_samples(VALID / name, stated_spec([str(VALID / name)], None, text, option=option))

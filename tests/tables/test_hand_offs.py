@@ -21,6 +21,7 @@ from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
 from credence.records import DIGEST, digest_of, read_json, read_record, signed
+from credence.relatives.cdhit_diamond import parse_clstr
 from credence.sets.conformal import fit_sets
 from credence.tables.contract import NOT_QUICKLY, stream_confidences
 from credence.tables.digests import sha256_of
@@ -228,6 +229,14 @@ def calibration(tmp_path: Path, labelled: Labelled) -> Path:
             ", column 'counts.n': 'many' is no value for it.",
         ),
         (
+            lambda body: body["counts"].update(n=2**63),
+            ", column 'counts.n': 9223372036854775808 is no value for it.",
+        ),
+        (
+            lambda body: body["calibration"]["classes"]["a"]["counts"].update(n="many"),
+            ", column 'calibration.classes.a.counts.n': \"many\" is no value for it.",
+        ),
+        (
             lambda body: body["sets"]["classes"][0].update(strangeness=[]),
             ", column 'sets.classes[0]': it is damaged (its steps do not go up one by one).",
         ),
@@ -244,7 +253,15 @@ def calibration(tmp_path: Path, labelled: Labelled) -> Path:
             ": this is not a calibration (Infinity is not JSON).",
         ),
     ],
-    ids=["counts", "sets cut short", "level", "a class less", "no end of scale"],
+    ids=[
+        "counts",
+        "too large",
+        "counts of a class",
+        "sets cut short",
+        "level",
+        "a class less",
+        "no end of scale",
+    ],
 )
 def test_a_calibration_whose_parts_are_no_whole_names_the_part(
     calibration: Path, change: Callable[[dict[str, Any]], object], message: str
@@ -362,3 +379,8 @@ def test_the_digest_of_a_record_is_of_all_but_itself() -> None:
     record = signed(Whole(Part(0.5, ()), 3))
     assert record[DIGEST] == digest_of({"part": {"share": 0.5, "names": []}, "n": 3})
     assert signed(replace(Whole(Part(0.5, ()), 3), n=4))[DIGEST] != record[DIGEST]
+
+
+def test_a_cluster_whose_member_has_no_name_is_refused() -> None:
+    stated = refusal(lambda: parse_clstr([">Cluster 0", "0\t9aa, > ... *"], "c.clstr"))
+    assert "c.clstr, line 2: '0\\t9aa, > ... *' is no member." in stated

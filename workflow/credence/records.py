@@ -37,6 +37,7 @@ Read = TypeVar("Read")
 
 AGAIN = "Make it again with this version of credence."
 MOST_CHARACTERS = 40  # of a value quoted in a message
+TOO_LARGE = 2**63  # for a whole number of a table
 MOST_NESTED = 50  # a record of credence has fewer levels than twenty
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half a character, which no file can hold
 DIGEST = "sha256"  # the key of a record's own digest
@@ -191,8 +192,10 @@ def _read(
             return _asked(kind, record, path)
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        inner = next(entry for entry in get_args(kind) if entry is not type(None))
-        return None if record is None else _read(inner, record, path, kinds, stored)
+        inner = [entry for entry in get_args(kind) if entry is not type(None)]
+        chosen = next((entry for entry in inner if type(record) is entry), inner[0])
+        is_absent = record is None and len(inner) < len(get_args(kind))
+        return None if is_absent else _read(chosen, record, path, kinds, stored)
     if origin is np.ndarray:
         return _read_array(np.dtype(get_args(get_args(kind)[1])[0]), record, path, stored)
     if origin is tuple:
@@ -223,7 +226,8 @@ def _read_plain(
         _require(math.isfinite(number), record, path)
         return number
     elif kind is not Any:
-        _require(type(record) is kind, record, path)
+        is_held = kind is not int or type(record) is not int or abs(record) < TOO_LARGE
+        _require(type(record) is kind and is_held, record, path)
     return record
 
 

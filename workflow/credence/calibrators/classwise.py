@@ -90,7 +90,7 @@ def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
 class ClassCurve:
     """All that is known of one predicted class."""
 
-    counts: dict[str, Any]  # What the class's positives amount to
+    counts: dict[str, int | float]  # What the class's positives amount to
     # What answers where the class is scarce: its share with Jeffreys' prior, (Σw TP + ½)/(Σw + 1).
     # Neither this nor a curve where a class was never predicted in calibration, or where a model
     # of all classes answers.

@@ -34,7 +34,7 @@ from credence.relatives.programs import (
     write_texts,
 )
 
-MEMBER = re.compile(r"\d+\s+(\d+)(?:aa|nt), >(.*)\.\.\. (\*|at .*)$")
+MEMBER = re.compile(r"\d+\s+(\d+)(?:aa|nt), >(\S.*)\.\.\. (\*|at .*)$")
 CLSTR_REMEDY = "Give the .clstr file as cd-hit wrote it."
 
 

@@ -422,7 +422,9 @@ def _proteins(source: Source) -> tuple[Labelled, Labelled]:
         raise refuse(str(path), "it has no true classes.", REBUILD)
     role, cluster = _places(samples, path, source.path / GROUPS)
     everyone = label(samples.predictions, samples.true_class, cluster=cluster)
-    calibrating = weighted(everyone.take(role == CALIBRATION), file.counts.get("weights", "none"))
+    calibrating = weighted(
+        everyone.take(role == CALIBRATION), str(file.counts.get("weights", "none"))
+    )
     return calibrating, everyone.take((role == TEST) & (samples.true_class >= 0))
 
 

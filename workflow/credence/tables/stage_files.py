@@ -172,7 +172,7 @@ class CalibrationFile:
     scale: float  # See :class:`credence.predictions.Predictions`
     resolution: float
     # How many proteins, clusters and so on it was fitted on.
-    counts: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int | str] = field(default_factory=dict)
     # Name of each input file and its SHA-256.
     inputs: Mapping[str, str] = field(default_factory=dict)
     calibration: Calibration  # The fitted method
