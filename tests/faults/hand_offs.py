@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -153,7 +153,7 @@ def example_of(kind: Any, place: int = 0) -> Any:
     if origin is tuple:
         inner = parts[:1] * 2 if parts[-1] is ... else parts
         return tuple(example_of(part, place) for place, part in enumerate(inner))
-    if origin is dict:
+    if origin in (dict, Mapping):
         return {name: example_of(parts[1]) for name in ("a", "b")}
     if is_dataclass(kind):
         hints = get_type_hints(kind)
