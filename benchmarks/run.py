@@ -29,7 +29,7 @@ OUT = HERE / "out"
 SECTIONS = (
     *("bandwidth", "methods", "small_classes", "annotate", "streams", "ensembles", "troves"),
     *("large", "peers"),
-    *("splits", "use_sets", "quantifiers", "attach", "novelty"),
+    *("splits", "use_sets", "quantifiers", "same", "attach", "novelty"),
 )
 TITLES = {
     "bandwidth": "b_mon2 against the direct-sum scan",
@@ -44,6 +44,7 @@ TITLES = {
     "splits": "Splits that no relative crosses",
     "use_sets": "Use-sets of a million and of ten million rows",
     "quantifiers": "Compositions, side by side with QuaPy and abstention",
+    "same": "Is it still the same classifier?",
     "attach": "Real capsid proteins attached as troves",
     "novelty": "Where proteins lie, and MACEst on noise",
 }
@@ -153,6 +154,13 @@ def section_quantifiers() -> str:
     from benchmarks.shift import quantifiers
 
     return quantifiers()
+
+
+def section_same() -> str:
+    """Return how often the warning of another classifier is given."""
+    from benchmarks.same import same_classifier
+
+    return same_classifier()
 
 
 def section_peers() -> str:

@@ -460,7 +460,7 @@ def annotate(
     >>> bool(0 < found["lower"][0] < 0.75 < found["upper"][0] < 1)
     True
     """
-    from credence.stages.annotate import Annotation
+    from credence.stages.annotate import Annotation, sameness_of
     from credence.tables.stage_files import require_same
 
     file, found = calibration.file, None if shift is None else shift.file
@@ -469,7 +469,10 @@ def annotate(
         require_match(file, use.predictions, use.where)
         if found is not None:
             require_same(found, file.method_spec, use.predictions, "shift")
-        columns = Annotation(file, found).columns(use.samples, "calibration")
+        sameness = sameness_of(file, found, [use.predictions])
+        is_changed = sameness is not None and sameness.is_changed
+        annotation = Annotation(file, found, is_changed=is_changed)
+        columns = annotation.columns(use.samples, "calibration")
     return AnnotatedTable(columns, file.class_names, file.method_spec)
 
 

@@ -35,6 +35,7 @@ class Note(IntFlag):
     SAME_ID = 32768
     SAME_SEQUENCE = 65536
     LOW_END = 131072
+    CHANGED = 262144
 
 
 NOTE_TEXTS: dict[Note, str] = {
@@ -59,6 +60,8 @@ NOTE_TEXTS: dict[Note, str] = {
     Note.SAME_ID: "a calibration protein has this id: if it is this protein, its class is known",
     Note.SAME_SEQUENCE: "a calibration protein has this sequence: the class of that one is known",
     Note.LOW_END: "hardly a calibration protein scores so low: no more than the lowest ones show",
+    Note.CHANGED: "the scores of this set are unlike those in calibration: "
+    "another version of the tool, or other proteins",
 }
 
 

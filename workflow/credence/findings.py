@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from credence.records import Stored
+
+OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
 SCHEMA = "credence/findings/3"
 STEP_SCHEMA = "credence/compare/1"
 
@@ -633,6 +637,17 @@ class ShiftCurve:
 
 
 @dataclass(frozen=True)
+class Sameness:
+    """Whether a use-set's scores are like those that were calibrated, whatever its mix."""
+
+    n: int  # Proteins that were looked at
+    p_value: float  # Least of those tested, after Holm's correction
+    effect: float  # Mean |change of confidence| if top scores were matched
+    moved: float  # Share of proteins elsewhere than expected, beyond chance
+    is_changed: bool  # Whether a warning is given
+
+
+@dataclass(frozen=True)
 class ShiftFinding:
     """The composition of one use-set."""
 
@@ -656,6 +671,8 @@ class ShiftFinding:
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
     reference: str = ""  # Of the estimator
+    # None where nothing can be said of it
+    sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -15,9 +15,12 @@ import click
 import numpy as np
 
 from credence import __version__
+from credence.calibrators.protocol import Need
+from credence.composition.sameness import Look, warning_of
 from credence.confidence import Confidence, Note, counted, sentences_of, unknown
 from credence.evaluation.use_sets import NovelSet
 from credence.events.model import Mix
+from credence.findings import Sameness
 from credence.predictions import Predictions
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress
@@ -62,6 +65,10 @@ from credence.tables.stage_files import (
 from credence.tables.writing import TableWriter, write_record
 
 AGAIN = "Check all tables of the set again, and annotate every part anew."
+NO_SKETCH = (
+    "it keeps no sketch of the scores that it saw, so nothing says whether a table is of the same "
+    "classifier. Fit it again with credence fit."
+)
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
 
@@ -92,7 +99,6 @@ def annotate_tables(
     shift_file = None if shift is None else SHIFT.read(Path(shift))
     newcomers, sequences = _newcomers(novelty, proteins, vectors, match, name)
     events_file, known = _events(events, evidence, novelty)
-    annotation = Annotation(file, shift_file, newcomers, events_file, known, sequences)
     stated = stated_spec(tables, format_, spec_json)
     spec = as_calibrated(stated, file.class_names, file.scale)
     how = {"--match": match, "--spreadsheet-safe": str(spreadsheet_safe), "--spec": repr(stated)}
@@ -101,6 +107,12 @@ def annotate_tables(
         "--evidence": evidence, "--novelty": novelty, "--proteins": proteins, "--vectors": vectors,
     }  # fmt: skip
     mark, rows = _part_of(part, tables, summary, how, files)
+    pieces = (samples.predictions for _, samples in stream_tables(tables, spec))
+    sameness = sameness_of(file, shift_file, pieces)
+    is_changed = sameness is not None and sameness.is_changed
+    annotation = Annotation(
+        file, shift_file, newcomers, events_file, known, sequences, is_changed=is_changed
+    )
     n_unknown = n_unscored = 0
     with ExitStack() as stack:
         progress = stack.enter_context(Progress("annotate", "proteins"))
@@ -136,8 +148,19 @@ def annotate_tables(
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
     )
+    _echo_warnings(tables, calibration, file, sameness)
     for where, sentence in _sentences(annotation, n_samples, out, calibration, proteins):
         click.echo(f"{where}: {sentence}.", err=True)
+
+
+def _echo_warnings(
+    tables: Sequence[str], calibration: str, file: CalibrationFile, sameness: Sameness | None
+) -> None:
+    """Print whether the tables are of the classifier that was calibrated."""
+    if sameness is not None and sameness.is_changed:
+        click.echo(f"{', '.join(tables)}: {warning_of(sameness)}.", err=True)
+    elif file.sketch is None and file.needs is not Need.CLASS:
+        click.echo(f"{calibration}: {NO_SKETCH}", err=True)
 
 
 def _sentences(
@@ -154,6 +177,27 @@ def _sentences(
         yield calibration, RELATIVES_UNKNOWN
 
 
+def sameness_of(
+    file: CalibrationFile, shift: ShiftFile | None, pieces: Iterable[Predictions]
+) -> Sameness | None:
+    """Return whether a whole set is of the classifier that was calibrated.
+
+    It is looked at before the first row is written, so that a note stands in
+    every row and the parts of a table are noted alike; not again where credence
+    shift has looked.
+    """
+    if shift is not None and shift.finding.sameness is not None:
+        return shift.finding.sameness
+    if file.sketch is None:
+        return None
+    look = Look(file.sketch)
+    for piece in pieces:
+        if piece.class_names != file.class_names or piece.scale != file.scale:
+            return None  # to be refused where it is annotated
+        look.add(piece)
+    return look.found()
+
+
 @dataclass(frozen=True, eq=False)
 class Annotation:
     """What proteins are given: confidences, and what else there is to say of them."""
@@ -165,6 +209,7 @@ class Annotation:
     evidence: EvidenceTable | None = None  # What those events need beside scores
     sequences: Mapping[str, str] = field(default_factory=dict)  # Of those proteins, by their ids
     noted: Counter[str] = field(default_factory=Counter)  # Of all rows so far: see `counted`
+    is_changed: bool = False  # Whether the set's scores are unlike calibration's
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -189,6 +234,8 @@ class Annotation:
                 note |= self.file.known.notes(predictions.ids, self.sequences)
             self.noted.update(counted(note))
             confidence = replace(confidence, note=confidence.note | note)
+        if self.is_changed:
+            confidence = replace(confidence, note=confidence.note | int(Note.CHANGED))
         novel: dict[str, Any] = {}
         if self.newcomers is not None:
             confidence, novel = self.newcomers.noted(predictions, confidence)

@@ -12,6 +12,7 @@ import numpy as np
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.composition.sameness import sketch_of
 from credence.problems import raise_any
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
@@ -115,6 +116,7 @@ def fit_calibration(
         settings=settings_record(method, options),
         sets=sets,
         known=known_proteins(predictions.ids, sequences),
+        sketch=sketch_of(labelled),
     )
 
 

@@ -15,9 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from credence.confidence import NOTE_TEXTS, OF_PROTEINS, sentences_of
+from credence.composition.sameness import warning_of
+from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
 from credence.evaluation.use_sets import N_EXTREMES, use_set_of
 from credence.findings import (
+    OTHER_CLASSIFIER,
     Findings,
     Notice,
     NoveltyFinding,
@@ -25,6 +27,7 @@ from credence.findings import (
     ReleaseStep,
     Results,
     Setting,
+    ShiftFinding,
     SplitFinding,
     UseRow,
     UseSet,
@@ -106,7 +109,8 @@ def report_findings(
         for entry in read_summary(Path(check)).inputs
     ]
     read_shifts = [_finding(SHIFT, path, found) for path in shift]
-    notices = [
+    notices = _changed(summaries, read_shifts)
+    notices += [
         Notice(f"composition of {shift.name}", sentence, is_warning=True)
         for shift in read_shifts
         for sentence in shift.sentences
@@ -172,6 +176,23 @@ class RunFacts:
     title: str | None = None
     simulated: bool | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def _changed(use_sets: Sequence[UseSet], shifts: Sequence[ShiftFinding]) -> list[Notice]:
+    """Return a warning for each use-set whose scores are unlike calibration's."""
+    found = {
+        shift.name: warning_of(shift.sameness)
+        for shift in shifts
+        if shift.sameness is not None and shift.sameness.is_changed
+    }
+    text = NOTE_TEXTS[Note.CHANGED]
+    for use_set in use_sets:
+        if any(note.name == text for note in use_set.notes):
+            found.setdefault(use_set.name, text)
+    return [
+        Notice(OTHER_CLASSIFIER, f"{name}: {text}.", is_warning=True)
+        for name, text in found.items()
+    ]
 
 
 def _with_run(findings: Findings, settings: Mapping[str, Any]) -> Findings:

@@ -35,6 +35,7 @@ from credence.composition.estimators import (
     has_vectors,
     stated_share,
 )
+from credence.composition.sameness import Look, sketch_of, warning_of
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
@@ -119,6 +120,8 @@ def shift_tables(
     )
     for sentence in (*found.remarks, *found.sentences):
         click.echo(sentence, err=True)
+    if found.sameness is not None and found.sameness.is_changed:
+        click.echo(f"{found.name}: {warning_of(found.sameness)}.", err=True)
 
 
 def shift_options(settings: Settings) -> FitOptions:
@@ -140,7 +143,9 @@ def find_shift(
 ) -> tuple[ShiftFinding, AdjustedCalibration]:
     """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
     options, shift = shift_options(settings), settings.shift
-    estimator, sample, use, error = _summed(labelled, parts, shift.method, where)
+    sketch = sketch_of(labelled)
+    look = None if sketch is None else Look(sketch)
+    estimator, sample, use, error = _summed(labelled, _counted(parts, look), shift.method, where)
     if estimator.estimate is not None:
         composition = estimate_composition(sample, use, estimator, options)
     else:
@@ -158,7 +163,18 @@ def find_shift(
     )
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
-    return found, corrected.adjusted
+    sameness = None if look is None else look.found()
+    return replace(found, sameness=sameness), corrected.adjusted
+
+
+def _counted(
+    parts: Iterable[tuple[str, Samples]], look: Look | None
+) -> Iterator[tuple[str, Samples]]:
+    """Yield the pieces of a use-set that a look counts."""
+    for where, samples in parts:
+        if look is not None:
+            look.add(samples.predictions)
+        yield where, samples
 
 
 def _summed(

@@ -27,6 +27,7 @@ from credence.calibrators.method_spec import Specification
 from credence.calibrators.protocol import Calibration, FitOptions, Need, components_asked
 from credence.composition.adjusted import AdjustedCalibration
 from credence.composition.estimate import ratio_of
+from credence.composition.sameness import Sketch
 from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.draws import keys_of as hashes_of
 from credence.events.model import FORECASTS, EventModel, Mix
@@ -124,7 +125,7 @@ SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = ("sets", "known")  # keys that a file may do without
+NOT_ALWAYS = ("sets", "known", "sketch")  # keys that a file may do without
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +181,8 @@ class CalibrationFile:
     sets: Annotated[PredictionSets | None, Stored(is_left_out=True)] = None
     # By what these proteins are found again; files of earlier versions do not have it.
     known: Annotated[KnownProteins | None, Stored(is_left_out=True)] = None
+    # How often each score was seen, by which a table is known to be of the same classifier.
+    sketch: Annotated[Sketch | None, Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:
@@ -187,7 +190,10 @@ class CalibrationFile:
         return needs_of(to_record(self.calibration))
 
     def refuse_damage(self) -> None:
-        """Refuse counts that are none, but for those that are words."""
+        """Refuse counts that are none, but for those that are words, and another's sketch."""
+        features = () if self.sketch is None else self.sketch.features
+        if any(len(part.design) != len(self.class_names) for part in features):
+            raise ValueError("its sketch is of another number of classes")
         raise_any(
             [
                 Problem("", f"{value!r} is no value for it.", "", column=f"counts.{name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from credence.findings import Findings
+from credence.findings import OTHER_CLASSIFIER, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import ALONE, Lookup
 from credence.report.sections.measuring import all_notices
@@ -24,6 +24,9 @@ def section(findings: Findings) -> page.Section:
         f"From them {findings.chosen} learnt how sure a prediction is."
     )
     blocks: list[page.Block] = [page.Paragraph(lead, is_lead=True)]
+    urgent = [notice for notice in findings.notices if notice.kind == OTHER_CLASSIFIER]
+    if urgent:
+        blocks.insert(0, page.NoticeList(tuple(urgent)))
     n_warnings = sum(notice.is_warning for notice in all_notices(findings))
     if n_warnings:
         blocks.append(

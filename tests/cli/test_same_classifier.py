@@ -1,0 +1,105 @@
+"""A table of another version of the tool is noticed where its numbers are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import credence
+from credence.app import run_command_line
+from credence.confidence import NOTE_TEXTS, Note
+from credence.predictions import Predictions, from_scores
+from credence.simulate import WorldSettings, draw_labelled
+from credence.tables.samples import Samples, write_samples
+
+CHANGED = NOTE_TEXTS[Note.CHANGED]
+SPEC = ["--format", "credence", "--spec", '{"scale": 10}']
+
+
+def written(path: str, predictions: Predictions, true_class: object = None) -> None:
+    n = predictions.n_samples
+    none = np.zeros(0, dtype=object)
+    write_samples(
+        Path(path),
+        Samples(predictions, true_class, np.arange(n) + 2, none, np.zeros(0, dtype=np.int64)),  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a calibration, a table like it, and one whose vectors are softened."""
+    home = tmp_path_factory.mktemp("same")
+    settings = WorldSettings(n_calibration=3_000)
+    known = draw_labelled(settings, np.random.default_rng(0))
+    use = draw_labelled(replace(settings, n_calibration=600), np.random.default_rng(1)).predictions
+    soft = np.sqrt(np.asarray(use.scores))
+    soft = np.round(10.0 * soft / soft.sum(axis=1, keepdims=True), 2)
+    written(str(home / "known.parquet"), known.predictions, known.true_class)
+    written(str(home / "use.parquet"), use)
+    changed = from_scores(use.ids, use.class_names, soft, 10.0, 0.01)
+    written(str(home / "soft.parquet"), changed)
+    words = ["fit", str(home / "known.parquet"), "--method", "class_only", "--draws", "0"]
+    assert run_command_line([*words, "--sets", "none", *SPEC, "--out", str(home / "c.json")]) == 0
+    return home
+
+
+def annotated(folder: Path, table: str, *more: str) -> list[str]:
+    """Return the notes of a table that is annotated."""
+    out = folder / f"{table}.tsv"
+    words = ["annotate", str(folder / f"{table}.parquet"), "--calibration", str(folder / "c.json")]
+    assert run_command_line([*words, *SPEC, *more, "--out", str(out)]) == 0
+    header, *rows = (line.split("\t") for line in out.read_text().splitlines())
+    return [row[header.index("note")] for row in rows]
+
+
+def test_a_softened_table_is_noted_in_every_row_and_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert all(CHANGED in note for note in annotated(folder, "soft"))
+    stated = capsys.readouterr().err
+    assert "soft.parquet: its scores are unlike those in calibration: " in stated
+    assert "another version of the tool, or other proteins" in stated
+
+
+def test_a_table_of_the_same_classifier_has_no_such_note(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not any(CHANGED in note for note in annotated(folder, "use"))
+    assert "another version" not in capsys.readouterr().err
+
+
+def test_parts_of_a_softened_table_are_the_bytes_of_the_whole(folder: Path) -> None:
+    annotated(folder, "soft")
+    table, check = str(folder / "soft.parquet"), str(folder / "check.json")
+    assert run_command_line(["check", table, *SPEC, "--out", check]) == 0
+    parts = [str(folder / f"part_{number}.tsv") for number in range(1, 61, 20)]
+    for number, part in enumerate(parts, start=1):
+        words = ["annotate", table, "--calibration", str(folder / "c.json"), *SPEC]
+        words += ["--part", f"{number}/3", "--check", check, "--out", part]
+        assert run_command_line(words) == 0
+    joined = folder / "joined.tsv"
+    assert run_command_line(["gather", *parts, "--out", str(joined)]) == 0
+    assert joined.read_bytes() == (folder / "soft.tsv").read_bytes()
+
+
+def test_a_calibration_without_a_sketch_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = credence.load(folder / "c.json")
+    older = replace(known, file=replace(known.file, sketch=None))
+    credence.save(older, folder / "older.json")
+    # The class alone needs no scores, so nothing is missing.
+    annotated(folder, "use", "--name", "use")
+    assert "sketch" not in capsys.readouterr().err
+    assert credence.load(folder / "older.json").file.sketch is None
+
+
+def test_from_python_a_softened_table_is_noted_too(folder: Path) -> None:
+    calibration = credence.load(folder / "c.json")
+    for name, is_noted in (("soft", True), ("use", False)):
+        table = credence.read(folder / f"{name}.parquet", format="credence")
+        notes = credence.annotate(table, calibration)["note"]
+        assert (CHANGED in str(notes[0])) == is_noted

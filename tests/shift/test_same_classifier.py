@@ -1,0 +1,163 @@
+"""Another version of the tool is noticed; another mix of the classes is not taken for one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import credence
+from credence.composition.sameness import RUNNER_UP, TOP_SCORE, Look, Sketch, sketch_of
+from credence.confidence import NOTE_TEXTS, Note
+from credence.findings import Sameness
+from credence.predictions import Floats, Labelled, Predictions, from_scores, label
+from credence.records import from_record, to_record
+from credence.simulate import WorldSettings, draw_labelled
+
+CHANGED = NOTE_TEXTS[Note.CHANGED]
+
+
+@cache
+def world(seed: int, dirichlet: bool = False) -> Labelled:
+    rng = np.random.default_rng(seed)
+    share = rng.dirichlet(np.ones(11)) if dirichlet else None
+    return draw_labelled(WorldSettings(n_calibration=6_000), rng, share)
+
+
+@cache
+def sketch() -> Sketch:
+    found = sketch_of(world(0))
+    assert found is not None
+    return found
+
+
+def some(seed: int, n: int, dirichlet: bool = False) -> Predictions:
+    found = world(seed, dirichlet).predictions
+    return found.take(np.random.default_rng(seed).choice(found.n_samples, n, replace=False))
+
+
+def looked(predictions: Predictions, known: Sketch | None = None) -> Sameness:
+    look = Look(known or sketch())
+    look.add(predictions)
+    found = look.found()
+    assert found is not None
+    return found
+
+
+def with_scores(predictions: Predictions, scores: Floats) -> Predictions:
+    return from_scores(
+        predictions.ids,
+        predictions.class_names,
+        np.round(predictions.scale * scores / scores.sum(axis=1, keepdims=True), 2),
+        predictions.scale,
+        predictions.resolution,
+    )
+
+
+@pytest.mark.parametrize("exponent", [0.5, 2.0])
+@pytest.mark.parametrize("only_top", [False, True])
+def test_vectors_to_a_power_are_another_classifier(exponent: float, only_top: bool) -> None:
+    for seed in range(1, 4):
+        found = with_scores(some(seed, 500), np.asarray(some(seed, 500).scores) ** exponent)
+        assert looked(replace(found, scores=None) if only_top else found).is_changed
+
+
+def test_two_large_columns_exchanged_are_another_classifier() -> None:
+    use = some(1, 500)
+    scores = np.asarray(use.scores).copy()
+    first, second = np.argsort(-np.bincount(use.predicted_class, minlength=11))[:2]
+    scores[:, [first, second]] = scores[:, [second, first]]
+    assert looked(with_scores(use, scores)).is_changed
+
+
+def test_another_mix_of_the_classes_is_the_same_classifier() -> None:
+    warned = [looked(some(seed, 1_000, dirichlet=True)).is_changed for seed in range(1, 7)]
+    assert sum(warned) <= 1  # one time in twenty
+
+
+def test_a_set_like_calibration_is_the_same_classifier() -> None:
+    warned = [looked(some(seed, 500)).is_changed for seed in range(1, 7)]
+    assert sum(warned) <= 1
+
+
+def test_a_small_calibration_set_does_not_call_every_set_another_classifier() -> None:
+    known = sketch_of(world(0).take(np.arange(150)))
+    warned = [looked(some(seed, 2_000), known).is_changed for seed in range(1, 7)]
+    assert sum(warned) <= 1
+
+
+def test_relatives_in_one_set_do_not_make_another_classifier() -> None:
+    # 40 families of 25 alike in calibration, and other families in the use-set.
+    def families(seed: int) -> Labelled:
+        one = world(seed).take(np.random.default_rng(seed).choice(6_000, 60, replace=False))
+        every = one.take(np.repeat(np.arange(60), 20))
+        ids = np.array([f"p{row}" for row in range(every.n_samples)], dtype=object)
+        predictions = replace(every.predictions, ids=ids)
+        return label(predictions, every.true_class, cluster=np.repeat(ids[:60], 20))
+
+    known = sketch_of(families(0))
+    warned = [looked(families(seed).predictions, known).is_changed for seed in range(1, 7)]
+    assert sum(warned) <= 1
+
+
+def test_pieces_in_any_order_give_what_the_whole_gives() -> None:
+    use = some(1, 500)
+    look = Look(sketch())
+    for rows in np.array_split(np.random.default_rng(2).permutation(500), 7):
+        look.add(use.take(rows))
+    assert look.found() == looked(use)
+
+
+def test_a_handful_of_proteins_says_nothing() -> None:
+    look = Look(sketch())
+    look.add(some(1, 10))
+    assert look.found() is None
+
+
+def test_a_tool_that_gives_no_scores_has_no_sketch() -> None:
+    known = world(0)
+    bare = replace(known, predictions=replace(known.predictions, scores=None, top_score=None))
+    assert sketch_of(bare) is None
+
+
+def test_a_sketch_counts_each_protein_once_by_predicted_and_true_class() -> None:
+    known = world(0)
+    names = [part.name for part in sketch().features]
+    assert names == [TOP_SCORE, RUNNER_UP, "margin", "row sum", "share of zeros"]
+    for part in sketch().features:
+        counts = np.zeros((11, part.n_bins, 11), dtype=np.int64)
+        counts.flat[part.place] = part.count
+        wanted = np.zeros((11, 11), dtype=np.int64)
+        np.add.at(wanted, (known.predictions.predicted_class, known.true_class), 1)
+        assert (counts.sum(axis=1) == wanted).all(), part.name
+
+
+def test_families_alike_have_a_design_effect_of_their_size() -> None:
+    # Families of 5 with one score each: 5 proteins say what one does.
+    score = np.repeat(np.random.default_rng(1).uniform(5, 10, 200), 5)
+    scores = np.column_stack([score, 10.0 - score])
+    ids = np.array([str(row) for row in range(1000)], dtype=object)
+    predictions = from_scores(ids, ("a", "b"), scores, 10.0, 0.0)
+    cluster = np.repeat(ids[:200], 5)
+    known = sketch_of(label(predictions, np.zeros(1000, dtype=np.int64), cluster=cluster))
+    assert known is not None
+    assert known.features[0].design == pytest.approx([5.0, 1.0], rel=0.02)
+
+
+def test_a_sketch_comes_back_from_its_record() -> None:
+    again = from_record(Sketch, to_record(sketch()))
+    for one, other in zip(sketch().features, again.features, strict=True):
+        for name in ("edges", "place", "count", "design"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("design", [1.0]), ("edges", [[2.0, 1.0]] * 11), ("place", None)]
+)
+def test_a_damaged_sketch_is_refused(part: str, value: object) -> None:
+    record = to_record(sketch())
+    record["features"][0][part] = value
+    with pytest.raises(credence.problems.InputError, match=r"features\[0\]"):
+        from_record(Sketch, record)

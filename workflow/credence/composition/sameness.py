@@ -1,0 +1,380 @@
+"""Whether a use-set's scores look like those of the classifier that was calibrated.
+
+A calibration holds for one classifier. Another version, temperature or order of columns
+keeps classes and scale and ruins it, without a change of the mix. So a calibration file
+keeps a sketch: how often each top score, margin and so on was seen, by predicted and true
+class. A use-set is counted in the same bins, piece by piece, in any order. Whether a mix
+of the classes explains what is counted is tested by drawing (METHODS section 13).
+
+Departs from METHODS: the mix is estimated from the predicted classes, as in BBSE, and
+runner-ups are tested too (docs/decisions/0707-same-classifier.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from scipy import stats
+
+from credence.draws import encode_clusters
+from credence.findings import Sameness
+from credence.predictions import Floats, Integers, Labelled, Predictions
+from credence.records import Stored
+
+MOST_BINS = 20
+FEWEST_IN_BIN = 25  # calibration proteins, on average
+LEAST_RUNNER_UP = 0.01  # of the scale: a smaller second score is none, whatever the decimals
+AS_ZERO = 0.0005  # of the scale: half of the last of two decimals on PhANNs' scale of 10
+TOP_SCORE, RUNNER_UP = "top score", "runner-up"
+MOST_CELLS = 500_000  # of a number that is looked at: with many classes it is left out
+FEWEST_SEEN = 50  # proteins that calibration predicts so, to compare others with them
+FEWEST_FAMILIES = 10  # of a true class, and the part of a predicted class that may rest on fewer
+MOST_SCARCE = 0.2
+FEWEST = 20  # proteins of a use-set of which something can be said
+N_DRAWS = 200
+SEED = 1  # of the draws: the same counts give the same answer
+DRAWS_AT_ONCE = 20_000_000  # numbers
+EM_STEPS = 60
+MOST_GROWN = 1.5  # families of a use-set are at most so many times as large as calibration's
+LEVEL = 0.05
+QUESTIONS = 3  # that share it: all scores, those of each class, all runners-up
+LEAST_P = 1e-4  # a smaller one is not told apart by so few draws
+LEAST_EFFECT = 0.02  # mean |change of confidence| below which no warning is given
+LEAST_MOVED = 0.1  # the same of the share of proteins with another runner-up
+TINIEST = 1e-150  # keeps a division by nothing at nothing
+ASSUMED_DESIGN = 10.0  # where nobody says which proteins are relatives
+CAUTION = 10.0  # families: what so few show of a class counts half
+DAMPING = 0.1  # part of a class's proteins: what was not seen weighs no more than that
+USUAL_CLUSTERS = 5.0  # of a class, by which its likeness of relatives is held to that of all
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSketch:
+    """How often each value of a number was seen, by predicted and true class."""
+
+    name: str
+    edges: Annotated[Floats, Stored(null=np.inf)]  # Between bins, for each predicted class
+    # (predicted class · bins + bin) · classes + true class, and the number of proteins there
+    place: Annotated[Integers, Stored(packed="int32")]
+    count: Annotated[Integers, Stored(packed="int32")]
+    # For each true class: by how much relatives increase the variance of shares
+    design: Floats
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins of a predicted class."""
+        return int(self.edges.shape[1]) + 1
+
+    def bins(self, predicted_class: Integers, value: Floats) -> Integers:
+        """Return the bin of each value, counted over all predicted classes."""
+        found = predicted_class * self.n_bins
+        for class_ in np.unique(predicted_class):
+            rows = predicted_class == class_
+            found[rows] += np.searchsorted(self.edges[class_], value[rows])
+        return found
+
+    def refuse_damage(self) -> None:
+        """Raise a ValueError where parts do not belong together."""
+        n_classes = len(self.design)
+        size = n_classes * self.n_bins * n_classes
+        if self.edges.ndim != 2 or len(self.edges) != n_classes or self.place.ndim != 1:
+            raise ValueError("it is of another number of classes")
+        if np.isnan(self.edges).any() or (self.edges[:, 1:] < self.edges[:, :-1]).any():
+            raise ValueError("its bins do not follow each other")
+        if self.count.shape != self.place.shape or (self.count < 1).any():
+            raise ValueError("its counts are no counts")
+        if ((self.place < 0) | (self.place >= size)).any() or not (self.design >= 1.0).all():
+            raise ValueError("it counts what there is not")
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What a calibration saw of scores."""
+
+    features: tuple[FeatureSketch, ...]
+
+
+def sketch_of(labelled: Labelled) -> Sketch | None:
+    """Return the sketch of labelled predictions; None where the tool gives no scores.
+
+    Every protein counts as one, whatever its weight: so do those of a use-set.
+    """
+    predictions = labelled.predictions
+    code, _ = encode_clusters(labelled.cluster)
+    found = []
+    for name, value in features_of(predictions).items():
+        edges = _edges(predictions, name, value)
+        if predictions.n_classes**2 * (edges.shape[1] + 1) > MOST_CELLS:
+            continue
+        blank = np.zeros(0, dtype=np.int64)
+        bare = FeatureSketch(name, edges, blank, blank, np.ones(predictions.n_classes))
+        bin_ = bare.bins(predictions.predicted_class, value)
+        place, count = np.unique(
+            bin_ * predictions.n_classes + labelled.true_class, return_counts=True
+        )
+        is_ordered = name != RUNNER_UP
+        design = _design(labelled, bin_ % bare.n_bins if is_ordered else bin_, code, is_ordered)
+        found.append(FeatureSketch(name, edges, place, count, design))
+    return Sketch(tuple(found)) if found else None
+
+
+def features_of(predictions: Predictions) -> dict[str, Floats]:
+    """Return what is looked at: the top score, and of vectors what goes with it."""
+    top, scores = predictions.top_score, predictions.scores
+    if top is None:
+        return {}
+    if scores is None or predictions.n_classes < 2:
+        return {TOP_SCORE: top}
+    rows = np.arange(len(scores))
+    others = scores.copy()
+    others[rows, predictions.predicted_class] = -np.inf
+    second = others.argmax(axis=1)
+    best = others[rows, second]
+    is_none = best < LEAST_RUNNER_UP * predictions.scale
+    return {
+        TOP_SCORE: top,
+        RUNNER_UP: np.where(is_none, predictions.n_classes, second).astype(np.float64),
+        "margin": scores[rows, predictions.predicted_class] - best,
+        "row sum": scores.sum(axis=1),
+        "share of zeros": (scores < AS_ZERO * predictions.scale).mean(axis=1),
+    }
+
+
+def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
+    """Return bins of as many calibration proteins each, halfway between two scores."""
+    n_classes = predictions.n_classes
+    if name == RUNNER_UP:
+        return np.tile(np.arange(n_classes) + 0.5, (n_classes, 1))
+    edges = np.full((n_classes, MOST_BINS - 1), np.inf)
+    half = predictions.resolution / 2.0 if name in (TOP_SCORE, "margin") else 0.0
+    for class_ in range(n_classes):
+        own = value[predictions.predicted_class == class_]
+        n_bins = min(MOST_BINS, len(own) // FEWEST_IN_BIN)
+        if n_bins > 1:
+            levels = np.arange(1, n_bins) / n_bins
+            steps = np.unique(np.quantile(own, levels, method="inverted_cdf"))
+            steps = steps[steps < own.max()] + half
+            edges[class_, : len(steps)] = steps
+    return edges
+
+
+def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: bool) -> Floats:
+    """Return by how much relatives increase the variance of shares, for each true class.
+
+    From how alike relatives are (the correlation within clusters, about the
+    class's mean), held to that of all classes where a class has few clusters.
+    """
+    n_classes = labelled.predictions.n_classes
+    alike, n_clusters, size = (np.zeros(n_classes) for _ in range(3))
+    for class_ in range(n_classes):
+        rows = labelled.true_class == class_
+        _, own = np.unique(cluster[rows], return_inverse=True)
+        kinds, kind = np.unique(bin_[rows], return_inverse=True)
+        if len(kinds) == 0:
+            continue
+        total = np.zeros((own.max() + 1, len(kinds)))
+        np.add.at(total, (own, kind), 1.0)
+        sizes = total.sum(axis=1)
+        size[class_] = (sizes**2).sum() / sizes.sum()
+        share = total.sum(axis=0) / sizes.sum()
+        if is_ordered:
+            total, share = total.cumsum(axis=1), share.cumsum()
+        alone = len(bin_[rows]) * (share * (1.0 - share)).sum() * (1.0 - 1.0 / len(sizes))
+        if alone > 0.0 and size[class_] > 1.0:
+            excess = ((total - sizes[:, None] * share) ** 2).sum() / alone - 1.0
+            alike[class_] = excess / (size[class_] - 1.0)
+            n_clusters[class_] = len(sizes) - 1.0
+    if n_clusters.sum() == 0.0:
+        return np.full(n_classes, ASSUMED_DESIGN)
+    part = n_clusters / (n_clusters + USUAL_CLUSTERS)
+    held = part * alike + (1.0 - part) * (part @ alike) / part.sum()
+    return np.asarray(1.0 + np.maximum(size - 1.0, 0.0) * np.clip(held, 0.0, 1.0))
+
+
+class Look:
+    """A use-set counted in the bins of a sketch, piece by piece, in any order."""
+
+    def __init__(self, sketch: Sketch) -> None:
+        self._sketch = sketch
+        self._counts = [
+            np.zeros(len(part.design) * part.n_bins, dtype=np.int64) for part in sketch.features
+        ]
+
+    def add(self, predictions: Predictions) -> None:
+        """Count some proteins; nothing of a number that they lack."""
+        value = features_of(predictions)
+        for part, counts in zip(self._sketch.features, self._counts, strict=True):
+            if part.name in value:
+                bin_ = part.bins(predictions.predicted_class, value[part.name])
+                counts += np.bincount(bin_, minlength=len(counts))
+
+    def found(self) -> Sameness | None:
+        """Return whether a mix of the classes explains the set; None where nothing can be said.
+
+        The level is shared by the top scores of all classes together, the runner-ups
+        of all together, and the top scores of each class (Holm among these).
+        """
+        rng = np.random.default_rng(SEED)
+        scores = runners_up = 1.0  # Least p-values
+        effect, moved, n = 0.0, 0.0, 0
+        for feature, counts in zip(self._sketch.features, self._counts, strict=True):
+            if feature.name not in (TOP_SCORE, RUNNER_UP) or counts.sum() < FEWEST:
+                continue
+            part = _Part(feature, counts)
+            if part.n_class.sum() < FEWEST:
+                continue
+            misfit, elsewhere = part.misfits(part.given, part.observed)
+            drawn, chance = part.draws(rng)
+            p_values = [_tail(misfit[at], drawn[:, at]) for at in range(len(misfit))]
+            is_seen = part.n_class >= FEWEST
+            if part.is_ordered:
+                singles = [p_values[at] for at in np.flatnonzero(is_seen)]
+                scores = min([p_values[-1], *(len(singles) * one for one in singles)])
+                effect, n = part.effect(), int(part.n_class.sum())
+            else:
+                runners_up = p_values[-1]
+                moved = max(float(elsewhere - chance.mean()), 0.0)
+        if n == 0:
+            return None
+        of_scores = QUESTIONS * scores <= LEVEL and effect > LEAST_EFFECT
+        of_runners_up = QUESTIONS * runners_up <= LEVEL and moved > LEAST_MOVED
+        p_value = min(1.0, QUESTIONS * scores, QUESTIONS * runners_up)
+        return Sameness(n, p_value, effect, moved, of_scores or of_runners_up)
+
+
+def warning_of(found: Sameness) -> str:
+    """Return what a reader has to know of a set that is not like calibration's."""
+    stated = f"p = {found.p_value:.2g}" if found.p_value >= LEAST_P else f"p < {LEAST_P:g}"
+    return (
+        "its scores are unlike those in calibration: another version of the tool, or other "
+        f"proteins. No mix of the classes explains them ({stated}, {found.n:,} proteins). Were "
+        "top scores matched to those in calibration, confidences would change by "
+        f"{found.effect:.2f} on average; {100 * found.moved:.0f} % of the proteins have a "
+        "prediction, score or runner-up that calibration does not lead to expect. Do not rely "
+        "on these confidences: give scores of the version that was calibrated, or calibrate "
+        "with proteins like these"
+    )
+
+
+class _Part:
+    """The counts of one feature, ready to be drawn."""
+
+    def __init__(self, sketch: FeatureSketch, counts: Integers) -> None:
+        n_classes = len(sketch.design)
+        shape = (n_classes, sketch.n_bins, n_classes)
+        seen = np.zeros(shape)
+        seen.flat[sketch.place] = sketch.count
+        by_class, of_bin = seen.sum(axis=1), seen.sum(axis=2)
+        # A bin in which a pair of classes was not seen is not impossible: each pair has one
+        # protein more, spread as all right, or all wrong, predictions of the class.
+        right = np.einsum("kbk->kb", seen)
+        wrong = of_bin - right
+        spread = np.repeat((wrong + TINIEST * right)[:, :, None], n_classes, axis=2)
+        np.einsum("kbk->kb", spread)[...] = right + TINIEST * wrong
+        spread /= np.maximum(spread.sum(axis=1, keepdims=True), TINIEST**2)
+        self.n_true = by_class.sum(axis=0)
+        self.given = seen + spread * (by_class > 0)[:, None, :]
+        self.design, self.is_ordered = sketch.design, sketch.name != RUNNER_UP
+        self.observed = counts.reshape(shape[:2]).astype(np.float64)
+        self.given /= np.maximum(self.given.sum(axis=(0, 1)), TINIEST)
+        self.observed[of_bin.sum(axis=1) == 0] = 0.0
+        self.n = float(self.observed.sum())
+        # What calibration hardly ever predicted, or what rests on classes of few families,
+        # helps to find the mix and is not compared: so few do not show what others are like.
+        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
+        wanted = self.given.sum(axis=1) * share
+        is_scarce = self.n_true / self.design < FEWEST_FAMILIES
+        self.is_compared = (of_bin.sum(axis=1) >= FEWEST_SEEN) & (
+            wanted[:, is_scarce].sum(axis=1) <= MOST_SCARCE * wanted.sum(axis=1)
+        )
+        self.n_class = self.observed.sum(axis=1) * self.is_compared
+
+    def misfits(self, given: Floats, observed: Floats) -> tuple[Floats, Floats]:
+        """Return misfits, one a column, and the share of proteins that are elsewhere.
+
+        The misfit within each predicted class, and that of all of them together.
+        """
+        n_class = observed.sum(axis=-1)
+        share = mix_of(given.sum(axis=-2), n_class)
+        wanted = (given * share[..., None, None, :]).sum(axis=-1) * self.n
+        wanted_class = wanted.sum(axis=-1)
+        apart = np.abs(observed - wanted).sum(axis=-1) @ self.is_compared
+        elsewhere = apart / 2.0 / self.n
+        expected = wanted * (n_class / np.maximum(wanted_class, TINIEST))[..., None]
+        off = (observed - expected) * self.is_compared[:, None]
+        if self.is_ordered:
+            off = off.cumsum(axis=-1)
+            within = (off**2 * expected).sum(axis=-1) / np.maximum(n_class, 1.0) ** 2
+            every = (off.sum(axis=-2) ** 2 * expected.sum(axis=-2)).sum(axis=-1) / self.n**2
+        else:
+            within = (off**2 / (expected + DAMPING * n_class[..., None] + 1.0)).sum(axis=-1)
+            every = within.sum(axis=-1)
+        return np.concatenate([within, every[..., None]], axis=-1), elsewhere
+
+    def draws(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return the same of draws in which nothing but the mix has changed.
+
+        Both sets are drawn; a class has as many families in the use-set as in
+        calibration, or more and smaller ones.
+        """
+        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
+        wanted = share * self.n
+        part = np.minimum(wanted / np.maximum(self.n_true, 1.0), MOST_GROWN)
+        grown = 1.0 + (self.design - 1.0) * part
+        mean = self.given * (wanted / grown)
+        families = self.n_true / self.design
+        shape = self.given * (families**2 / (families + CAUTION))
+        at_once = max(1, DRAWS_AT_ONCE // self.given.size)
+        found = []
+        for start in range(0, N_DRAWS, at_once):
+            size = (min(at_once, N_DRAWS - start), *self.given.shape)
+            observed = (rng.poisson(np.broadcast_to(mean, size)) * grown).sum(axis=-1)
+            given = rng.standard_gamma(np.broadcast_to(shape, size))
+            given /= np.maximum(given.sum(axis=(1, 2), keepdims=True), TINIEST)
+            found.append(self.misfits(given, observed))
+        misfits, elsewhere = zip(*found, strict=True)
+        return np.concatenate(misfits), np.concatenate(elsewhere)
+
+    def effect(self) -> float:
+        """Return the mean |change of confidence| if scores were matched to calibration's."""
+        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
+        total = (self.given * share).sum(axis=2)
+        own = np.einsum("kbk->kb", self.given) * share[:, None]
+        confidence = own / np.maximum(total, TINIEST)
+        change = 0.0
+        for class_, here in enumerate(self.observed):
+            if self.n_class[class_] > 0 and total[class_].sum() > 0:
+                ours, theirs = (side.cumsum() / side.sum() for side in (here, total[class_]))
+                ends = np.unique(np.concatenate([ours, theirs]).clip(0.0, 1.0))
+                width = np.diff(ends, prepend=0.0)
+                at = [np.searchsorted(side, ends - width / 2.0) for side in (ours, theirs)]
+                value = [confidence[class_, np.minimum(bin_, len(here) - 1)] for bin_ in at]
+                change += here.sum() * float(width @ np.abs(value[0] - value[1]))
+        return float(change / self.n_class.sum())
+
+
+def mix_of(given: Floats, observed: Floats) -> Floats:
+    """Return the shares of true classes that explain best how often each is predicted, by EM.
+
+    >>> mix_of(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([55.0, 45.0])).round(3).tolist()
+    [0.5, 0.5]
+    """
+    part = observed / np.maximum(observed.sum(axis=-1, keepdims=True), TINIEST)
+    is_known = (given.sum(axis=-2) > 0).astype(np.float64)
+    share = is_known / np.maximum(is_known.sum(axis=-1, keepdims=True), 1.0)
+    for _ in range(EM_STEPS):
+        density = (given @ share[..., None])[..., 0]
+        ratio = part / np.maximum(density, TINIEST)
+        share = share * (ratio[..., None, :] @ given)[..., 0, :]
+        share = share / np.maximum(share.sum(axis=-1, keepdims=True), TINIEST)
+    return np.asarray(share)
+
+
+def _tail(value: float, drawn: Floats) -> float:
+    """Return the chance of so great a misfit: that of the gamma law with the draws' moments."""
+    mean, variance = float(drawn.mean()), float(drawn.var())
+    if variance == 0.0:
+        return 1.0
+    return float(stats.gamma.sf(value, mean**2 / variance, scale=variance / mean))
