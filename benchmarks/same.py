@@ -127,8 +127,8 @@ def same_classifier() -> str:
     text = (
         f"Share of {N_TIMES} times in which the warning is given: each time PhANNs' first table "
         f"is halved by whole blocks of {BLOCK} rows, one half calibrates, and from the other so "
-        "many proteins are drawn, none twice. The first three rows are false alarms. The limits of "
-        "the test were chosen on this same table, so the rates flatter it; with so few times a "
+        "many proteins are drawn, none twice. The first three rows are false alarms. The limits "
+        "of the test were chosen on this same table, so the rates flatter it; with so few times a "
         "rate is known to about a tenth.\n\n"
     )
     return text + table(["use-set", *what], rows) + _other_versions()

@@ -7,7 +7,7 @@ class. A use-set is counted in the same bins, piece by piece, in any order. Whet
 of the classes explains what is counted is tested by drawing (METHODS section 13).
 
 Departs from METHODS: the mix is estimated from the predicted classes, as in BBSE, and
-runner-ups are tested too (docs/decisions/0707-same-classifier.md).
+runner-ups are tested too (docs/decisions/0708-same-classifier.md).
 """
 
 from __future__ import annotations
