@@ -64,11 +64,12 @@ class ClassLogistic:
     def evaluate(self, logs: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end."""
         design = self.design(logs)
-        value = special.expit(design @ self.coefficient)
+        # Row by row: a product of matrices depends on how many rows a piece has.
+        value = special.expit(np.einsum("ij,j->i", design, self.coefficient))
         if self.covariance is None or self.weak is None:
             return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
         error = standard_error(design, self.covariance)
-        linear = np.asarray(design @ self.weak)
+        linear = np.einsum("ij,j->i", design, self.weak)
         return value, *log_odds_interval(linear, error, level, self.n_clusters)
 
 

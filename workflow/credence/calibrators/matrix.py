@@ -241,7 +241,9 @@ def with_ones(logs: Floats) -> Floats:
 
 def log_probabilities(design: Floats, matrix: Floats) -> Floats:
     """Return log softmax of the rows mapped by the matrix."""
-    return np.asarray(special.log_softmax(design @ matrix.T, axis=1))
+    # Row by row: a product of matrices depends on how many rows a piece has.
+    linear = np.einsum("ij,kj->ik", design, matrix)
+    return np.asarray(special.log_softmax(linear, axis=1))
 
 
 def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
