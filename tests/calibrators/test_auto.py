@@ -156,7 +156,7 @@ def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) ->
 def test_one_cluster_alone_gives_equal_weights(worlds) -> None:
     world = worlds.draw(seed=4, n_clusters=1)
     ready = [m.build(m.settings(), QUICK) for m in CANDIDATES]
-    assert np.isnan(out_of_folds(world, ready)).all()
+    assert np.isnan(out_of_folds(world, ready, folds_by_class(world, 5))).all()
     calibration = METHOD.build(Auto(), QUICK).fit(world)
     np.testing.assert_allclose(calibration.full.pooled, 1 / 3, rtol=0, atol=1e-12)
     assert np.isfinite(calibration.confidence(world.predictions).value).all()
@@ -191,3 +191,16 @@ def test_a_scarce_class_has_the_interval_of_its_share(worlds) -> None:
 @pytest.mark.parametrize("name", auto.MEMBERS)
 def test_every_member_is_a_method_of_the_registry(name: str) -> None:
     assert name in {method.name for method in SINGLE}
+
+
+def test_held_out_answers_rest_on_nothing_of_their_fold(worlds) -> None:
+    world = worlds.draw(seed=2)
+    fold = folds_by_class(world, 4)
+    found = METHOD.build(Auto(), QUICK).held_out(world, fold)
+    assert np.isfinite(found).all()
+    # Truths of a fold turned round change its own answers by the weights of no fold but others.
+    is_out = fold == 0
+    truth = np.where(is_out, (world.true_class + 1) % 4, world.true_class)
+    other = METHOD.build(Auto(), QUICK).held_out(replace(world, true_class=truth), fold)
+    assert np.abs(found[is_out] - other[is_out]).max() < 0.15
+    assert np.abs(found[~is_out] - other[~is_out]).max() > 0.05

@@ -230,12 +230,10 @@ class AutoCalibrator:
     def fit(self, labelled: Labelled) -> AutoCalibration:
         """Return the members and their weights."""
         reasons = {m.name: lacking(m, labelled.predictions, self.settings) for m in self.methods}
-        usable = [method for method in self.methods if not reasons[method.name]]
+        usable, settings, ready = self._ready(labelled)
         names = tuple(method.name for method in usable)
-        settings = [tuned(method, labelled) for method in usable]
         quick = replace(self.options, n_draws=0)
-        ready = [method.build(own, quick) for method, own in zip(usable, settings, strict=True)]
-        held_out = out_of_folds(labelled, ready)
+        held_out = out_of_folds(labelled, ready, folds_by_class(labelled, DEFAULT_FOLDS))
         full = mix_of(names, held_out, labelled)
         score_only = None
         if any(method.needs.is_vector for method in usable):
@@ -280,6 +278,33 @@ class AutoCalibrator:
             members,
         )
 
+    def _ready(self, labelled: Labelled) -> tuple[list[Method], list[Any], list[Calibrator]]:
+        """Return the members that the data allow, their settings, and them ready to fit."""
+        usable = [m for m in self.methods if not lacking(m, labelled.predictions, self.settings)]
+        settings = [tuned(method, labelled) for method in usable]
+        quick = replace(self.options, n_draws=0)
+        ready = [method.build(own, quick) for method, own in zip(usable, settings, strict=True)]
+        return usable, settings, ready
+
+    def held_out(self, labelled: Labelled, fold: Integers) -> Floats:
+        """Return the answer for each fold, members fitted and weights found without it.
+
+        The weights rest on the other folds' held-out answers, so each member is fitted
+        once a fold, not once more within it.
+        """
+        usable, _, ready = self._ready(labelled)
+        names = tuple(method.name for method in usable)
+        values = out_of_folds(labelled, ready, fold)
+        answer = np.full(labelled.n_samples, np.nan)
+        for number in np.unique(fold):
+            is_out = fold == number
+            if is_out.all():
+                continue
+            mix = mix_of(names, values[~is_out], labelled.take(~is_out))
+            part = columns(names, mix.members, values[is_out])
+            answer[is_out] = mix.answer(part, labelled.predictions.take(is_out))
+        return answer
+
 
 def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floats:
     """Return the columns of some members."""
@@ -291,13 +316,12 @@ def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Fl
     return np.column_stack([one.fit(seen).confidence(unseen.predictions).value for one in ready])
 
 
-def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator]) -> Floats:
+def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator], fold: Integers) -> Floats:
     """Return each member's answers for proteins whose fold it has not seen."""
-    fold: Integers = folds_by_class(labelled, DEFAULT_FOLDS)
     found = np.full((labelled.n_samples, len(ready)), np.nan)
-    for held_out in range(DEFAULT_FOLDS):
+    for held_out in np.unique(fold):
         is_out = np.equal(fold, held_out)
-        if is_out.any() and not is_out.all():
+        if not is_out.all():
             found[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
     return found
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.auto import AutoCalibrator
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
@@ -154,6 +155,9 @@ def cross_fit(
     held_out = {name: np.full(labelled.n_samples, np.nan) for name in calibrators}
     vectors: dict[str, Floats] = {}
     shape = (labelled.n_samples, labelled.predictions.n_classes)
+    stacks = {name: one for name, one in calibrators.items() if isinstance(one, AutoCalibrator)}
+    held_out |= {name: stack.held_out(labelled, fold) for name, stack in stacks.items()}
+    calibrators = {name: one for name, one in calibrators.items() if name not in stacks}
     for number in np.unique(fold):
         judged = fold == number
         if judged.all():
