@@ -171,7 +171,7 @@ def test_the_text_to_paste_is_copied(open_page: Any, small_page: str) -> None:
     opened.page.locator("#publish .tools button", has_text="Copy").first.click()
     opened.page.get_by_text("Copied").wait_for()
     text = opened.page.evaluate("navigator.clipboard.readText()")
-    assert text.startswith("Confidence was calibrated on simulated data per predicted class")
+    assert text.startswith("Confidence, the probability that a prediction is right")
 
 
 def test_without_scripts_the_numbers_of_every_control_are_in_tables(
