@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class
 from credence.calibrators.intervals import open_interval
@@ -138,7 +139,7 @@ def best_weights(
     for _ in range(MOST_ROUNDS):
         share = chance * weight
         share /= share.sum(axis=1, keepdims=True)
-        new: Floats = (pull + mass @ share) / (strength + mass.sum())
+        new: Floats = (pull + (mass[:, None] * share).sum(axis=0)) / (strength + mass.sum())
         moved, weight = np.abs(new - weight).max(), new
         if moved < SETTLED:
             break
@@ -266,7 +267,8 @@ class AutoCalibrator:
             # The class's share, which comes first, has the interval of scarce classes.
             options = self.options if name == names[0] else quick
             if name in used:
-                members[name] = method.build(chosen, options).fit(labelled)
+                with threadpool_limits(limits=1):
+                    members[name] = method.build(chosen, options).fit(labelled)
         return AutoCalibration(
             labelled.predictions.class_names,
             {name: reason for name, reason in reasons.items() if reason},
@@ -313,7 +315,11 @@ def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floa
 
 def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Floats:
     """Return what each member, fitted on some proteins, answers for others."""
-    return np.column_stack([one.fit(seen).confidence(unseen.predictions).value for one in ready])
+    # One thread: the order of a sum must not depend on how many cores there are.
+    with threadpool_limits(limits=1):
+        return np.column_stack(
+            [one.fit(seen).confidence(unseen.predictions).value for one in ready]
+        )
 
 
 def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator], fold: Integers) -> Floats:

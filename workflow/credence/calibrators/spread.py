@@ -131,16 +131,16 @@ def steps_of(
     for rows in np.array_split(order, n_steps):
         p, w, y = answer[rows], weight[rows], target[rows]
         total = w.sum()
-        mean = float(p @ w / total)
+        mean = float((p * w).sum() / total)
         mass = np.bincount(code[rows], weights=w)
         families = float(total**2 / (mass**2).sum())
         scale = mean * (1.0 - mean) + JEFFREYS / families
         seen = gaps[:, rows]
         squares = np.nanmean(seen**2, axis=0) / GAP_OVER_VARIANCE
         error = float(np.nansum(squares * w) / total / scale)
-        miss = float((y - p) @ w / total)
+        miss = float(((y - p) * w).sum() / total)
         sums = np.bincount(code[rows], weights=w * (y - p)) / total
-        noise = max(float(sums @ sums), scale / families)
+        noise = max(float((sums**2).sum()), scale / families)
         found.append((mean, np.sqrt(error), (miss**2 - noise) / scale, families))
     at, error_, surplus, families_ = map(np.array, zip(*found, strict=True))
     return at, error_, surplus, families_

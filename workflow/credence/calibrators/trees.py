@@ -155,7 +155,8 @@ class Trees:
             unseen = labelled.take(is_out)
             features = features_of(unseen.predictions, uses_networks=model.uses_networks)
             staged = model.forest.staged(features)
-            loss = unseen.weight @ log_loss(staged, unseen.is_correct[:, None].astype(float))
+            each = log_loss(staged, unseen.is_correct[:, None].astype(float))
+            loss = (unseen.weight[:, None] * each).sum(axis=0)
             losses += np.pad(loss, (0, len(losses) - len(loss)), mode="edge")
             n_judged += unseen.n_samples
         if n_judged == 0:
