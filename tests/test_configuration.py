@@ -56,8 +56,8 @@ def test_a_folder_is_no_configuration() -> None:
 def test_few_lines_are_enough() -> None:
     settings = configuration.load("minimal.yaml")
     assert settings.run == json.loads(settings.report_json)["title"] == "mylab"
-    assert settings.method == "kernel"
-    assert settings.methods == ("class_only", "histogram", "kernel", "cumulative")
+    assert settings.method == "auto"
+    assert settings.methods == ("class_only", "histogram", "kernel", "cumulative", "auto")
     assert settings.calibration_set.scores == ("scores.csv",)
     assert settings.calibration_set.spec == {
         "format": "phanns-labelled",
