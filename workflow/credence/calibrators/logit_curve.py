@@ -8,6 +8,7 @@ per coefficient and fades as 1/n.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -155,12 +156,12 @@ def weighted_quantiles(score: Floats, weight: Floats, levels: Floats) -> Floats:
     return score[np.minimum(np.searchsorted(share, levels), len(score) - 1)]
 
 
-class LogitMethod:
+class LogitMethod(ABC):
     """What fits curves whose log-odds are linear: a subclass gives the columns."""
 
+    @abstractmethod
     def basis_of(self, sample: ClassSample) -> Basis:
         """Return the columns for the positives of one class."""
-        raise NotImplementedError
 
     def coefficients_of(self, columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
         """Return the coefficients of greatest penalised likelihood."""
