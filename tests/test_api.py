@@ -391,4 +391,4 @@ def test_the_ten_lines_of_the_readme_run(tmp_path, monkeypatch, capsys) -> None:
     assert len(confidences) == 50
     assert confidences["lower"].notna().any()
     assert Path("reliability.png").stat().st_size > 0
-    assert credence.load("calibration.json").method == "kernel"
+    assert credence.load("calibration.json").method == "auto"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,8 +24,8 @@ SCALE = 10.0
 N_TREES = 10
 
 
-@pytest.fixture(autouse=True)
-def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def few_trees() -> Iterator[None]:
     """Grow few trees: laws and contracts do not depend on their number."""
 
     def average_few(*rows: Any, **more: Any) -> Forest:
@@ -33,8 +33,10 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
         return average(*given, replace(growth, n_trees=min(growth.n_trees, N_TREES)), cluster)
 
     few: Growth = replace(trees.BOOSTING, n_trees=N_TREES)
-    monkeypatch.setattr(trees, "BOOSTING", few)
-    monkeypatch.setattr(trees, "average", average_few)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(trees, "BOOSTING", few)
+        patched.setattr(trees, "average", average_few)
+        yield
 
 
 def draw_world(seed: int, n_samples: int = 400, n_clusters: int = 120) -> Labelled:

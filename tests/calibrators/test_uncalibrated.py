@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 
 from credence.calibrators.all_methods import BY_NAME, read_calibration
-from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import from_scores, label
 from credence.records import to_record
@@ -45,15 +44,3 @@ def test_scarce_one_sided_and_unseen_classes_have_the_raw_score_and_not_their_sh
     assert (confidence.support[predicted == 0] == 0).all()
     again = read_calibration(json.loads(json.dumps(to_record(calibration))))
     np.testing.assert_array_equal(again.confidence(world.predictions).value, confidence.value)
-
-
-def test_auto_never_chooses_what_was_not_calibrated(worlds: SimpleNamespace) -> None:
-    # One protein of a class: of equals the simplest is chosen, and that was the raw score.
-    world = worlds.draw(seed=7, n_samples=150)
-    predicted = world.predictions.predicted_class
-    kept = predicted != 1
-    kept[np.flatnonzero(predicted == 1)[0]] = True
-    auto = parse_method("auto(candidates=all)", "test").build(FitOptions(n_draws=0))
-    quick = type(auto)(auto.settings, auto.options, auto.methods[:3])
-    choices = quick.fit(world.take(kept)).choices
-    assert not any("uncalibrated" in choice.chosen for choice in choices)

@@ -69,7 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for size in (N_FIRST, *SIZES):
         write_scores(folder / f"{size}.parquet", size, size)
     for size in SIZES:
-        write_networks(folder, size // N_NETWORKS)
+        write_networks(folder, size)
     words = ["--format", "credence", "--scale", "1", "--method", "class_only"]
     given = [str(folder / "known.parquet"), *words, "--out", str(folder / "c.json")]
     assert run_command_line(["fit", *given]) == 0
@@ -149,13 +149,9 @@ def test_estimating_a_composition_holds_a_chunk_and_what_stands_for_the_rest() -
 NETWORKS = {"parquet": LONG_SPEC, "npz": ARRAY_SPEC}
 
 
-def bytes_a_protein(work: Callable[[int], object]) -> float:
-    return N_NETWORKS * bytes_a_row(lambda size: work(size // N_NETWORKS))
-
-
 def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
     spec = joining.TableSpec("credence", pooling="log_sum")
-    grown = bytes_a_protein(
+    grown = bytes_a_row(
         lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec)
     )
     assert grown > N_NETWORKS * TABLE_BYTES
@@ -167,7 +163,7 @@ def test_annotating_an_ensemble_holds_a_chunk(ending: str) -> None:
         words = [*ANNOTATE, f"networks-{size}.{ending}", "--out", "out.tsv"]
         done(*words, spec=NETWORKS[ending])
 
-    assert bytes_a_protein(annotate) < MOST_BYTES
+    assert bytes_a_row(annotate) < MOST_BYTES
 
 
 @pytest.mark.parametrize("ending", NETWORKS)
@@ -175,7 +171,7 @@ def test_checking_an_ensemble_holds_a_chunk(ending: str) -> None:
     def check(size: int) -> None:
         done("check", f"networks-{size}.{ending}", "--out", "check.json", spec=NETWORKS[ending])
 
-    assert bytes_a_protein(check) < MOST_BYTES
+    assert bytes_a_row(check) < MOST_BYTES
 
 
 @pytest.mark.long
@@ -184,7 +180,7 @@ def test_estimating_the_composition_of_an_ensemble_holds_a_chunk() -> None:
         words = [f"networks-{size}.npz", *KNOWN, "--method", "class_only", "--draws", "20"]
         done("shift", *words, "--estimator", "bbse_hard", "--out", "c.tsv", spec=ARRAY_SPEC)
 
-    assert bytes_a_protein(estimate) < MOST_BYTES
+    assert bytes_a_row(estimate) < MOST_BYTES
 
 
 @pytest.mark.parametrize("ending", ["tsv", "parquet"])

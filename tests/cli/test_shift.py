@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,12 @@ import pytest
 from credence import __version__
 from credence.app import run_command_line
 from credence.composition.estimators import NAMES
+from credence.findings import Findings
+from credence.records import read_record
 from credence.settings import setting_rules
 from credence.simulate import WorldSettings, make_world, render_files
 from credence.stages.settings import ShiftSettings
+from credence.tables.writing import write_record
 
 SMALL = WorldSettings(
     n_calibration=200, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
@@ -378,9 +382,10 @@ def test_a_shift_file_of_other_classes_is_no_part_of_a_page(
         run_command_line(["report", str(found), "--shift", "shift.json", "--out", str(page)]) == 0
     )
     assert "Does it hold for my samples?" in page.read_text()
-    record = json.loads(found.read_text())
-    record["results"]["class_names"][0] = "Another"
-    found.write_text(json.dumps(record))
+    findings = read_record(Findings, found, "")
+    names = ("Another", *findings.results.class_names[1:])
+    results = replace(findings.results, class_names=names)
+    write_record(found, replace(findings, results=results))
     capsys.readouterr()
     words = ["report", str(found), "--out", str(page)]
     assert run_command_line([*words, "--shift", "shift.json"]) == 2

@@ -104,6 +104,11 @@ def filled(features: Floats, typical: Floats) -> Floats:
     return np.where(np.isnan(features), typical, features).astype(np.float32)
 
 
+def single(values: Floats) -> Floats:
+    """Return values rounded to single precision, as they are stored."""
+    return np.asarray(values.astype(np.float32).astype(np.float64))
+
+
 class Plot:
     """Rows to grow trees on, and the trees grown so far."""
 
@@ -160,7 +165,7 @@ class Plot:
 
     def set_values(self, values: Floats) -> Floats:
         """Give the last tree's leaves their values, in single precision."""
-        kept: Floats = values.astype(np.float32).astype(np.float64)
+        kept = single(values)
         self.parts[-1][3][:] = kept
         return kept
 

@@ -173,7 +173,7 @@ class Method:
     # Whether its confidences have intervals; not where nothing is fitted.
     gives_interval: bool = True
     # Whether anything is learnt; else every class has the classifier's own score, scarce ones and
-    # unseen ones too, and `auto` cannot choose it.
+    # unseen ones too.
     is_learnt: bool = True
     # Whether its calibration has a `probabilities` method that gives a probability for every
     # class.

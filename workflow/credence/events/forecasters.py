@@ -11,7 +11,7 @@ from scipy import special
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
-from credence.calibrators.forest import Forest, Growth, boost
+from credence.calibrators.forest import Forest, Growth, boost, single
 from credence.calibrators.isotonic import Polyline
 from credence.calibrators.logistic import ROUGH, STRENGTHS, ridge
 from credence.calibrators.newton import DECREMENT_TOLERANCE
@@ -315,7 +315,7 @@ def fit_tree(examples: Examples, least: float) -> TreeForecast:
     total = sum_by(leaf, examples.weight, n_nodes)
     right = sum_by(leaf, examples.weight * examples.outcome, n_nodes)
     odds = special.logit(share_with_prior(right, total))
-    value = np.where(np.isinf(forest.threshold), odds, 0.0)
+    value = single(np.where(np.isinf(forest.threshold), odds, 0.0))
     return TreeForecast(replace(forest, base=0.0, value=value))
 
 
