@@ -151,9 +151,7 @@ NETWORKS = {"parquet": LONG_SPEC, "npz": ARRAY_SPEC}
 
 def test_reading_an_ensemble_whole_is_seen_by_this_measure() -> None:
     spec = joining.TableSpec("credence", pooling="log_sum")
-    grown = bytes_a_row(
-        lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec)
-    )
+    grown = bytes_a_row(lambda size: samples.read_samples(Path(f"networks-{size}.parquet"), spec))
     assert grown > N_NETWORKS * TABLE_BYTES
 
 
