@@ -15,6 +15,7 @@ from credence.calibrators.auto import (
     Auto,
     best_weights,
     distinct,
+    for_curves,
     lacking,
     mix_of,
     mixed,
@@ -126,6 +127,15 @@ def test_without_a_vector_the_members_that_see_the_score_answer(worlds) -> None:
     assert not np.array_equal(
         full.confidence(world.predictions).value, full.confidence(bare).value
     )
+
+
+def test_a_stack_for_curves_alone_has_the_curves_of_the_whole_one(worlds) -> None:
+    world = worlds.draw(seed=5)
+    whole = METHOD.build(Auto(), QUICK)
+    bare = replace(world.predictions, scores=None)
+    values = [one.fit(world).confidence(bare).value for one in (whole, for_curves(whole))]
+    np.testing.assert_array_equal(*values)
+    assert np.isfinite(values[0]).all()
 
 
 def test_a_world_that_needs_the_vector_is_given_to_the_method_that_sees_it() -> None:

@@ -57,8 +57,8 @@ def test_no_relative_of_a_short_protein_is_lost_behind_near_copies(
     assert pairs.n_pairs > 150
     assert len(apart) == 0
     # Searched like long ones, some are: the test can fail.
-    monkeypatch.setattr(mmseqs, "NEARNESSES", (mmseqs.Nearness(1, 0.7),))
-    monkeypatch.setattr(mmseqs, "REACHES", (mmseqs.Reach(1, 5.7),))
+    monkeypatch.setattr(mmseqs, "NEARNESSES", ((1, 0.7),))
+    monkeypatch.setattr(mmseqs, "REACHES", ((1, 5.7),))
     assert len(relatives_apart(proteins)[1]) == 0  # the second search finds them
     monkeypatch.setattr(candidates, "SMALL", 0)
     assert len(relatives_apart(proteins)[1]) > 0

@@ -137,9 +137,8 @@ def best_weights(
     strength = 0.0 if prior is None else PRIOR_FAMILIES
     pull = 0.0 if prior is None else PRIOR_FAMILIES * prior
     for _ in range(MOST_ROUNDS):
-        share = chance * weight
-        share /= share.sum(axis=1, keepdims=True)
-        new: Floats = (pull + (mass[:, None] * share).sum(axis=0)) / (strength + mass.sum())
+        sums = weight * (mass / (chance @ weight) @ chance)
+        new: Floats = (pull + sums) / (strength + mass.sum())
         moved, weight = np.abs(new - weight).max(), new
         if moved < SETTLED:
             break
@@ -228,8 +227,12 @@ class AutoCalibrator:
     options: FitOptions  # What all methods share
     methods: tuple[Method, ...]  # All that may be members, from simple to complex
 
+    @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def fit(self, labelled: Labelled) -> AutoCalibration:
-        """Return the members and their weights."""
+        """Return the members and their weights.
+
+        On one thread: the order of a sum must not depend on how many cores there are.
+        """
         reasons = {m.name: lacking(m, labelled.predictions, self.settings) for m in self.methods}
         usable, settings, ready = self._ready(labelled)
         names = tuple(method.name for method in usable)
@@ -267,8 +270,7 @@ class AutoCalibrator:
             # The class's share, which comes first, has the interval of scarce classes.
             options = self.options if name == names[0] else quick
             if name in used:
-                with threadpool_limits(limits=1):
-                    members[name] = method.build(chosen, options).fit(labelled)
+                members[name] = method.build(chosen, options).fit(labelled)
         return AutoCalibration(
             labelled.predictions.class_names,
             {name: reason for name, reason in reasons.items() if reason},
@@ -288,6 +290,7 @@ class AutoCalibrator:
         ready = [method.build(own, quick) for method, own in zip(usable, settings, strict=True)]
         return usable, settings, ready
 
+    @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def held_out(self, labelled: Labelled, fold: Integers) -> Floats:
         """Return the answer for each fold, members fitted and weights found without it.
 
@@ -308,6 +311,13 @@ class AutoCalibrator:
         return answer
 
 
+def for_curves(calibrator: Calibrator) -> Calibrator:
+    """Return what has the same curves, without the members of a stack that curves leave out."""
+    if not isinstance(calibrator, AutoCalibrator):
+        return calibrator
+    return replace(calibrator, settings=Auto("score"))
+
+
 def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floats:
     """Return the columns of some members."""
     return values[:, [names.index(name) for name in wanted]]
@@ -315,11 +325,7 @@ def columns(names: Sequence[str], wanted: Sequence[str], values: Floats) -> Floa
 
 def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Floats:
     """Return what each member, fitted on some proteins, answers for others."""
-    # One thread: the order of a sum must not depend on how many cores there are.
-    with threadpool_limits(limits=1):
-        return np.column_stack(
-            [one.fit(seen).confidence(unseen.predictions).value for one in ready]
-        )
+    return np.column_stack([one.fit(seen).confidence(unseen.predictions).value for one in ready])
 
 
 def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator], fold: Integers) -> Floats:

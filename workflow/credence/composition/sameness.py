@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from credence.draws import encode_clusters
 from credence.findings import Sameness
@@ -377,4 +377,4 @@ def _tail(value: float, drawn: Floats) -> float:
     mean, variance = float(drawn.mean()), float(drawn.var())
     if variance == 0.0:
         return 1.0
-    return float(stats.gamma.sf(value, mean**2 / variance, scale=variance / mean))
+    return float(special.gammaincc(mean**2 / variance, value * mean / variance))

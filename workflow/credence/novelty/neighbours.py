@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from credence.draws import blake2b_keys
 from credence.predictions import Floats, Integers
@@ -74,6 +73,9 @@ class Index:
 
     @cached_property
     def _search(self) -> Any:
+        # Half a second that only those pay who search.
+        from sklearn.neighbors import NearestNeighbors
+
         return NearestNeighbors(algorithm="brute").fit(self.points - self._centre)
 
     @cached_property

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from credence.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
@@ -195,7 +195,7 @@ def upper_bound(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL) 
         return n_found / n_all if n_all else 0.0
     if n_found >= n_sampled:
         return 1.0
-    return float(stats.beta.ppf(level, n_found + 1, n_sampled - n_found))
+    return float(special.betaincinv(n_found + 1, n_sampled - n_found, level))
 
 
 def level_of_round(round_: int, level: float = LEVEL) -> float:

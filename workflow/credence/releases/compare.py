@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from credence.calibrators.all_methods import BY_NAME
+from credence.calibrators.auto import for_curves
 from credence.calibrators.classwise import ClasswiseCalibrator, class_samples, scarce_fallback
-from credence.calibrators.crossfit import fold_of
+from credence.calibrators.crossfit import DEFAULT_FOLDS, fold_of
 from credence.calibrators.intervals import expanded_quantiles, guarded, share_draws
 from credence.calibrators.masses import class_masses
 from credence.calibrators.protocol import Calibration, Calibrator, ClassSample, FitOptions
@@ -300,7 +301,7 @@ def class_changes(
         parts = (class_samples(part) for part in (before, at_older, after))
         samples = list(zip(*parts, strict=True))
         if at_older.n_samples:
-            fixed = how.calibrator.fit(at_older)
+            fixed = for_curves(how.calibrator).fit(at_older)
     three = (older.calibration, fixed, newer.calibration)
     found = []
     for class_ in range(len(how.class_names)):
@@ -423,7 +424,6 @@ def _explained(
     return score, change_of(points, draws, how.options)
 
 
-N_FOLDS = 10
 MOST_MOVED = 20  # proteins named on the page
 
 
@@ -510,7 +510,7 @@ def _moved(proteins: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fold(labelled: Labelled) -> Integers:
-    return fold_of(labelled.cluster, labelled.predictions.predicted_class, N_FOLDS)
+    return fold_of(labelled.cluster, labelled.predictions.predicted_class, DEFAULT_FOLDS)
 
 
 def _held_out(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Floats:
