@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from credence.composition import estimators
@@ -89,6 +89,7 @@ def test_shares_are_not_negative_and_sum_to_one(entry, seed: int) -> None:
 
 @pytest.mark.parametrize("entry", ESTIMATING, ids=lambda entry: entry.name)
 @given(seed=seeds, order=st.permutations(range(4)))
+@example(seed=121421, order=[0, 2, 1, 3])  # what rlls left unexplained was rounding
 @settings(max_examples=10, deadline=None)
 def test_renaming_classes_renames_their_shares(entry, seed: int, order: list[int]) -> None:
     # Tolerance: the criterion's own flatness; shares move by rounding over its curvature.

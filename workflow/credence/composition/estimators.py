@@ -333,7 +333,9 @@ def _scores(evidence: EstimatorInput, share: Floats) -> tuple[Floats, Floats, Fl
 
 RLLS_PART = 0.01  # of the bound; the authors' program has it
 RLLS_DELTA = 0.05  # probability that the bound does not hold
-RLLS_RIDGES = (-35.0, 15.0)  # logs of the least and greatest ridge
+# Logs of the least and greatest ridge; below the least, what is left unexplained is
+# rounding, and the order of the classes decided.
+RLLS_RIDGES = (-20.0, 15.0)
 RLLS_STILL = 1e-5  # of its log
 
 
