@@ -35,21 +35,24 @@ METHOD = auto.method_over(CANDIDATES)
 def slow_weights(chance: np.ndarray, n_steps: int = 100) -> np.ndarray:
     """Return the best weights of two members, by trying them all."""
     tried = np.linspace(0.0, 1.0, n_steps + 1)
-    likelihood = [np.log(chance @ [w, 1.0 - w]).sum() for w in tried]
+    inside = np.clip(tried, 1e-9, 1.0 - 1e-9)
+    likelihood = [
+        np.log(chance @ [w, 1.0 - w]).sum() + 2.5 * np.log(w * (1.0 - w)) for w in inside
+    ]
     best = tried[int(np.argmax(likelihood))]
     return np.array([best, 1.0 - best])
 
 
 def test_weights_are_those_with_the_largest_likelihood() -> None:
     chance = np.random.default_rng(3).uniform(0.05, 0.95, (40, 2))
-    found = best_weights(chance, np.ones(40), np.array([0.5, 0.5]))
+    found = best_weights(chance, np.ones(40), np.array([0.5, 0.5]), 5.0)
     np.testing.assert_allclose(found, slow_weights(chance), rtol=0, atol=0.01)
 
 
 def test_a_prior_counts_as_fifty_families() -> None:
     # One family that only the first member foresaw: (50 · ½ + 1) / 51.
     half = np.array([0.5, 0.5])
-    found = best_weights(np.array([[1.0, 1e-12]]), np.ones(1), half, half)
+    found = best_weights(np.array([[1.0, 1e-12]]), np.ones(1), half, 50.0)
     np.testing.assert_allclose(found, [26 / 51, 25 / 51], rtol=0, atol=1e-6)
 
 
@@ -148,7 +151,7 @@ def test_a_world_that_needs_the_vector_is_given_to_the_method_that_sees_it() -> 
     is_wrong = rng.random(n) < np.where(second, 0.8, 0.1)
     calibration = METHOD.build(Auto(), QUICK).fit(label(predictions, is_wrong.astype(np.int64)))
     weights = dict(zip(calibration.full.members, calibration.full.pooled, strict=True))
-    assert weights["logistic"] > 0.9
+    assert weights["logistic"] > 0.8
 
 
 def test_methods_that_the_data_do_not_allow_are_named_with_the_reason(worlds) -> None:

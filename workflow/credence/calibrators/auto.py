@@ -24,6 +24,7 @@ from credence.settings import setting
 # Few and different in kind (METHODS section 9).
 MEMBERS = ("class_only", "kernel", "beta", "tswa", "logistic", "matrix", "trees", "random_trees")
 CLIP = 1e-4  # METHODS section 9: no member may be surer when they are mixed
+EVEN_FAMILIES = 5.0  # by which the weights of all classes are pulled towards even ones
 PRIOR_FAMILIES = 50.0  # by which a class's weights are pulled towards those of all
 LEAST_WEIGHT = 1e-3  # a member with less everywhere is left out
 MOST_ROUNDS, SETTLED = 1000, 1e-7  # of the weights' rounds: when to stop
@@ -111,9 +112,7 @@ def mixed(values: Floats, weight: Floats) -> Floats:
     return np.asarray(np.divide(sums, total, out=np.full(len(values), np.nan), where=total > 0))
 
 
-def best_weights(
-    chance: Floats, mass: Floats, start: Floats, prior: Floats | None = None
-) -> Floats:
+def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -> Floats:
     """Return the weights with the largest likelihood, by expectation–maximisation.
 
     Parameters
@@ -122,23 +121,20 @@ def best_weights(
         What each member gave to what came true.
     mass : array, shape (n_samples,)
         How much each sample counts.
-    start : array, shape (n_members,)
-        Weights to begin with; a member with none never gets any.
-    prior : array, shape (n_members,), optional
-        Weights to be pulled towards, as if by fifty families.
+    prior : array, shape (n_members,)
+        Weights to begin with, and to be pulled towards.
+    families : float
+        The pull's strength.
 
     Notes
     -----
-    w ← (50 w⁰ + Σ ω r) / (50 + Σ ω), r the members' responsibilities (METHODS
-    section 9). Without a prior the problem is concave, and equal weights reach
-    its maximum.
+    w ← (50 w⁰ + Σ ω r) / (50 + Σ ω) with a strength of fifty, r the members'
+    responsibilities (METHODS section 9). The problem is concave.
     """
-    weight: Floats = start
-    strength = 0.0 if prior is None else PRIOR_FAMILIES
-    pull = 0.0 if prior is None else PRIOR_FAMILIES * prior
+    weight: Floats = prior
     for _ in range(MOST_ROUNDS):
         sums = weight * (mass / (chance @ weight) @ chance)
-        new: Floats = (pull + sums) / (strength + mass.sum())
+        new: Floats = (families * prior + sums) / (families + mass.sum())
         moved, weight = np.abs(new - weight).max(), new
         if moved < SETTLED:
             break
@@ -165,11 +161,11 @@ def mix_of(
     """
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
     kept = distinct(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
-    start = np.where(kept, 1.0 / kept.sum(), 0.0)
+    even = np.where(kept, 1.0 / kept.sum(), 0.0)
     p = np.clip(values[rows], CLIP, 1.0 - CLIP)
     chance = np.where(labelled.is_correct[rows, None], p, 1.0 - p)
     weight = labelled.weight[rows]
-    pooled = best_weights(chance, weight, start) if len(rows) else start
+    pooled = best_weights(chance, weight, even, EVEN_FAMILIES) if len(rows) else even
     by_class = {}
     rank = predicted_rank(labelled.predictions)[rows]
     code, key = encode_clusters(labelled.cluster[rows])
@@ -180,7 +176,7 @@ def mix_of(
             mass = weight[own]
             family = np.bincount(code[own], weights=mass, minlength=len(key))
             mass = mass / family[code[own]]
-            by_class[name] = best_weights(chance[own], mass, start, pooled)
+            by_class[name] = best_weights(chance[own], mass, pooled, PRIOR_FAMILIES)
     used = np.array([pooled, *by_class.values()]).max(axis=0) >= (0.0 if every else LEAST_WEIGHT)
 
     def thinned(weights: Floats) -> Floats:
