@@ -118,6 +118,9 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         found = lookup.parameters.get((chosen, entry.class_name, "bandwidth"))
         return NOTHING if found is None else score(found.value, scale)
 
+    classes = findings.results.classes
+    has_bandwidth = any(bandwidth(entry) != NOTHING for entry in classes)
+
     def p_of_test(entry: ClassCount) -> str:
         found = lookup.tests.get((chosen, entry.class_name, TEST))
         return NOTHING if found is None else p_words(found.p_adjusted)
@@ -129,14 +132,14 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         "score from which on the confidence is at least 0.90 even at the lower end of its "
         f"interval; {NOTHING} where no score seen in calibration is enough. NLL, ECE and test are "
         f"of {lookup.families} that the fit did not see.",
-        findings.results.classes,
+        classes,
         page.word("predicted class", "class_name"),
         page.word("in a sentence", partial(plain_sentence, lookup)),
         page.number("proteins", "n_predicted"),
         *lookup.family_column(),
         page.number("share right", "share lower upper", with_interval),
         *page.numbers(levels, needed),
-        page.number("bandwidth", bandwidth),
+        *([page.number("bandwidth", bandwidth)] if has_bandwidth else []),
         page.number("held-out NLL", lambda entry: lookup.loss(chosen, entry.class_name)),
         page.number(
             "held-out ECE", lambda entry: floor_words(lookup, chosen, entry.class_name, "ece")
@@ -150,7 +153,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
             **dict.fromkeys(
                 levels, "The least score from which on the interval's lower end stays above"
             ),
-            "bandwidth": "Of the kernel method, in score units",
+            **({"bandwidth": "Of the kernel method, in score units"} if has_bandwidth else {}),
             "held-out NLL": "Negative log-likelihood per protein; less is better",
             "held-out ECE": "Calibration error; in brackets by chance alone",
             "test, Holm": "p of the Kolmogorov–Smirnov test, corrected",
