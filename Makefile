@@ -7,6 +7,7 @@
 # make test-slurm    the demo and what can go wrong through a real SLURM of one node; as root
 # make test-faults    kills, full disks, changed files, twenty kills: minutes; as root for the disks
 # make test-fuzz    100,000 inputs that are nearly right to every reader
+# make test-mutants    small faults put into the code: which do the tests of make test find; hours
 # make example    the tracked page in reports/example, anew
 # make lint    format, lint, layers of imports, types, docstrings, workflow
 # make bench   speed and error beside other libraries
@@ -32,7 +33,7 @@ QUICK := $(wildcard tests/test_*.py) tests/calibrators/test_contract.py tests/ca
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz lint bench clean
+.PHONY: help demo example quick test test-long test-all test-browser test-slurm test-faults test-fuzz test-mutants lint bench clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -85,6 +86,9 @@ test-faults: .venv/.developer.stamp
 
 test-fuzz: .venv/.developer.stamp
 	@cd tests && PYTHONPATH=. ../$(BIN)/python -m faults.fuzzing ../build/fuzz 0 100000 1
+
+test-mutants: .venv/.developer.stamp
+	@cd tests && PYTHONPATH=. nice -n 19 ../$(BIN)/python -m faults.mutants
 
 lint: .venv/.developer.stamp
 	$(BIN)/ruff format --check .

@@ -2,9 +2,9 @@
 
 In a copy of the checkout, never in it. Each test file runs once without a mutant, to note
 which lines each of its tests runs. Then, for each mutant, a child of this process (which has
-imported numpy, scipy and pytest) runs the tests that ran the mutated line, and stops at the
-first that fails. Tests that start other processes are left out: what they alone would find
-counts as survived.
+imported numpy, scipy and pytest) runs the tests that ran the mutated statement, and stops at
+the first that fails. Tests that start other processes are left out: what they alone would
+find counts as survived.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-import hypothesis
 import pytest
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = "workflow/credence"
@@ -43,167 +42,119 @@ PACKAGES = {
     "relatives": ["tests/splits", "tests/sequences", "tests/engines"],
 }
 # Their commands run in other processes, which the notes of lines do not see.
-LEFT_OUT = ("browser", "cli", "docs", "faults", "slurm", "workflow")
+LEFT_OUT = ("browser", "cli", "data", "docs", "faults", "slurm", "workflow")
 FEW_SECONDS = 4.0  # of tests, before all the others are asked
-LEAST_SECONDS, TIMES_SLOWER = 30, 5  # of the processor, until a mutant that goes on has lost
+LEAST_SECONDS, TIMES_SLOWER = 30, 5  # of the processor; a mutant that goes on is found
 MEMORY = 6 * 2**30
 
-COMPARED: dict[type, list[type]] = {
-    ast.Lt: [ast.LtE, ast.Gt],
-    ast.LtE: [ast.Lt, ast.Gt],
-    ast.Gt: [ast.GtE, ast.Lt],
-    ast.GtE: [ast.Gt, ast.Lt],
-    ast.Eq: [ast.NotEq],
-    ast.NotEq: [ast.Eq],
-    ast.Is: [ast.IsNot],
-    ast.IsNot: [ast.Is],
-    ast.In: [ast.NotIn],
-    ast.NotIn: [ast.In],
-}
-COMPUTED: dict[type, type] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Div,
-    ast.Mod: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-}
-NAMES = [
-    *(("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("floor", "ceil")),
-    *(("any", "all"), ("lower", "upper"), ("correct", "wrong"), ("left", "right")),
-    *(("zeros", "ones"), ("sum", "max"), ("log", "log1p"), ("exp", "expm1")),
+OPERATORS = [
+    *((ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)),
+    *((ast.Lt, ast.Gt), (ast.LtE, ast.Gt), (ast.Gt, ast.Lt), (ast.GtE, ast.Lt)),
+    *((ast.Eq, ast.NotEq), (ast.NotEq, ast.Eq), (ast.Is, ast.IsNot), (ast.IsNot, ast.Is)),
+    *((ast.In, ast.NotIn), (ast.NotIn, ast.In), (ast.And, ast.Or), (ast.Or, ast.And)),
+    *((ast.Add, ast.Sub), (ast.Sub, ast.Add), (ast.Mult, ast.Div), (ast.Div, ast.Mult)),
+    *((ast.FloorDiv, ast.Div), (ast.Mod, ast.Mult), (ast.Pow, ast.Mult)),
+    *((ast.BitAnd, ast.BitOr), (ast.BitOr, ast.BitAnd)),
 ]
-SWAPPED = dict(NAMES) | {second: first for first, second in NAMES}
-IN_NUMPY = {*SWAPPED} - {"lower", "upper", "correct", "wrong", "left", "right"}
+IN_NUMPY = [
+    *(("sum", "max"), ("min", "max"), ("minimum", "maximum"), ("argmin", "argmax")),
+    *(("floor", "ceil"), ("any", "all"), ("zeros", "ones"), ("log", "log1p"), ("exp", "expm1")),
+]
+OURS = [("lower", "upper"), ("correct", "wrong"), ("left", "right")]
+SWAPPED = {name: pair[1 - at] for pair in IN_NUMPY + OURS for at, name in enumerate(pair)}
 # Notes for the type checker, and what only makes sure of what the code promises itself.
-SKIPPED_FIELDS = ("annotation", "returns", "ctx", "type_params", "decorator_list")
+SKIPPED_FIELDS = ("annotation", "returns", "ctx", "decorator_list")
 SKIPPED_KEYWORDS = ("strict", "dtype")
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A piece of a module and what stands in its place.
+    """A piece of a module and what stands in its place."""
 
-    Parameters
-    ----------
-    path : str
-        The module, below the checkout.
-    start, end : int
-        The bytes that are replaced.
-    new : str
-        What by.
-    lines : range
-        The lines of the statement.
-    at_import : bool
-        Whether the statement runs when the module is imported.
-    name : str
-        Where and what, for a reader.
-    """
-
-    path: str
-    start: int
+    path: str  # Of the module, below the checkout
+    start: int  # The bytes that are replaced
     end: int
     new: str
-    lines: range
-    at_import: bool
-    name: str
-
-    def source(self, text: bytes) -> bytes:
-        """Return the mutated module."""
-        return text[: self.start] + self.new.encode() + text[self.end :]
-
-    def key(self, seed: int) -> str:
-        """Return what puts the mutants of a package in a random order that edits keep."""
-        return hashlib.sha256(f"{seed} {self.name}".encode()).hexdigest()
+    lines: range  # Of the statement; from 1
+    at_import: bool  # Whether it runs when the module is imported
+    name: str  # Where and what, for a reader
 
 
-def swapped(name: str, known: set[str]) -> str:
-    """Return a name with one word swapped, if the result is known; else nothing."""
-    words = name.split("_")
-    for place, word in enumerate(words):
-        other = "_".join([*words[:place], SWAPPED.get(word, ""), *words[place + 1 :]])
-        if word in SWAPPED and other in known:
-            return other
-    return ""
+def with_(node: ast.AST, field: str, value: Any) -> ast.AST:
+    """Return a node with one field changed."""
+    new = copy.copy(node)
+    setattr(new, field, value)
+    return new
 
 
-def changed(node: ast.AST, known: set[str]) -> Iterator[ast.AST]:
-    """Yield the node with one fault each."""
+def other_operators(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node with another operator, of the first two things that it compares."""
+    for field in ("op", "ops"):
+        was = getattr(node, field, None)
+        for old, new in OPERATORS:
+            if isinstance(was, old):
+                yield with_(node, field, new())
+            elif isinstance(was, list) and isinstance(was[0], old):
+                yield with_(node, field, [new(), *was[1:]])
 
-    def with_(**fields: Any) -> ast.AST:
-        new = copy.copy(node)
-        for field, value in fields.items():
-            setattr(new, field, value)
-        return new
 
+def other_values(node: ast.AST, known: set[str]) -> Iterator[ast.AST]:
+    """Yield a node with another number, name, end or condition."""
     match node:
-        case ast.Compare(ops=[first, *rest]):
-            yield from (with_(ops=[op(), *rest]) for op in COMPARED[type(first)])
-        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in COMPUTED:
-            yield with_(op=COMPUTED[type(op)]())
-        case ast.BoolOp(op=op):
-            yield with_(op=ast.Or() if isinstance(op, ast.And) else ast.And())
         case ast.UnaryOp(operand=operand):
             yield operand
-        case ast.Constant(value=bool() as value):
-            yield with_(value=not value)
-        case ast.Constant(value=int() as value):
-            yield from (with_(value=value + 1), with_(value=value - 1))
-        case ast.Constant(value=float() as value):
-            yield with_(value=value + 1.0)
-        case ast.Constant(value="left" | "right" as value):
-            yield with_(value=SWAPPED[value])
+        case ast.Constant(value=bool() | "left" | "right" as value):
+            yield with_(node, "value", SWAPPED[value] if isinstance(value, str) else not value)
+        case ast.Constant(value=int() | float() as value):
+            yield from (with_(node, "value", value + step) for step in (1, -1))
         case ast.IfExp(test=test) if not isinstance(test, ast.Compare):
-            yield with_(test=ast.UnaryOp(ast.Not(), test))
-        case ast.Slice(lower=lower, upper=upper):
-            yield from (with_(**{end: None}) for end in ("lower", "upper") if getattr(node, end))
-        case ast.Name(id=name) if other := swapped(name, known):
-            yield with_(id=other)
-        case ast.Attribute(attr=name) if other := swapped(name, known):
-            yield with_(attr=other)
+            yield with_(node, "test", ast.UnaryOp(ast.Not(), test))
+        case ast.Slice():
+            yield from (with_(node, end, None) for end in ("lower", "upper") if getattr(node, end))
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            words = name.split("_")
+            for at, word in enumerate(words):
+                new = "_".join([*words[:at], SWAPPED.get(word, ""), *words[at + 1 :]])
+                if new in known and word in SWAPPED:
+                    yield with_(node, "id" if isinstance(node, ast.Name) else "attr", new)
 
 
-def names_in(tree: ast.AST) -> set[str]:
-    """Return all names and attributes of a piece of code."""
-    names = set(IN_NUMPY)
-    for node in ast.walk(tree):
-        for field in ("id", "attr", "arg"):
-            names |= {getattr(node, field, None) or ""}
-    return names
+def names_in(tree: ast.AST | None) -> set[str]:
+    """Return all names and attributes of a piece of code, and those of numpy."""
+    nodes = ast.walk(tree) if tree else ()
+    own = {getattr(node, field, None) for node in nodes for field in ("id", "attr", "arg")}
+    return {name for pair in IN_NUMPY for name in pair} | {name for name in own if name}
 
 
 def mutants_of(path: str) -> Iterator[Mutant]:
     """Yield all mutants of a module."""
     text = (ROOT / path).read_bytes()
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    starts = [0, *(at + 1 for at, byte in enumerate(text) if byte == ord("\n"))]
     seen: Counter[str] = Counter()
+
+    def below(node: ast.AST, inside: str, known: set[str], lines: range) -> Iterator[Mutant]:
+        for field, value in ast.iter_fields(node):
+            if isinstance(node, ast.FunctionDef) and field == "body":
+                inside, known = f"{inside}.{node.name}", names_in(node)
+            for child in value if isinstance(value, list) else [value]:
+                skipped = isinstance(child, ast.JoinedStr | ast.ImportFrom | ast.Import) or (
+                    isinstance(child, ast.keyword) and child.arg in SKIPPED_KEYWORDS
+                )
+                if isinstance(child, ast.AST) and field not in SKIPPED_FIELDS and not skipped:
+                    yield from walk(child, inside, known, lines)
 
     def walk(node: ast.AST, inside: str, known: set[str], lines: range) -> Iterator[Mutant]:
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None)
             last = max(body[0].lineno - 1, node.lineno) if body else node.end_lineno or 0
             lines = range(node.lineno, last + 1)
-        for field, value in ast.iter_fields(node):
-            deeper = (inside, known)
-            if isinstance(node, ast.FunctionDef) and field == "body":
-                deeper = (f"{inside}.{node.name}", names_in(node))
-            for child in value if isinstance(value, list) else [value]:
-                skipped = isinstance(child, ast.JoinedStr | ast.ImportFrom | ast.Import) or (
-                    isinstance(child, ast.keyword) and child.arg in SKIPPED_KEYWORDS
-                )
-                if isinstance(child, ast.AST) and field not in SKIPPED_FIELDS and not skipped:
-                    yield from walk(child, *deeper, lines)
+        yield from below(node, inside, known, lines)
         if not isinstance(node, ast.expr | ast.Slice | ast.AugAssign):
             return
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
         was = " ".join(text[start:end].decode().split())
-        for new in changed(node, known):
+        for new in (*other_operators(node), *other_values(node, known)):
             now = ast.unparse(ast.fix_missing_locations(new))
             name = f"{Path(path).stem}{inside}: {was} -> {now}"
             seen[name] += 1
@@ -211,78 +162,64 @@ def mutants_of(path: str) -> Iterator[Mutant]:
             now = now if isinstance(new, ast.Slice | ast.AugAssign) else f"({now})"
             yield Mutant(path, start, end, now, lines, not inside, name)
 
-    for statement in ast.parse(text).body:
-        yield from walk(statement, "", set(IN_NUMPY), range(0))
+    yield from below(ast.parse(text), "", names_in(None), range(0))
 
 
 def in_child(work: Callable[[], int], seconds: float) -> int:
     """Run some work in a child; return its exit code, or below zero the signal that ended it."""
     child = os.fork()
     if not child:
-        os.setsid()
-        nothing = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
-            os.dup2(nothing, stream)
+            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         signal.alarm(int(seconds) * 10)  # what waits uses no processor
-        code = 1
         try:
             code = work()
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code
+        except BaseException:
+            code = 1
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-class Chosen:
-    """Runs chosen tests only, the quick files first; notes the lines that each test runs."""
+class Plugin:
+    """Keeps chosen tests only, the quick files first; else notes the lines that each runs."""
 
-    def __init__(self, seconds: dict[str, float] | None, noted: str = "") -> None:
-        self.seconds, self.noted = seconds, noted
-        self.times: dict[str, float] = defaultdict(float)
+    def __init__(self, chosen: dict[str, float] | None, noted: Path) -> None:
+        self.chosen, self.noted = chosen, f"{noted}/"
+        self.seconds: Counter[str] = Counter()
         self.lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self.seconds is not None:
-            files: dict[str, float] = defaultdict(float)
-            for test, seconds in self.seconds.items():
-                files[test.partition("::")[0]] += seconds
-            items[:] = [item for item in items if item.nodeid in self.seconds]
+        if self.chosen is not None:
+            files: Counter[str] = Counter()
+            for test, seconds in self.chosen.items():
+                files[test.partition("::")[0]] += seconds  # type: ignore[assignment]
+            items[:] = [item for item in items if item.nodeid in self.chosen]
             items.sort(key=lambda item: files[item.nodeid.partition("::")[0]])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.times[report.nodeid] += report.duration
+        self.seconds[report.nodeid] += report.duration  # type: ignore[assignment]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        if not self.noted:
+        if self.chosen is not None:
             return (yield)
         lines = self.lines[item.nodeid]
 
-        def line(frame: FrameType, event: str, argument: Any) -> Any:
-            lines.add((frame.f_code.co_filename, frame.f_lineno))
-            return line
+        def trace(frame: Any, event: str, argument: Any) -> Any:
+            if event == "line":
+                lines.add((frame.f_code.co_filename, frame.f_lineno))
+            elif not frame.f_code.co_filename.startswith(self.noted):
+                return None
+            return trace
 
-        def call(frame: FrameType, event: str, argument: Any) -> Any:
-            return line if frame.f_code.co_filename.startswith(self.noted) else None
-
-        sys.settrace(call)
+        sys.settrace(trace)
         try:
             return (yield)
         finally:
             sys.settrace(None)
-
-
-def run_tests(folder: Path, files: list[str], chosen: Chosen) -> int:
-    """Run tests in the copy; for a child."""
-    os.chdir(folder)
-    hypothesis.settings.register_profile(
-        "mutants", derandomize=True, phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate]
-    )
-    hypothesis.settings.load_profile("mutants")
-    return int(pytest.main(["-x", "--tb=no", "--assert=plain", *files], plugins=[chosen]))
 
 
 class Copy:
@@ -290,51 +227,56 @@ class Copy:
 
     def __init__(self, folder: Path, notes: Path) -> None:
         self.folder, self.notes = folder, notes
-        listed = ["git", "-C", str(ROOT), "ls-files"]
-        for name in subprocess.check_output(listed, text=True).split("\n")[:-1]:
-            if (ROOT / name).exists():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
+        listed = subprocess.check_output(["git", "-C", str(ROOT), "ls-files"], text=True)
+        for name in filter(lambda name: (ROOT / name).is_file(), listed.splitlines()):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
         (folder / ".venv").symlink_to(ROOT / ".venv")
         sys.path[:0] = [str(folder / "workflow"), str(folder / "tests")]
         os.environ["PYTHONPATH"] = str(folder / "workflow")
         for name in ("credence.api", "credence.sklearn", "credence.app.commands", "doctest"):
             importlib.import_module(name)
         for name in [name for name in sys.modules if name.partition(".")[0] == "credence"]:
-            del sys.modules[name]
-        self.sources = b"".join(
-            path.read_bytes()
-            for package in PACKAGES
-            for path in sorted((ROOT / HOME / package).glob("*.py"))
-        )
+            del sys.modules[name]  # what it imports stays
         self.known: dict[str, dict[str, Any]] = {}
+
+    def run(self, files: list[str], plugin: Plugin) -> int:
+        """Run tests; for a child."""
+        os.chdir(self.folder)
+        phases = [Phase.explicit, Phase.generate]  # the least example is of no use here
+        settings.register_profile("mutants", derandomize=True, phases=phases)
+        settings.load_profile("mutants")
+        return int(pytest.main(["-x", "--tb=no", "--assert=plain", *files], plugins=[plugin]))
 
     def tests_of(self, file: str) -> dict[str, Any]:
         """Return the seconds and the lines of each test of a file, noted once."""
         if file not in self.known:
-            digest = hashlib.sha256(self.sources + (ROOT / file).read_bytes()).hexdigest()
-            note = self.notes / f"{file.replace('/', '.')}.{digest[:16]}.json"
-            if not note.exists():
+            note = self.notes / f"{file.replace('/', '.')}.json"
+            if not self._is_fresh(file, note):
                 print(f"noting what {file} runs", file=sys.stderr, flush=True)
                 if in_child(lambda: self._note(file, note), 1800) not in (0, 5):
-                    raise SystemExit(f"{file} fails without a mutant: see pytest {file}")
-            self.known[file] = json.loads(note.read_text("utf-8"))
+                    raise SystemExit(f"{file} fails without a mutant: pytest {file}")
+            self.known[file] = json.loads(note.read_text("utf-8"))["tests"]
         return self.known[file]
 
+    def _is_fresh(self, file: str, note: Path) -> bool:
+        known = json.loads(note.read_text("utf-8"))["digests"] if note.exists() else {file: ""}
+        return all(digest == digest_of(path) for path, digest in known.items())
+
     def _note(self, file: str, note: Path) -> int:
-        chosen = Chosen(None, noted=f"{self.folder / HOME}/")
-        code = run_tests(self.folder, [file], chosen)
+        plugin = Plugin(None, self.folder / HOME)
+        code = self.run([file], plugin)
+        tests: dict[str, Any] = {}
+        digests = {file: digest_of(file)}
+        for test, lines in plugin.lines.items():
+            by_path: dict[str, list[int]] = defaultdict(list)
+            for path, line in sorted(lines):
+                by_path[str(Path(path).relative_to(self.folder))].append(line)
+            ours = {path: by_path[path] for path in by_path if path.split("/")[2] in PACKAGES}
+            digests |= {path: digest_of(path) for path in ours if path not in digests}
+            tests[test] = [plugin.seconds[test], ours]
         if code in (0, 5):
-            tests: dict[str, Any] = {}
-            for test, lines in chosen.lines.items():
-                by_path: dict[str, list[int]] = defaultdict(list)
-                for path, line in sorted(lines):
-                    name = str(Path(path).relative_to(self.folder))
-                    if name.split("/")[2] in PACKAGES:
-                        by_path[name].append(line)
-                if by_path:
-                    tests[test] = [chosen.times[test], by_path]
-            note.write_text(json.dumps(tests), "utf-8")
+            note.write_text(json.dumps({"digests": digests, "tests": tests}), "utf-8")
         return code
 
     def survives(self, mutant: Mutant, files: list[str]) -> tuple[int, bool]:
@@ -342,93 +284,90 @@ class Copy:
         chosen = {}
         for file in files:
             for test, (seconds, by_path) in self.tests_of(file).items():
-                lines = by_path.get(mutant.path, [])
-                if lines if mutant.at_import else set(lines) & set(mutant.lines):
+                lines = set(by_path.get(mutant.path, []))
+                if lines if mutant.at_import else lines & set(mutant.lines):
                     chosen[test] = seconds
         module = self.folder / mutant.path
         was, dated = module.read_bytes(), module.stat()
-        module.write_bytes(mutant.source(was))
+        module.write_bytes(was[: mutant.start] + mutant.new.encode() + was[mutant.end :])
         try:
-            return len(chosen), not chosen or self._pass(chosen)
+            return len(chosen), self._pass(chosen)
         finally:
             module.write_bytes(was)
             os.utime(module, ns=(dated.st_atime_ns, dated.st_mtime_ns))
 
     def _pass(self, chosen: dict[str, float]) -> bool:
         """Return whether tests pass: the quickest first, then all of them."""
-        quick, total = {}, 0.0
+        sys.dont_write_bytecode = True
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        quick, slow, total = {}, {}, 0.0
         for test, seconds in sorted(chosen.items(), key=lambda pair: pair[1]):
             total += seconds
-            if total < FEW_SECONDS:
-                quick[test] = seconds
-        for tests in (quick, {test: chosen[test] for test in chosen if test not in quick}):
-            files = sorted({test.partition("::")[0] for test in tests})
-            seconds = LEAST_SECONDS + TIMES_SLOWER * sum(tests.values())
-            run = Chosen(tests)
-            if tests and in_child(lambda: run_tests(self.folder, files, run), seconds):
-                return False
-        return True
+            (quick if total < FEW_SECONDS else slow)[test] = seconds
+        return all(self._one_pass(tests) for tests in (quick, slow) if tests)
+
+    def _one_pass(self, tests: dict[str, float]) -> bool:
+        files = sorted({test.partition("::")[0] for test in tests})
+        plugin = Plugin(tests, self.folder)
+        seconds = LEAST_SECONDS + TIMES_SLOWER * sum(tests.values())
+        return in_child(lambda: self.run(files, plugin), seconds) == 0
 
 
-def test_files(folders: list[str]) -> list[str]:
-    """Return the test files of folders."""
-    return sorted(
-        str(path.relative_to(ROOT)) for name in folders for path in (ROOT / name).glob("test_*.py")
-    )
+def digest_of(path: str) -> str:
+    """Return a digest of a file of the checkout."""
+    return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()
+
+
+def test_files(folder: str, mark: bytes = b"def test_") -> list[str]:
+    """Return the files of a folder that hold tests."""
+    paths = sorted((ROOT / folder).glob("*.py"))
+    return [str(path.relative_to(ROOT)) for path in paths if mark in path.read_bytes()]
 
 
 def sampled(package: str, n_mutants: int, seed: int) -> list[Mutant]:
-    """Return a random sample of the mutants of a package; a larger one begins with a smaller."""
-    paths = sorted((ROOT / HOME / package).glob("*.py"))
-    every = [mutant for path in paths for mutant in mutants_of(str(path.relative_to(ROOT)))]
-    return sorted(every, key=lambda mutant: mutant.key(seed))[:n_mutants]
+    """Return a random sample of the mutants of a package; edits elsewhere change few of it."""
+    modules = [str(path.relative_to(ROOT)) for path in (ROOT / HOME / package).glob("*.py")]
+    every = [mutant for module in modules for mutant in mutants_of(module)]
+    return sorted(
+        every, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.name}".encode()).hexdigest()
+    )[:n_mutants]
 
 
 def main() -> None:
     """Make mutants of each package, run the tests, and list those that survive."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("packages", nargs="*", choices=[*PACKAGES, []])
+    parser.add_argument("packages", nargs="*", help=f"of {', '.join(PACKAGES)}")
     parser.add_argument("--mutants", type=int, default=100, help="of each package")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--narrow", action="store_true", help="own folders of tests only")
     parser.add_argument("--again", action="store_true", help="only those that survived last")
-    chosen = parser.parse_args()
-    place = ROOT / "build" / "mutants"
-    place.mkdir(parents=True, exist_ok=True)
-    folders = [path.name for path in sorted((ROOT / "tests").iterdir()) if path.is_dir()]
-    all_files = test_files(["tests", *(f"tests/{n}" for n in folders if n not in LEFT_OUT)])
+    parser.add_argument("--narrow", action="store_true", help="own folders of tests only")
+    options = parser.parse_args()
+    notes = ROOT / "build" / "mutants"
+    notes.mkdir(parents=True, exist_ok=True)
+    folders = [path for path in sorted((ROOT / "tests").iterdir()) if path.name not in LEFT_OUT]
+    folders = [ROOT / "tests", *filter(Path.is_dir, folders)]
+    every = [file for folder in folders for file in test_files(str(folder.relative_to(ROOT)))]
     with tempfile.TemporaryDirectory() as folder:
-        home = Copy(Path(folder), place)
-        for package in chosen.packages or PACKAGES:
-            modules = sorted((ROOT / HOME / package).glob("*.py"))
-            own = test_files(PACKAGES[package])
-            own += [str(path.relative_to(ROOT)) for path in modules if b">>>" in path.read_bytes()]
-            asked = [own] if chosen.narrow else [own, [f for f in all_files if f not in own]]
-            listed = place / f"{package}.survivors.txt"
-            last = listed.read_text("utf-8").split("\n") if chosen.again else []
-            mutants = sampled(package, chosen.mutants, chosen.seed)
+        home = Copy(Path(folder), notes)
+        for package in options.packages or PACKAGES:
+            own = [file for tests in PACKAGES[package] for file in test_files(tests)]
+            own += test_files(f"{HOME}/{package}", b">>> ")
+            others = [] if options.narrow else [file for file in every if file not in own]
+            listed = notes / f"{package}.survivors.txt"
+            last = listed.read_text("utf-8").splitlines() if options.again else []
+            mutants = sampled(package, options.mutants, options.seed)
             survivors = []
             for mutant in mutants:
-                if chosen.again and mutant.name not in last:
+                if options.again and mutant.name not in last:
                     continue
-                found = [home.survives(mutant, asked[0])]
-                if found[0][1]:
-                    found += [home.survives(mutant, files) for files in asked[1:]]
-                survived = all(passed for _, passed in found)
-                how = "survived" if survived else "killed"
+                found = [home.survives(mutant, own)]
+                found += [home.survives(mutant, others)] if found[0][1] else []
+                how = "survived" if all(passed for _, passed in found) else "killed"
                 n_tests = sum(n for n, _ in found)
-                line = text_line(mutant)
-                print(f"{how}\t{n_tests} tests\t{line}\t{mutant.name}", flush=True)
-                if survived:
-                    survivors.append(mutant.name)
+                print(how, f"{n_tests} tests", mutant.lines[0], mutant.name, sep="\t", flush=True)
+                survivors += [mutant.name] if how == "survived" else []
             listed.write_text("\n".join(survivors), "utf-8")
-            share = 1 - len(survivors) / len(mutants)
-            print(f"== {package}: {len(mutants)} mutants, {len(survivors)} survived: {share:.0%}")
-
-
-def text_line(mutant: Mutant) -> int:
-    """Return the line of a mutant."""
-    return (ROOT / mutant.path).read_bytes()[: mutant.start].count(b"\n") + 1
+            print(f"== {package}: {len(survivors)} of {len(mutants)} survived")
 
 
 if __name__ == "__main__":  # python -m faults.mutants, in tests/

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from credence.metrics.all_metrics import METRICS
-from credence.metrics.metric import Judged, Metric
+from credence.metrics.metric import ACCURACY, BRIER, Judged, Metric, loss_cells
 
 SPEC = importlib.util.spec_from_file_location("slow", Path(__file__).parent / "slow.py")
 assert SPEC is not None and SPEC.loader is not None
@@ -131,3 +131,111 @@ def test_errors_of_vectors_are_their_slow_twin(metric: Metric, rows: list) -> No
 @pytest.mark.parametrize("metric", VECTOR, ids=name_of)
 def test_errors_of_vectors_are_not_invented_where_there_is_none(metric: Metric) -> None:
     assert math.isnan(metric.compute(judged([(0.5, True, 1.0)])))
+
+
+def drawn(seed: int, n: int, classes: int = 3) -> Judged:
+    """Return proteins of different weights, with a vector each."""
+    rng = np.random.default_rng(seed)
+    vector = rng.dirichlet(np.ones(classes), n)
+    true = rng.integers(0, classes, n)
+    top = vector.max(axis=1)
+    is_correct = vector.argmax(axis=1) == true
+    return Judged(top, is_correct, rng.choice([1.0, 2.0, 4.0], n), top, vector, true)
+
+
+IN_CELLS = [metric for metric in METRICS if metric.family is not None]
+
+
+@pytest.mark.parametrize("metric", IN_CELLS, ids=name_of)
+def test_blocks_side_by_side_have_the_values_that_each_has_alone(metric: Metric) -> None:
+    assert metric.family is not None
+    blocks = [drawn(1, 40), drawn(2, 90), drawn(3, 15)]
+    sums, alone = [], []
+    for block in blocks:
+        cells = metric.family.cells(block)
+        assert cells is not None
+        sums.append(cells.sums(block.weight))
+        alone.append(metric.compute(block))
+    sums.append(np.zeros_like(sums[0]))  # a class that nothing is predicted to be in
+    n_effective = np.array([block.n_effective for block in blocks] + [0.0])
+    together = np.stack(sums, axis=1)  # channels, blocks, cells
+    if metric.finish is not None:
+        found = metric.finish(together, n_effective)
+        assert found[:3].tolist() == pytest.approx(alone, abs=5e-7)
+        assert math.isnan(found[3])
+        found = metric.finish(together.reshape(len(together), 2, 2, -1), n_effective.reshape(2, 2))
+        assert found.ravel()[:3].tolist() == pytest.approx(alone, abs=5e-7)
+    if metric.over_classes is not None:
+        # Classes, then draws: the second draw has the classes in another order.
+        draws = np.stack([together, together[:, ::-1]], axis=2)
+        mean = metric.over_classes(draws, np.stack([n_effective, n_effective[::-1]], axis=1))
+        weight = together[0].sum(axis=-1)[:3]
+        by_hand = (
+            np.mean(alone) if metric.name == "ece_top_label" else alone @ weight / sum(weight)
+        )
+        assert mean.tolist() == pytest.approx([by_hand, by_hand], abs=1e-12)
+    if metric.noise is not None:
+        found = metric.noise(together, n_effective)
+        apart = [metric.noise(one, n) for one, n in zip(sums[:3], n_effective, strict=False)]
+        assert found[:3].tolist() == pytest.approx([float(one) for one in apart], abs=1e-12)
+        assert min(apart) > 0
+
+
+@pytest.mark.parametrize("metric", IN_CELLS, ids=name_of)
+def test_a_family_is_fixed_where_no_other_protein_moves_a_cell(metric: Metric) -> None:
+    assert metric.family is not None
+    both = drawn(4, 60)
+    few = both.take(np.arange(30))
+    cells, part = metric.family.cells(both), metric.family.cells(few)
+    assert cells is not None
+    assert part is not None
+    same = np.array_equal(cells.cell[cells.row < 30], part.cell)
+    # SCE's cells are fixed too, but it is counted with the vectors, which are few.
+    assert metric.family.is_fixed == (same and not metric.needs_vector)
+
+
+def test_what_the_metrics_promise() -> None:
+    """Noise floors, signs and units on the page follow from these."""
+    found = {
+        flag: {metric.name for metric in METRICS if getattr(metric, flag)}
+        for flag in ("is_share", "is_error", "is_square", "is_signed", "needs_vector")
+    }
+    assert found == {
+        "is_share": {"accuracy"},
+        "is_error": {
+            *("ece", "ece2", "ece_count", "ece2_count", "ece_top_label"),
+            *("ece_top_label_weighted", "mce", "ece_debiased", "ece_smooth", "ece_kernel"),
+            *("area", "sce", "ace", "tace", "calibration"),
+        },
+        "is_square": {"sharpness", "calibration"},
+        "is_signed": {"remainder"},
+        "needs_vector": {"sce", "ace", "tace"},
+    }
+    for metric in METRICS:
+        values = [metric.compute(drawn(seed, 20)) for seed in range(20)]
+        assert (min(values) < 0) == metric.is_signed, metric.name
+
+
+def test_losses_in_one_cell_by_hand() -> None:
+    # Right at 0.8, wrong at 0.6, weights 3 and 1: 4; squares 3·0.04 + 0.36; 3 right.
+    own = Judged(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
+    cells = loss_cells((BRIER, ACCURACY), own)
+    assert cells.n_cells == 1
+    assert cells.sums(own.weight) == pytest.approx(np.array([[4.0], [0.48], [3.0]]))
+
+
+def test_kishs_number_by_hand() -> None:
+    # (3 + 1)² / (9 + 1)
+    own = Judged(np.array([0.8, 0.6]), np.array([True, False]), np.array([3.0, 1.0]))
+    assert own.n_effective == 1.6
+    assert own.take(np.array([False, False])).n_effective == 0.0
+    assert own.take(np.array([0])).n_samples == 1
+
+
+def test_rows_are_taken_from_every_column() -> None:
+    own, rows = drawn(5, 6), np.array([4, 1])
+    taken = own.take(rows)
+    for name in ("confidence", "is_correct", "weight", "score", "probabilities", "true_class"):
+        assert np.array_equal(getattr(taken, name), getattr(own, name)[rows]), name
+    bare = Judged(own.confidence, own.is_correct, own.weight).take(rows)
+    assert (bare.score, bare.probabilities, bare.true_class) == (None, None, None)

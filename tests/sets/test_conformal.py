@@ -170,6 +170,22 @@ def test_records_of_other_classes_are_refused() -> None:
         read_sets(record | {"kind": "other"}, NAMES)
 
 
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_level_that_no_sets_can_have_is_refused(level: int) -> None:
+    record = to_record(fit_sets(world(0)))
+    with pytest.raises(InputError, match=f"{level} is no level"):
+        read_sets(record | {"level": level}, NAMES)
+
+
+def test_a_family_counts_about_1_at_any_mix() -> None:
+    """The tolerance of the limits is one of families."""
+    sets = fit_sets(world(1), SetOptions(0.8, "overall"))
+    n_clusters = np.array([ladder.n_clusters for ladder in sets.ladders])
+    units = sets._units(np.array([1e-9, 2e-9, 3e-9]))
+    assert (units * n_clusters).sum() == pytest.approx(n_clusters.sum(), rel=1e-12)
+    assert units * n_clusters / (units * n_clusters).sum() == pytest.approx([1 / 6, 1 / 3, 1 / 2])
+
+
 def test_strangeness_by_hand() -> None:
     """Shares .6 .3 .1: the best against the second, the others against the best."""
     ids = np.array(["a", "b"], dtype=object)
