@@ -189,6 +189,8 @@ class Plugin:
         self.chosen, self.noted = chosen, f"{noted}/"
         self.seconds: Counter[str] = Counter()
         self.lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        self.fixtures: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        self.into: set[tuple[str, int]] = set()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -203,23 +205,42 @@ class Plugin:
         self.seconds[report.nodeid] += report.duration  # type: ignore[assignment]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        before = self.into
+        if fixturedef.scope != "function":  # it runs once for many tests
+            self.into = self.fixtures[fixturedef.argname]
+        try:
+            return (yield)
+        finally:
+            self.into = before
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         if self.chosen is not None:
             return (yield)
-        lines = self.lines[item.nodeid]
-
-        def trace(frame: Any, event: str, argument: Any) -> Any:
-            if event == "line":
-                lines.add((frame.f_code.co_filename, frame.f_lineno))
-            elif not frame.f_code.co_filename.startswith(self.noted):
-                return None
-            return trace
-
-        sys.settrace(trace)
+        self.into = lines = self.lines[item.nodeid]
+        forget_what_is_cached()
+        sys.settrace(self._trace)
         try:
             return (yield)
         finally:
             sys.settrace(None)
+            lines.update(*(self.fixtures[name] for name in getattr(item, "fixturenames", ())))
+
+    def _trace(self, frame: Any, event: str, argument: Any) -> Any:
+        if event == "line":
+            self.into.add((frame.f_code.co_filename, frame.f_lineno))
+        elif not frame.f_code.co_filename.startswith(self.noted):
+            return None
+        return self._trace
+
+
+def forget_what_is_cached() -> None:
+    """Empty all caches of our functions, so that each test runs them."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("credence.")]
+    for value in [value for module in ours for value in vars(module).values()]:
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
 
 
 class Copy:
