@@ -12,6 +12,7 @@ from credence.calibrators.score_logs import (
     sorted_log_scores,
     tree_features,
 )
+from credence.calibrators.trees import features_of
 from credence.predictions import Predictions, from_scores, label
 
 
@@ -56,6 +57,17 @@ def test_trees_see_the_networks_spread_and_votes() -> None:
     seen = tree_features(replace(two_rows(), network_scores=networks), uses_networks=True)
     np.testing.assert_allclose(seen[:, -2:], [[0.3, 0.5], [0.0, 1.0]], rtol=0, atol=1e-9)
     assert np.isnan(tree_features(two_rows(), uses_networks=True)[:, -2:]).all()
+
+
+def test_pooled_trees_see_the_three_best_other_scores_and_the_class() -> None:
+    names = ("Portal", "Collar", "HTJ", "Tail", "Shaft")
+    scores = np.array([[1.0, 0.5, 5.0, 1.5, 2.0]])
+    row = from_scores(np.array(["a"], dtype=object), names, scores, 10.0, 0.01)
+    seen = features_of(row, uses_networks=False)
+    # Five logs, top, margin and entropy; then the others, best first; then the class, by name:
+    # Collar, HTJ, Portal, Shaft, Tail.
+    expected = [*np.log([0.2, 0.15, 0.1]), 0, 1, 0, 0, 0]
+    np.testing.assert_allclose(seen[0, 8:], expected, rtol=0, atol=2e-9)
 
 
 def test_the_canonical_order_is_that_of_any_table(worlds) -> None:

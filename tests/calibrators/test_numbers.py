@@ -23,8 +23,7 @@ from credence.settings import setting_rules
 KNOWN = Path(__file__).with_name("numbers.json")
 OPTIONS = FitOptions(n_draws=12)
 N_ASKED = 10
-# Their numbers are chosen between those of others, or rest on another library's trees.
-LEFT_OUT = ("auto", "trees", "random_trees")
+LEFT_OUT = ("auto",)  # it chooses among the others, and takes long
 
 
 def specs() -> Iterator[str]:

@@ -102,6 +102,8 @@ def test_one_sided_rows_grow_no_tree() -> None:
     forest = boost(features, np.ones(8, dtype=bool), np.ones(8), GROWTH)
     # Jeffreys: (8 + ½) right to ½ wrong.
     np.testing.assert_allclose(forest.total(features), np.log(17.0), rtol=0, atol=1e-12)
+    assert [part.size for part in (forest.root, forest.feature, forest.threshold)] == [0, 0, 0]
+    assert [part.size for part in (forest.child, forest.value)] == [0, 0]
 
 
 @pytest.mark.parametrize("method", [BOOSTED, RANDOMISED], ids=lambda method: method.name)
