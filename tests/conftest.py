@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-# Findings written by hand, pages of them, and release folders of drawn worlds.
-pytest_plugins = ["small_findings", "shift_findings", "drawn_releases"]
+# Findings written by hand, pages of them, release folders of drawn worlds, known numbers.
+pytest_plugins = ["small_findings", "shift_findings", "drawn_releases", "known_numbers"]
 
 # Folders whose files take long; they begin first, so that no process waits for one at the end.
 LONG_FIRST = (

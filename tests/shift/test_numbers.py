@@ -1,0 +1,101 @@
+"""What each estimator finds in a small use-set, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import FitOptions
+from credence.composition.adjusted import adjust
+from credence.composition.both_samples import calibration_sample, use_sample
+from credence.composition.diagnostics import diagnose
+from credence.composition.estimate import compression_error, estimate_composition
+from credence.composition.estimators import BY_NAME
+from credence.composition.sameness import Look, sketch_of
+from credence.composition.summary import Corrected, summarise_shift
+from credence.composition.what_if import what_if_of
+from credence.draws import keys_of
+from credence.predictions import Labelled, from_scores, label
+from known_numbers import Known
+
+OPTIONS = FitOptions(n_draws=12)
+NAMES = ("Portal", "Collar", "HTJ", "Other")
+ESTIMATING = [name for name, entry in BY_NAME.items() if entry.estimate is not None]
+
+
+@cache
+def world(seed: int, n: int, share: tuple[float, ...]) -> Labelled:
+    """Return proteins in families of about three, the last class scarce."""
+    rng = np.random.default_rng(seed)
+    true = rng.choice(4, n, p=share)
+    family = rng.integers(0, n // 3, n)
+    logits = 0.7 * rng.normal(size=(n // 3, 4))[family] + rng.normal(size=(n, 4))
+    logits[np.arange(n), true] += 1.8
+    scores = np.exp(1.4 * logits)
+    scores = np.round(10.0 * scores / scores.sum(axis=1, keepdims=True), 2)
+    ids = np.array([f"p{seed}_{row}" for row in range(n)], dtype=object)
+    cluster = np.array([f"f{one}" for one in family], dtype=object)
+    predictions = from_scores(ids, NAMES, scores, 10.0, 0.01, is_distribution=True)
+    return label(predictions, true, rng.choice([0.5, 1.0, 2.0], n), cluster)
+
+
+def sets() -> tuple[Labelled, Labelled]:
+    return world(1, 400, (0.4, 0.3, 0.25, 0.05)), world(2, 160, (0.1, 0.3, 0.3, 0.3))
+
+
+CASES = [(name, 1000, False) for name in ESTIMATING]
+CASES += [("bbse_hard", 1000, True), ("em", 60, False), ("em_matched", 60, True)]
+
+
+@pytest.mark.parametrize(("name", "most_rows", "with_genomes"), CASES)
+def test_compositions_are_what_they_were(
+    name: str, most_rows: int, with_genomes: bool, known: Known
+) -> None:
+    labelled, use = sets()
+    sample = calibration_sample(labelled, True)
+    genome = keys_of([f"g{row // 9}" for row in range(use.n_samples)]) if with_genomes else None
+    seen = use_sample(use.predictions, sample.model, most_rows, genome)
+    composition = estimate_composition(sample, seen, BY_NAME[name], OPTIONS)
+    method = parse_method("histogram", "test").build(OPTIONS)
+    corrected = Corrected(
+        sample,
+        seen,
+        composition,
+        diagnose(sample, seen, composition, OPTIONS),
+        method.fit(labelled),
+        adjust(sample, method, composition, OPTIONS),
+        True,
+    )
+    error = compression_error(sample, use.predictions.take(np.arange(80)), seen, BY_NAME[name])
+    found = summarise_shift("use", name, "histogram", corrected, OPTIONS, error)
+    ends = corrected.adjusted.confidence(use.predictions.take(np.arange(8)))
+    entry = {"finding": found, "lower": ends.lower, "upper": ends.upper}
+    known.compare(f"{name} {most_rows} {with_genomes}", entry)
+
+
+@pytest.mark.parametrize("method", ["kernel", "histogram", "cumulative", "isotonic"])
+def test_curves_at_any_composition_are_what_they_were(method: str, known: Known) -> None:
+    labelled, _ = sets()
+    spec = parse_method(method, "test")
+    calibration = spec.build(FitOptions(n_draws=0)).fit(labelled)
+    found = what_if_of(labelled, spec, calibration, OPTIONS)
+    assert found is not None
+    # Every eighth score is enough.
+    parts = [replace(part, density=part.density[::8]) for part in found.parts]
+    known.compare(f"what if {method}", replace(found, score=found.score[::8], parts=tuple(parts)))
+
+
+def test_a_sketch_and_a_look_are_what_they_were(known: Known) -> None:
+    labelled, use = sets()
+    sketch = sketch_of(labelled)
+    assert sketch is not None
+    look = Look(sketch)
+    look.add(use.predictions)
+    known.compare(
+        "sketch", [[one.edges, one.place, one.count, one.design] for one in sketch.features]
+    )
+    known.compare("look", look.found())
