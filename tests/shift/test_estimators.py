@@ -138,6 +138,20 @@ def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
     np.testing.assert_allclose(entry.estimate(same).share, [0.55, 0.45], atol=1e-8)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e6])
+def test_the_unit_of_what_is_minimised_is_nothing(unit: float) -> None:
+    rows = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two cannot be told apart
+    curvature, linear = rows.T @ rows, rows.T @ np.array([0.6, 0.4])
+    share = quadratic_minimum(unit * curvature, unit * linear)
+    np.testing.assert_allclose(share, [0.3, 0.3, 0.4], atol=1e-7)
+    flat = estimators.flat_directions(unit * curvature)
+    np.testing.assert_allclose(np.abs(flat[:, 0]), [np.sqrt(0.5), np.sqrt(0.5), 0.0], atol=1e-9)
+    assert flat.shape == (3, 1)
+    np.testing.assert_allclose(
+        estimators.conditioned(unit * curvature) @ flat[:, 0] / unit, 2e-8 * flat[:, 0], atol=1e-14
+    )
+
+
 def test_bbse_solves_two_classes_as_by_hand() -> None:
     # P(pred 0 | 0) = .9, P(pred 0 | 1) = .2; predicted 0 in 55 %: .9 q + .2 (1−q) = .55, q = ½.
     found = estimators.least_squares(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([0.55, 0.45]))

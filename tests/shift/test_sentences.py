@@ -1,0 +1,121 @@
+"""When a reader is warned of a composition, and in which words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from credence.composition.diagnostics import _remarks as remarks
+from credence.composition.diagnostics import _sentences as sentences
+from credence.composition.estimate import Composition, NoShift
+
+NAMES = ("Portal", "Collar", "HTJ")
+SAMPLE: Any = SimpleNamespace(
+    labelled=SimpleNamespace(predictions=SimpleNamespace(class_names=NAMES))
+)
+ZERO = np.zeros(3)
+KNOWN = Composition(
+    calibration_share=np.array([0.5, 0.3, 0.2]),
+    share=np.array([0.2, 0.3, 0.5]),
+    lower=np.array([0.1, 0.2, 0.4]),
+    upper=np.array([0.3, 0.4, 0.6]),
+    draws=np.zeros((3, 0)),
+    calibration_draws=np.zeros((3, 0)),
+    deviation=ZERO,
+    is_known=np.array([True, True, True]),
+    least=0.01,
+    is_free=np.array([False, False, False]),
+)
+
+
+def first_words(composition: Composition, condition: float, gap: float, p: float) -> list[str]:
+    found = sentences(SAMPLE, composition, condition, gap, p)
+    return [" ".join(sentence.split()[:5]) for sentence in found]
+
+
+UNLIKE = ["Another composition alone does not"]
+
+
+@pytest.mark.parametrize(
+    ("gap", "p", "expected"),
+    [
+        (0.021, 0.0099, UNLIKE),
+        (0.021, 0.01, []),  # chance alone
+        (0.02, 0.0099, []),  # sure, and too small to matter
+    ],
+)
+def test_another_kind_of_protein_is_named_where_it_is_sure_and_matters(
+    gap: float, p: float, expected: list[str]
+) -> None:
+    assert first_words(KNOWN, 2.0, gap, p) == expected
+    stated = ["The composition that was taken"] if expected else []
+    assert first_words(replace(KNOWN, least=0.0), 2.0, gap, p) == stated
+
+
+def test_shares_that_are_wide_open_are_named() -> None:
+    wide = np.array([0.3, 0.46, 0.6])
+    one = replace(KNOWN, deviation=np.array([0.0, 0.26, 0.0]))
+    (found,) = sentences(SAMPLE, one, 2.0, 0.0, 1.0)
+    assert found == (
+        "The classifier cannot tell Collar from other classes: "
+        "its share in this set is all but unknown."
+    )
+    # Open by the estimator, and wide: of two such classes only one is wide.
+    free = replace(KNOWN, is_free=np.array([True, True, False]), upper=wide)
+    assert sentences(SAMPLE, free, 2.0, 0.0, 1.0) == [found]
+    assert sentences(SAMPLE, replace(KNOWN, upper=wide), 2.0, 0.0, 1.0) == []
+    both = replace(KNOWN, deviation=np.array([0.3, 0.26, 0.25]))
+    (found,) = sentences(SAMPLE, both, 2.0, 0.0, 1.0)
+    assert "Portal and Collar from other classes: their shares in this set are" in found
+
+
+def test_classes_that_calibration_does_not_hold_are_named() -> None:
+    one = replace(KNOWN, is_known=np.array([True, False, True]), deviation=np.full(3, 0.3))
+    found = sentences(SAMPLE, one, 2.0, 0.0, 1.0)
+    assert found[0] == (
+        "The calibration set holds no Collar: nothing can be said of its share, "
+        "and confidences cannot be corrected for it."
+    )
+    assert "Portal and HTJ" in found[1]  # what is not there is not said to be taken for others
+    two = replace(KNOWN, is_known=np.array([False, False, True]))
+    assert (
+        "no Portal or Collar: nothing can be said of their shares"
+        in (sentences(SAMPLE, two, 2.0, 0.0, 1.0)[0])
+    )
+
+
+def test_classes_that_are_taken_for_each_other_are_a_warning_of_estimates_alone() -> None:
+    assert first_words(KNOWN, 100.0, 0.0, 1.0) == []
+    assert first_words(KNOWN, 100.1, 0.0, 1.0) == ["The classifier takes some classes"]
+    assert first_words(replace(KNOWN, least=0.0), 100.1, 0.0, 1.0) == []
+
+
+def test_what_is_applied_of_an_estimate_is_said_where_it_is_not_all() -> None:
+    assert remarks(NAMES, KNOWN) == []
+    chance = np.arange(1.0, 401.0)
+    same = replace(KNOWN, no_shift=NoShift(300.0, chance))
+    (found,) = remarks(NAMES, same)
+    assert "by no more than chance gives (p = 0.25): confidences are not moved" in found
+    # 381 is the first of the greatest 20: half of a distance of 762 is more than chance.
+    half = replace(KNOWN, no_shift=NoShift(762.0, chance))
+    (found,) = remarks(NAMES, half)
+    assert found.startswith("50% of the estimated difference from the calibration set")
+    assert remarks(NAMES, replace(KNOWN, no_shift=NoShift(3810.0, chance))) == []  # nine tenths
+
+
+def test_a_class_of_few_families_is_said_to_count_less_than_asked_for() -> None:
+    far = replace(
+        KNOWN,
+        share=np.array([0.2, 0.1, 0.7]),
+        no_shift=NoShift(381e6, np.arange(1.0, 401.0)),
+        class_number=np.array([90.0, 90.0, 1.0]),
+    )
+    (found,) = remarks(NAMES, far)
+    # HTJ is asked for 0.7/0.2 = 3.5 times; of one family a fifth of what is above 1: 1.5.
+    assert found.endswith(": HTJ (1.0 independent proteins, 1.5 times in place of 3.5).")
+    # A share of 0.5 asks for 2.5 times and gets 1.3: more than half.
+    assert remarks(NAMES, replace(far, share=KNOWN.share)) == []
