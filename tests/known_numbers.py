@@ -18,8 +18,8 @@ import pytest
 from credence.records import to_record
 
 DIGITS = 8  # that are kept
-# What steps find is as sure as 1e-9 here, and less with another linear algebra.
-TOLERANCE = 1e-6
+# What steps find is less sure than what is summed: the ridge of rlls is good to 1e-5.
+TOLERANCE = 1e-5
 
 
 def plain(value: Any) -> Any:

@@ -126,9 +126,9 @@ def names_in(tree: ast.AST | None) -> set[str]:
     return {name for pair in IN_NUMPY for name in pair} | {name for name in own if name}
 
 
-def mutants_of(path: str) -> Iterator[Mutant]:
+def mutants_of(folder: Path, path: str) -> Iterator[Mutant]:
     """Yield all mutants of a module."""
-    text = (ROOT / path).read_bytes()
+    text = (folder / path).read_bytes()
     starts = [0, *(at + 1 for at, byte in enumerate(text) if byte == ord("\n"))]
     seen: Counter[str] = Counter()
 
@@ -282,19 +282,21 @@ class Copy:
 
     def _is_fresh(self, file: str, note: Path) -> bool:
         known = json.loads(note.read_text("utf-8"))["digests"] if note.exists() else {file: ""}
-        return all(digest == digest_of(path) for path, digest in known.items())
+        return all(digest == digest_of(self.folder / path) for path, digest in known.items())
 
     def _note(self, file: str, note: Path) -> int:
         plugin = Plugin(None, self.folder / HOME)
         code = self.run([file], plugin)
         tests: dict[str, Any] = {}
-        digests = {file: digest_of(file)}
+        digests = {file: digest_of(self.folder / file)}
         for test, lines in plugin.lines.items():
             by_path: dict[str, list[int]] = defaultdict(list)
             for path, line in sorted(lines):
                 by_path[str(Path(path).relative_to(self.folder))].append(line)
             ours = {path: by_path[path] for path in by_path if path.split("/")[2] in PACKAGES}
-            digests |= {path: digest_of(path) for path in ours if path not in digests}
+            digests |= {
+                path: digest_of(self.folder / path) for path in ours if path not in digests
+            }
             tests[test] = [plugin.seconds[test], ours]
         if code in (0, 5):
             note.write_text(json.dumps({"digests": digests, "tests": tests}), "utf-8")
@@ -334,21 +336,21 @@ class Copy:
         return in_child(lambda: self.run(files, plugin), seconds) == 0
 
 
-def digest_of(path: str) -> str:
-    """Return a digest of a file of the checkout."""
-    return hashlib.sha256((ROOT / path).read_bytes()).hexdigest()
+def digest_of(path: Path) -> str:
+    """Return a digest of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_files(folder: str, mark: bytes = b"def test_") -> list[str]:
-    """Return the files of a folder that hold tests."""
-    paths = sorted((ROOT / folder).glob("*.py"))
-    return [str(path.relative_to(ROOT)) for path in paths if mark in path.read_bytes()]
+def files_in(root: Path, folder: str, mark: bytes = b"def test_") -> list[str]:
+    """Return the files of a folder that hold tests, or some other mark."""
+    paths = sorted((root / folder).glob("*.py"))
+    return [str(path.relative_to(root)) for path in paths if mark in path.read_bytes()]
 
 
-def sampled(package: str, n_mutants: int, seed: int) -> list[Mutant]:
+def sampled(root: Path, package: str, n_mutants: int, seed: int) -> list[Mutant]:
     """Return a random sample of the mutants of a package; edits elsewhere change few of it."""
-    modules = [str(path.relative_to(ROOT)) for path in (ROOT / HOME / package).glob("*.py")]
-    every = [mutant for module in modules for mutant in mutants_of(module)]
+    modules = files_in(root, f"{HOME}/{package}", b"")
+    every = [mutant for module in modules for mutant in mutants_of(root, module)]
     return sorted(
         every, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.name}".encode()).hexdigest()
     )[:n_mutants]
@@ -365,18 +367,19 @@ def main() -> None:
     options = parser.parse_args()
     notes = ROOT / "build" / "mutants"
     notes.mkdir(parents=True, exist_ok=True)
-    folders = [path for path in sorted((ROOT / "tests").iterdir()) if path.name not in LEFT_OUT]
-    folders = [ROOT / "tests", *filter(Path.is_dir, folders)]
-    every = [file for folder in folders for file in test_files(str(folder.relative_to(ROOT)))]
-    with tempfile.TemporaryDirectory() as folder:
-        home = Copy(Path(folder), notes)
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        home = Copy(root, notes)
+        folders = [path for path in sorted(root.glob("tests/*/")) if path.name not in LEFT_OUT]
+        folders = [str(path.relative_to(root)) for path in [root / "tests", *folders]]
+        every = [file for folder in folders for file in files_in(root, folder)]
         for package in options.packages or PACKAGES:
-            own = [file for tests in PACKAGES[package] for file in test_files(tests)]
-            own += test_files(f"{HOME}/{package}", b">>> ")
+            own = [file for tests in PACKAGES[package] for file in files_in(root, tests)]
+            own += files_in(root, f"{HOME}/{package}", b">>> ")
             others = [] if options.narrow else [file for file in every if file not in own]
             listed = notes / f"{package}.survivors.txt"
             last = listed.read_text("utf-8").splitlines() if options.again else []
-            mutants = sampled(package, options.mutants, options.seed)
+            mutants = sampled(root, package, options.mutants, options.seed)
             survivors = []
             for mutant in mutants:
                 if options.again and mutant.name not in last:

@@ -53,11 +53,10 @@ LINES = {
 
 
 def test_each_operator_number_name_and_end_is_changed_by_itself(tmp_path: Path) -> None:
-    module = tmp_path / "m.py"
-    module.write_text(CODE)
+    (tmp_path / "m.py").write_text(CODE)
     found: dict[int, list[str]] = {}
     names = set()
-    for mutant in mutants_of(str(module)):
+    for mutant in mutants_of(tmp_path, "m.py"):
         text = CODE.encode()
         after = (text[: mutant.start] + mutant.new.encode() + text[mutant.end :]).decode()
         ast.parse(after)
