@@ -95,7 +95,5 @@ def test_a_sketch_and_a_look_are_what_they_were(known: Known) -> None:
     assert sketch is not None
     look = Look(sketch)
     look.add(use.predictions)
-    known.compare(
-        "sketch", [[one.edges, one.place, one.count, one.design] for one in sketch.features]
-    )
-    known.compare("look", look.found())
+    parts = [[one.edges, one.place, one.count, one.design] for one in sketch.features]
+    known.compare("sketch", [parts, look.found()])
