@@ -88,7 +88,7 @@ test-fuzz: .venv/.developer.stamp
 	@cd tests && PYTHONPATH=. ../$(BIN)/python -m faults.fuzzing ../build/fuzz 0 100000 1
 
 test-mutants: .venv/.developer.stamp
-	@cd tests && PYTHONPATH=. nice -n 19 ../$(BIN)/python -m faults.mutants
+	@cd tests && PYTHONPATH=. nice -n 19 ../$(BIN)/python -m faults.mutant_runs
 
 lint: .venv/.developer.stamp
 	$(BIN)/ruff format --check .
