@@ -23,11 +23,14 @@ from credence.problems import InputError
 from credence.records import DIGEST, digest_of, read_json, read_record, signed
 from credence.relatives.cdhit_diamond import parse_clstr
 from credence.sets.conformal import fit_sets
-from credence.tables.contract import NOT_QUICKLY, stream_confidences
+from credence.stages.report import summarise_file
+from credence.tables.contract import NOT_QUICKLY, read_confidences, stream_confidences
 from credence.tables.digests import sha256_of
 from credence.tables.document import read_document
-from credence.tables.joining import read_part
+from credence.tables.formats import TableSpec
+from credence.tables.joining import gather_tables, read_part
 from credence.tables.npz import read_vectors
+from credence.tables.samples import read_samples
 from credence.tables.stage_files import (
     NOVELTY,
     CalibrationFile,
@@ -203,6 +206,26 @@ def test_held_out_confidences_that_are_texts_are_refused(
     assert "the file is damaged" in refusal(
         lambda: read_held_out_file(held_out, labelled, {"folds": 3})
     )
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_confidences,
+        read_vectors,
+        lambda path: read_held_out_file(path, None, {}),
+        lambda path: summarise_file("use", path, None, "kernel"),
+        lambda path: gather_tables({path: None}, path.with_name("whole.parquet")),
+        lambda path: read_samples(path, TableSpec("wide")),
+    ],
+)
+def test_a_parquet_table_whose_column_names_are_no_texts_is_refused(
+    tmp_path: Path, read: Callable[[Path], Any]
+) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"id": ["a"], "abcd": [0.5]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"abcd", b"abc\xdb"))
+    assert f"{path}: " in refusal(lambda: read(path))
 
 
 @pytest.fixture

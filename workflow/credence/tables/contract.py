@@ -649,7 +649,7 @@ STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CON
 
 
 # What stops quick reading; the table is then read slowly, to tell where it is wrong.
-NOT_QUICKLY = (pa.ArrowException, OSError)
+NOT_QUICKLY = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 def stream_confidences(path: Path) -> Iterator[pa.Table]:

@@ -437,11 +437,11 @@ def _gather_parquet(parts: Iterable[Path], out: Path, stack: ExitStack) -> Itera
     """Write the rows of all parts in pieces as large as those of the whole; yield their counts."""
     names: list[str] = []
     for path in parts:
-        if not names:
-            names = list(_schema(path).names)
-            writer = stack.enter_context(TableWriter(out, names))
         n_rows = 0
         try:
+            if not names:
+                names = list(_schema(path).names)
+                writer = stack.enter_context(TableWriter(out, names))
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
                     n_rows += batch.num_rows

@@ -234,10 +234,12 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
     where = str(path)
     try:
         table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
+        names = table.column_names  # which may be no texts, as ids may be
+        ids = table["id"].to_pylist() if "id" in names else None
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise refuse(where, "this is no Parquet file, or not the whole of one.", REMEDY) from error
-    if "id" not in table.column_names:
-        raise refuse(where, "the column 'id' is missing.", nearest("id", table.column_names))
+    if ids is None:
+        raise refuse(where, "the column 'id' is missing.", nearest("id", names))
     raise_any(
         [
             Problem(where, f"it holds {field.type}, no numbers.", "Remove it.", column=field.name)
@@ -246,10 +248,9 @@ def _parquet(path: Path) -> tuple[list[Any], Any]:
             and not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
         ]
     )
-    names = [name for name in table.column_names if name != "id"]
-    columns = [table[name].to_numpy().astype(np.float64) for name in names]
+    columns = [table[name].to_numpy().astype(np.float64) for name in names if name != "id"]
     values = np.column_stack(columns) if columns else np.empty((len(table), 0))
-    return table["id"].to_pylist(), values
+    return ids, values
 
 
 def _checked(where: str, ids: list[Any], values: Any) -> Vectors:

@@ -614,6 +614,7 @@ def read_held_out_file(
     try:
         refuse_pipe(Path(path))
         table = pq.read_table(path)
+        names = table.column_names  # which may be no texts
         found = parse_json((table.schema.metadata or {}).get(KEY.encode(), b"{}").decode())
     except FileNotFoundError:
         raise refuse(str(path), "the file does not exist.", "Correct the path.") from None
@@ -636,7 +637,6 @@ def read_held_out_file(
             raise refuse(str(path), f"{name} is {own} in it, and {value} here.", REMEDY)
     n_classes = labelled.predictions.n_classes
     expected = ["id", CONFIDENCE, *(f"{VECTOR}{place}" for place in range(n_classes))]
-    names = table.column_names
     if names not in (expected, expected[:2]) or table.num_rows != labelled.n_samples:
         raise damaged
     try:
