@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from credence.confidence import NOTE_TEXTS, Confidence, Note, note_text
@@ -133,3 +135,19 @@ def test_every_note_has_a_text_of_its_own() -> None:
     # Texts are looked for inside the notes of a table, so none may hold another.
     texts = [*NOTE_TEXTS.values(), UNSCORED]
     assert not [(a, b) for a in texts for b in texts if a != b and a in b]
+
+
+def test_a_protein_without_an_id_is_refused_in_parquet_as_in_text(
+    small: Findings, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.parquet"
+    write_table(path, confidence_columns(*predictions_and_confidence(), "kernel"))
+    table = pq.read_table(path)
+    ids = pa.array([None, *table["id"].to_pylist()[1:]])
+    pq.write_table(table.set_column(table.column_names.index("id"), "id", ids), path)
+    with pytest.raises(InputError, match="column 'id': the cell is empty"):
+        summarise_file("sea", path, results_of(small), "kernel")
+    no_class = pa.array([None, *table["predicted_class"].to_pylist()[1:]])
+    pq.write_table(table.set_column(1, "predicted_class", no_class), path)
+    found = summarise_file("sea", path, results_of(small), "kernel")
+    assert sum(entry.n for entry in found.classes) == N - 1

@@ -671,6 +671,8 @@ def stream_confidences(path: Path) -> Iterator[pa.Table]:
             pc.all(pc.fill_null(pc.or_(o, pc.is_nan(value)), True)).as_py() for o in orders
         ):
             raise pa.ArrowInvalid("a confidence lies outside its interval")
+        if any(piece[name].null_count for name in ("id", "predicted_class")):
+            raise pa.ArrowInvalid("a protein has no id or no class")
         yield piece
 
 
