@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from snakemake.exceptions import WorkflowError
 
-from credence.app import check, run, run_command_line
+from credence.app import check, configuration, run, run_command_line
+from credence.problems import InputError
 from credence.simulate import WorldSettings
+from credence.tables import joining
 from small_worlds import write_world
 
 SMALL = WorldSettings(
@@ -117,6 +121,28 @@ def test_a_run_refuses_in_the_words_of_the_check_and_starts_nothing(
     assert not Path(".snakemake").exists() and not Path("results").exists()
 
 
+def test_snakemake_by_itself_refuses_in_the_same_words(
+    lab: list[Sequence[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell("demo/use.csv")
+    assert run_command_line(["check", "config.yaml"]) == 2
+    stated = capsys.readouterr().err
+    with pytest.raises(WorkflowError) as refused:
+        check.require_right_of_snakemake(configuration.load("config.yaml"))
+    assert stated.startswith(f"{refused.value}\n")
+
+
+def test_settings_that_no_file_holds_are_checked_too(lab: list[Sequence[str]]) -> None:
+    values = configuration.load("config.yaml").document.data
+    settings = configuration.from_mapping(values, "configuration of the module")
+    check.require_right(settings)
+    wrong = configuration.from_mapping(
+        values | {"shift": {"composition": {"Sheath": 1.0}}}, "configuration of the module"
+    )
+    with pytest.raises(InputError, match="configuration of the module, column 'shift"):
+        check.require_right(wrong)
+
+
 def test_a_run_reads_again_only_what_changed_since_it_was_checked(
     lab: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +161,25 @@ def test_a_run_reads_again_only_what_changed_since_it_was_checked(
         assert run_command_line(["run"]) == 0
         assert len(seen) == n_checks
     assert len(lab) == 6
+
+
+def test_a_check_reads_the_scores_of_a_use_set_once(
+    lab: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    scan = joining.Scan
+    monkeypatch.setattr(
+        joining, "Scan", lambda path, spec: (seen.append(str(path)), scan(path, spec))[1]
+    )
+    streamed = joining.reading.stream_samples
+
+    def stream(path: Path, *words: Any, **named: Any) -> Any:
+        seen.append(str(path))
+        return streamed(path, *words, **named)
+
+    monkeypatch.setattr(joining.reading, "stream_samples", stream)
+    assert run_command_line(["check", "config.yaml"]) == 0
+    assert seen.count("demo/use.csv") == 1
 
 
 def test_a_demo_that_is_not_simulated_yet_is_run(lab: list[Sequence[str]]) -> None:

@@ -238,6 +238,17 @@ def test_snakemake_at_the_root_plans_the_same_as_credence_run(tmp_path: Path) ->
 
 
 @pytest.mark.long
+def test_snakemake_by_itself_starts_no_job_where_a_table_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "cal.csv").write_text("id,true_class,A,B\nx,A,1,0\ny,A,high,0\n")
+    text = "run: lab\ncalibration_set: {scores: cal.csv, format: wide, scale: 1}\n"
+    (tmp_path / "config.yaml").write_text(text)
+    done = call(tmp_path, ROOT, "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1")
+    assert done.returncode == 1
+    assert "cal.csv, line 3, column 'A': 'high' is not a number." in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.long
 def test_events_look_at_distances_where_every_use_set_has_them(tmp_path: Path) -> None:
     with_proteins = CONFIGURATION.replace(
         "scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -75,13 +76,14 @@ def require_right(settings: Configuration) -> None:
         return
     known = KnownDigests.remembered()
     named = [name for _, name in files_of(settings.values)]
-    names = {settings.where, settings.novelty_vectors, *named} - {None, ""}
+    names = {settings.novelty_vectors, *named} - {None, ""}
     digests = [f"{name} {known.digest(name)}\n" for name in sorted(map(str, names))]
-    state = "".join([f"{package_digest()}\n", *digests])
+    asked = json.dumps(settings.document.data, sort_keys=True, default=str)
+    state = "".join([f"{package_digest()}\n{asked}\n", *digests])
     with suppress(OSError, ValueError):
         if CHECKED.read_text(encoding="utf-8") == state:
             return
-    click.echo(f"Checking {settings.where} and the files that it names.", err=True)
+    click.echo(f"Checking {settings.document.where} and the files that it names.", err=True)
     check_files(settings)
     with suppress(OSError, InputError):  # else it is checked again the next time
         CHECKED.parent.mkdir(exist_ok=True)
@@ -89,14 +91,23 @@ def require_right(settings: Configuration) -> None:
         write_text(CHECKED, state)
 
 
+def require_right_of_snakemake(settings: Configuration) -> None:
+    """Refuse likewise where Snakemake was started by itself; it shows errors of its own only."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        require_right(settings)
+    except InputError as error:
+        raise WorkflowError(error.text()) from None
+
+
 def check_files(settings: Configuration) -> list[str]:
     """Return what the files of a configuration hold, or raise all that is wrong with them."""
     from credence.app.meaning import class_problems
     from credence.problems import gathering, raise_any
-    from credence.stages.check import count_checked, description, overlap, read_checked, summarise
+    from credence.stages.check import Overlap, count_checked, description, read_checked, summarise
     from credence.stages.reading import as_calibrated, read_sequences, table_spec
     from credence.stages.troves import read_trove
-    from credence.tables.document import read_document
     from credence.tables.joining import census_of
     from credence.tables.stage_files import KnownProteins, known_proteins
 
@@ -108,6 +119,7 @@ def check_files(settings: Configuration) -> list[str]:
         spec = table_spec(entry.scores, None, entry.spec)
         if known is not None:  # a use-set has to have the classes of the calibration set
             spec = as_calibrated(spec, known.class_names, known.scale)
+        same = Overlap(calibrating, entry.proteins, entry.match)
         with gathering(problems):
             is_known = entry is settings.calibration_set
             if is_known or entry.labels is not None:
@@ -115,18 +127,18 @@ def check_files(settings: Configuration) -> list[str]:
                     entry.scores, spec, entry.labels, entry.proteins, entry.match, is_known
                 )
                 census = census_of(samples)
+                same.see(samples.predictions.ids)
             else:
                 # A protein that its FASTA file lacks has no novelty, and a note says so.
-                census, inputs = count_checked(entry.scores, spec, None, entry.match)
+                census, inputs = count_checked(entry.scores, spec, None, entry.match, same.see)
             lines.append(f"{entry.name}: {description(summarise(census, inputs))}")
-            same = overlap(calibrating, entry.scores, spec, entry.proteins, entry.match)
-            lines += [f"{entry.scores[0]}: {notice}." for notice in (*census.notices(), *same)]
+            notices = (*census.notices(), *same.sentences())
+            lines += [f"{entry.scores[0]}: {notice}." for notice in notices]
             if is_known:
                 known = samples.predictions
                 files = () if entry.proteins is None else (entry.proteins,)
                 calibrating = known_proteins(known.ids, read_sequences(files, entry.match))
-                document = read_document(Path(settings.where), settings.where)
-                problems += class_problems(document, known.class_names)
+                problems += class_problems(settings.document, known.class_names)
     if known is not None:
         for trove in settings.troves:
             with gathering(problems):

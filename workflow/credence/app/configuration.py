@@ -125,7 +125,7 @@ class TableSet:
 class Configuration:
     """Everything that a run is given."""
 
-    where: str  # The file that says it
+    document: Document  # What a user wrote, and where it stands
     run: str  # Its name
     values: Mapping[str, Any]  # All settings, defaults included, as plain data
     settings: Settings  # Those of all stages, the chosen method in canonical spelling
@@ -322,7 +322,7 @@ def _typed(document: Document, values: Mapping[str, Any]) -> Configuration:
     settings = Settings().with_values({name: values[name] for name in SECTIONS})
     settings = settings.with_values({"calibration": {"method": chosen}})
     return Configuration(
-        where=document.where,
+        document=document,
         run=values["run"],
         values=values,
         settings=settings,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from credence.confidence import counted, sentences_of
 from credence.findings import InputFile
 from credence.predictions import Integers, Strings
-from credence.problems import Problem, gathering, raise_any
+from credence.problems import InputError, Problem, gathering, raise_any
 from credence.records import read_record
 from credence.stages.reading import (
     as_calibrated,
@@ -30,7 +31,7 @@ from credence.stages.reading import (
 from credence.tables.digests import sha256_of
 from credence.tables.fasta import match_ids
 from credence.tables.formats import TableSpec
-from credence.tables.joining import Census, census_of, stream_tables, take_census
+from credence.tables.joining import Census, census_of, take_census
 from credence.tables.propose import propose_formats
 from credence.tables.samples import Samples, write_samples
 from credence.tables.stage_files import KnownProteins, read_calibration
@@ -61,11 +62,13 @@ def check_tables(
     if file is not None:
         spec = as_calibrated(spec, file.class_names, file.scale)
     labels = json_settings(labels_json, "--labels") or None
+    same = Overlap(None if file is None else file.known, proteins, match)
     if samples is None and labels is None and not labelled:
-        census, inputs = count_checked(tables, spec, proteins, match)
+        census, inputs = count_checked(tables, spec, proteins, match, same.see)
     else:
         read, inputs = read_checked(tables, spec, labels, proteins, match, labelled)
         census = census_of(read)
+        same.see(read.predictions.ids)
         if samples is not None:
             write_samples(Path(samples), read)
     summary = replace(summarise(census, inputs), read_as=repr(spec))
@@ -73,28 +76,30 @@ def check_tables(
         write_record(Path(out), summary)
     else:
         click.echo(description(summary))
-    known = None if file is None else file.known
-    for notice in (*census.notices(), *overlap(known, tables, spec, proteins, match)):
+    for notice in (*census.notices(), *same.sentences()):
         click.echo(f"{tables[0]}: {notice}.", err=True)
 
 
-def overlap(
-    known: KnownProteins | None,
-    tables: Sequence[str],
-    spec: TableSpec,
-    proteins: str | None,
-    match: str,
-) -> list[str]:
-    """Return how many proteins of tables that were checked calibrate, by id and by sequence."""
-    if known is None:
-        return []
-    sequences = read_sequences(() if proteins is None else (proteins,), match)
-    numbers: Counter[str] = Counter()
-    n_samples = 0
-    for _, samples in stream_tables(tables, spec):
-        numbers.update(counted(known.notes(samples.predictions.ids, sequences)))
-        n_samples += samples.n_samples
-    return sentences_of(numbers, n_samples)
+class Overlap:
+    """How many proteins of a set calibrate, by id and by sequence, counted as they are read."""
+
+    def __init__(self, known: KnownProteins | None, proteins: str | None, match: str) -> None:
+        self._known, self._n_seen = known, 0
+        self._numbers: Counter[str] = Counter()
+        self._sequences: dict[str, str] = {}
+        if known is not None and proteins is not None:
+            with suppress(InputError):  # it is raised where the file itself is checked
+                self._sequences = read_sequences((proteins,), match)
+
+    def see(self, ids: Strings) -> None:
+        """Count the proteins of a piece of the set."""
+        if self._known is not None:
+            self._numbers.update(counted(self._known.notes(ids, self._sequences)))
+            self._n_seen += len(ids)
+
+    def sentences(self) -> list[str]:
+        """Return what was found; nothing without proteins that calibrate."""
+        return sentences_of(self._numbers, self._n_seen)
 
 
 def read_checked(
@@ -130,21 +135,27 @@ def read_checked(
 
 
 def count_checked(
-    tables: Sequence[str], spec: TableSpec, proteins: str | None, match: str
+    tables: Sequence[str],
+    spec: TableSpec,
+    proteins: str | None,
+    match: str,
+    seen: Callable[[Strings], object],
 ) -> tuple[Census, tuple[InputFile, ...]]:
     """Return what a set of any size holds and the files read, or raise all problems.
 
-    Tables are read piece by piece; where there are proteins, ids are kept.
+    Tables are read piece by piece, each `seen`; where there are proteins, ids are kept.
     """
     problems: list[Problem] = []
     census = None
     pieces: list[tuple[Strings, Integers]] = []
 
     def keep(ids: Strings, lines: Integers) -> None:
-        pieces.append((ids, lines))
+        seen(ids)
+        if proteins is not None:
+            pieces.append((ids, lines))
 
     with gathering(problems):
-        census = take_census(tables, spec, None if proteins is None else keep)
+        census = take_census(tables, spec, keep)
     ids_at = None
     if census is not None and pieces:
         ids, lines = zip(*pieces, strict=True)
