@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from credence.app import run_command_line
 from credence.confidence import NOTE_TEXTS, Confidence, Note, note_text
 from credence.evaluation import summarise_use_set
 from credence.findings import Findings, Setting
@@ -17,7 +19,7 @@ from credence.problems import InputError
 from credence.stages.report import summarise_file, use_set_notices
 from credence.tables import contract
 from credence.tables.contract import CONFIDENCE_NAMES, UNSCORED, confidence_columns
-from credence.tables.writing import write_table
+from credence.tables.writing import write_record, write_table
 
 CLASSES = ("Portal", "=Tail fiber", "Collar")
 N = 500
@@ -151,3 +153,14 @@ def test_a_protein_without_an_id_is_refused_in_parquet_as_in_text(
     pq.write_table(table.set_column(1, "predicted_class", no_class), path)
     found = summarise_file("sea", path, results_of(small), "kernel")
     assert sum(entry.n for entry in found.classes) == N - 1
+
+
+def test_every_file_that_a_run_read_is_listed_with_its_digest(
+    small: Findings, tmp_path: Path
+) -> None:
+    found, fasta, page = tmp_path / "f.json", tmp_path / "t.fasta", tmp_path / "index.html"
+    write_record(found, small)
+    fasta.write_text(">a\nMKV\n")
+    words = ["report", str(found), "--read", "training proteins", str(fasta), "--out", str(page)]
+    assert run_command_line(words) == 0
+    assert hashlib.sha256(fasta.read_bytes()).hexdigest() in page.read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -279,6 +280,30 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(tmp_path
         assert "vectors.npz" in line.split("--writes")[0]  # changed ones redo it
     events = next(line for line in stated if " -- events " in line)
     assert " --novelty reports/small/novelty.json " in events
+    page = next(line for line in stated if " -- report " in line)
+    read = " --read 'training proteins' demo/training.fasta --read vectors vectors.npz --settings"
+    assert read in page
+
+
+@pytest.mark.long
+def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "c.tsv").write_text("id\tcluster\n")
+    (tmp_path / "e.tsv").write_text("id\tlength\n")
+    text = CONFIGURATION.replace("engine: exact", "table: c.tsv").replace(
+        "events: {ask: [two_best], ", "events: {evidence: e.tsv, ask: [two_best], "
+    )
+    text = text.replace("scores: demo/use.csv,", "scores: demo/use.csv, proteins: demo/use.fasta,")
+    asked, files = "ask: [two_best], groups: {tail: [Tail fiber, Tail shaft]}, ", []
+    for own in (text, text.replace(asked, "").replace("table: c.tsv", "engine: exact")):
+        (tmp_path / "config.yaml").write_text(own)
+        done = call(tmp_path, ROOT, "credence", "run", "--", "--dry-run", "--printshellcmds")
+        assert done.returncode == 0, done.stderr
+        stated = (done.stdout + done.stderr).splitlines()
+        words = shlex.split(next(line for line in stated if " -- report " in line))
+        pairs = [words[at + 1 : at + 3] for at, word in enumerate(words) if word == "--read"]
+        files.append(dict(pairs))
+    always = {"training proteins": "demo/training.fasta", "use-set use: proteins": "demo/use.fasta"}
+    assert files == [always | {"clusters": "c.tsv", "evidence": "e.tsv"}, always]
 
 
 @pytest.mark.long

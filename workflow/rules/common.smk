@@ -95,6 +95,25 @@ def release_files(folder):
     ]
 
 
+def further_files():
+    """Return what was read beside what `check` and `attach` list, and as what."""
+    own = settings.cluster_table
+    is_used = own and (TROVES or settings.values["split"]["recipe"] == "balanced")
+    found = [
+        ("training proteins", settings.training_proteins),
+        ("clusters", own if is_used else None),
+        *((f"trove {one.name}: clusters", own and one.clusters) for one in settings.troves),
+        ("vectors", settings.novelty_vectors),
+        ("evidence", settings.evidence if EVENTS else None),
+        *(
+            (f"use-set {name}: proteins", entry.proteins)
+            for name, entry in USE_SETS.items()
+            if name not in DIVIDED
+        ),
+    ]
+    return [(role, path) for role, path in found if path]
+
+
 def share(wildcards):
     """Return what one job annotates of a use-set."""
     return SHARES[wildcards.use_set][int(wildcards.part) - 1]

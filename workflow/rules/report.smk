@@ -32,6 +32,7 @@ rule report:
         changes=expand(rules.compare.output.record, release=TROVES),
         events=EVENTS,
         novelties=expand(rules.annotate.output.novelty, use_set=COMPARED),
+        read=given(*(path for _, path in further_files())),
     output:
         findings=f"{RESULTS}/findings.json",
         page=report(
@@ -81,13 +82,15 @@ rule report:
         further=lambda wildcards, input: configuration.options(
             "--put", [*input.further, *input.releases]
         ),
+        read=configuration.options("--read", further_files()),
+        sources=digests(*(path for _, path in further_files())),
         index="reports/index.html",
         settings=settings.report_json,
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} {params.read:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

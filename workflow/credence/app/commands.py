@@ -403,6 +403,14 @@ def evaluate() -> None:
 @repeated_options(
     novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it."
 )
+@click.option(
+    "--read",
+    "read",
+    nargs=2,
+    multiple=True,
+    metavar="ROLE FILE",
+    help="A further file that the run read, and as what: training proteins, clusters; repeat it.",
+)
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", help="What credence split wrote with --summary.")

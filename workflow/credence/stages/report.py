@@ -21,6 +21,7 @@ from credence.evaluation.use_sets import N_EXTREMES, use_set_of
 from credence.findings import (
     OTHER_CLASSIFIER,
     Findings,
+    InputFile,
     Notice,
     NoveltyFinding,
     ReleasesFinding,
@@ -55,7 +56,7 @@ from credence.tables.contract import (
     stream_confidences,
     write_contract,
 )
-from credence.tables.digests import require_sealed
+from credence.tables.digests import require_sealed, sha256_of
 from credence.tables.stage_files import EVENTS, SHIFT, Signed
 from credence.tables.writing import (
     FORMULA_START,
@@ -82,6 +83,7 @@ def report_findings(
     changes: Sequence[str] = (),
     events: str | None = None,
     novelty: Sequence[str] = (),
+    read: Sequence[tuple[str, str]] = (),
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
@@ -93,8 +95,8 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    read = [found_in, *tables, *shift, *changes, split, events, *further]
-    require_other((out, archive, index, complete), read)
+    own = [found_in, *tables, *shift, *changes, split, events, *further]
+    require_other((out, archive, index, complete), [*own, *(path for _, path in read)])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
@@ -108,6 +110,7 @@ def report_findings(
         for name, _, check in use_sets
         for entry in read_summary(Path(check)).inputs
     ]
+    inputs += [InputFile(role, path, sha256_of(Path(path))) for role, path in read]
     read_shifts = [_finding(SHIFT, path, found) for path in shift]
     notices = _changed(summaries, read_shifts)
     notices += [

@@ -69,7 +69,7 @@ def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
     tables = []
     if findings.provenance.inputs:
         files = page.table(
-            "The main files that this run read",
+            "The files that this run read",
             findings.provenance.inputs,
             page.word("input", lambda entry: entry.role),
             page.word("file", lambda entry: entry.name),
