@@ -34,8 +34,8 @@ def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
     assert first == (
         "Confidence, the probability that a prediction is right [1, 2], was calibrated on "
         "simulated data with credence 0.1.0 [3]. It was learnt from 120 proteins of known class, "
-        "over 3 classes; the classifier had predicted 90 of them rightly. The method is kernel "
-        "[4]: A kernel ratio. Its settings: b 1. Its intervals are pointwise, with a nominal "
+        "over 3 classes; the classifier had predicted 90 of them correctly. The method is kernel "
+        "[4]: a kernel ratio. Its settings: b 1. Its intervals are pointwise, with a nominal "
         "coverage of 95 %, and count clusters of relatives, not proteins."
     )
     assert "50 clusters in the calibration set" in second

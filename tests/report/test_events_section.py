@@ -104,7 +104,7 @@ def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:
 def test_pooling_is_warned_of_with_both_numbers(small: Findings) -> None:
     assert texts(built(small))[4] == (
         "Judge events one by one. Put together, errors of one can hide those of another: a fair "
-        "coin and a sure thing, both said to be 0.75, look calibrated, and neither is. Here the "
+        "coin and a sure thing, both stated as 0.75, look calibrated, and neither is. Here the "
         "calibration error is 0.00010 with all events in the same bins and 0.00050 on average of "
         "each by itself (180 probabilities)."
     )

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 
+from credence.calibrators.all_methods import METHODS
+from credence.composition.estimators import ESTIMATORS
+from credence.events.forecasters import FORECASTERS
 from credence.findings import Findings, SkippedCandidate, StackFinding, StackMember
 from credence.records import from_record, to_record
+from credence.report import report_record
 from credence.report.blocks import Folded, Paragraph, TableBlock
+from credence.report.sections import overview, publish
 from credence.report.sections.methods import stacks
 
 NAN = float("nan")
@@ -35,7 +42,7 @@ def test_the_page_shows_what_auto_rests_on(small: Findings) -> None:
     section = stacks(replace(small, stacks=(stack_of(small),)))
     assert section is not None
     lead, members, folded, curves, skipped = section.blocks
-    assert isinstance(lead, Paragraph) and "has a held-out NLL of 0.290" in str(lead)
+    assert isinstance(lead, Paragraph) and "the mean itself has an NLL of 0.290 there" in str(lead)
     assert isinstance(members, TableBlock) and isinstance(folded, Folded)
     assert members.rows == (
         ("class_only", "0.500", "0.00"),
@@ -55,3 +62,48 @@ def test_stacks_go_to_json_and_back(small: Findings) -> None:
     found = replace(small, stacks=(stack_of(small),))
     again = from_record(Findings, to_record(found)).stacks
     assert to_record(again) == to_record(found.stacks)
+
+
+def chosen(small: Findings, *members: str) -> Findings:
+    """Return findings whose chosen method is a mean, of members that count."""
+    own = stack_of(small)
+    kept = tuple(one for one in own.members if one.method in members)
+    curves = tuple(replace(one, method="auto") for one in small.results.curves)
+    return replace(
+        small,
+        chosen="auto",
+        methods=(replace(small.methods[0], name="auto"),),
+        results=replace(small.results, curves=curves),
+        stacks=(replace(own, members=kept),),
+    )
+
+
+def test_no_text_calls_a_mean_of_methods_a_curve_of_class_and_score(small: Findings) -> None:
+    found = chosen(small, "kernel", "trees")
+    answers = dict(answer[1:] for answer in publish.checklist(found))
+    assert answers["Features"] == "The scores of all classes: no selection."
+    assert "a curve per class" not in answers["Interpretability"]
+    page = json.dumps(report_record(found), ensure_ascii=False)
+    assert "shown is its answer to class and score alone" in page
+    assert "right, given its class and the scores of all classes." in page
+    methods = " ".join(publish.methods_text(found))
+    assert "weights over all classes: kernel 0.25, trees 0.75." in methods
+
+
+def test_a_mean_of_methods_that_see_the_score_is_a_curve(small: Findings) -> None:
+    found = chosen(small, "kernel")
+    answers = dict(answer[1:] for answer in publish.checklist(found))
+    assert "a curve per class" in answers["Interpretability"]
+    assert "answer to class and score alone" not in json.dumps(report_record(found))
+
+
+def test_draws_over_families_are_not_named_as_what_gives_every_interval(small: Findings) -> None:
+    first = str(overview.section(chosen(small, "kernel", "trees")).blocks)
+    assert "('Intervals', '95 %, pointwise')" in first
+    assert "5 folds of whole families; 200 draws over whole families" in first
+
+
+def test_every_reference_of_a_method_names_a_work() -> None:
+    entries = (*METHODS, *ESTIMATORS, *FORECASTERS)
+    parts = [part for entry in entries for part in entry.reference.split("; ") if part]
+    assert [part for part in parts if not re.search(r"\b(19|20)\d\d, \w", part)] == []

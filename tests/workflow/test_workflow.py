@@ -243,7 +243,9 @@ def test_snakemake_by_itself_starts_no_job_where_a_table_is_wrong(tmp_path: Path
     (tmp_path / "cal.csv").write_text("id,true_class,A,B\nx,A,1,0\ny,A,high,0\n")
     text = "run: lab\ncalibration_set: {scores: cal.csv, format: wide, scale: 1}\n"
     (tmp_path / "config.yaml").write_text(text)
-    done = call(tmp_path, ROOT, "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1")
+    done = call(
+        tmp_path, ROOT, "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"
+    )
     assert done.returncode == 1
     assert "cal.csv, line 3, column 'A': 'high' is not a number." in done.stderr
     assert not (tmp_path / "results").exists()
@@ -302,7 +304,10 @@ def test_the_page_lists_the_files_that_a_run_reads_and_no_other(tmp_path: Path) 
         words = shlex.split(next(line for line in stated if " -- report " in line))
         pairs = [words[at + 1 : at + 3] for at, word in enumerate(words) if word == "--read"]
         files.append(dict(pairs))
-    always = {"training proteins": "demo/training.fasta", "use-set use: proteins": "demo/use.fasta"}
+    always = {
+        "training proteins": "demo/training.fasta",
+        "use-set use: proteins": "demo/use.fasta",
+    }
     assert files == [always | {"clusters": "c.tsv", "evidence": "e.tsv"}, always]
 
 

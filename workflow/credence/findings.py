@@ -251,6 +251,7 @@ class StackMember:
     held_out_nll: float  # Its mean negative log-likelihood on families it had not seen
     weight: float  # Over all classes
     by_class: Numbers  # The same for each predicted class, in order
+    reference: str = ""  # Of the method, from the registry
 
 
 @dataclass(frozen=True)
@@ -273,6 +274,11 @@ class StackFinding:
     # Weights over all classes where predicted class and top score alone are known.
     score_only: Mapping[str, float]
     skipped: tuple[SkippedCandidate, ...] = ()
+
+    @property
+    def sees_score_alone(self) -> bool:
+        """Whether no member that counts looks at more than predicted class and top score."""
+        return {one.method for one in self.members if one.weight > 0} <= set(self.score_only)
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,9 @@ class Auto:
     """
 
     sees: str = setting(
-        "vector", "What the stack may look at: all scores, or the top one.", ("vector", "score")
+        "vector",
+        "What it looks at: vector, the scores of all classes, or score, the best one.",
+        ("vector", "score"),
     )
 
 
@@ -375,8 +377,8 @@ def method_over(methods: tuple[Method, ...]) -> Method:
 
     return Method(
         name="auto",
-        summary="A weighted mean of methods, the weights found on clusters held out.",
-        reference="stacking: Wolpert 1992, doi 10.1016/S0893-6080(05)80023-1; see the methods",
+        summary="A weighted mean of methods, the weights found on proteins held out.",
+        reference="Wolpert 1992, Stacked generalization, doi 10.1016/S0893-6080(05)80023-1",
         settings=Auto,
         needs=Need.CLASS,
         build=build,

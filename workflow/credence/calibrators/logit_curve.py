@@ -251,7 +251,8 @@ class Platt(LogitMethod):
 PLATT = curve_method(
     "platt",
     "A logistic curve in the score, or in its logit, per class.",
-    "Platt 1999; Firth 1993, doi 10.1093/biomet/80.1.27",
+    "Platt 1999, Advances in Large Margin Classifiers, 61–74; "
+    "Firth 1993, doi 10.1093/biomet/80.1.27",
     Platt,
     {Curve: LogitCurve, Basis: Line},
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),
@@ -373,7 +374,7 @@ class Spline(LogitMethod):
 SPLINE = curve_method(
     "spline",
     "Log-odds on a natural cubic spline of the score, per class.",
-    "Lucena 2018, arXiv 1809.07751; Harrell 2015",
+    "Lucena 2018, arXiv 1809.07751; Harrell 2015, doi 10.1007/978-3-319-19425-7",
     Spline,
     {Curve: LogitCurve, Basis: NaturalSpline},
     laws=frozenset({Law.REPEAT_IS_WEIGHT}),

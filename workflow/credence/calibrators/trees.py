@@ -213,7 +213,8 @@ class RandomisedTrees:
 BOOSTED = vector_method(
     "trees",
     "Boosted trees on the score vector and its margins, one ensemble for all classes.",
-    "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043; Friedman 2001",
+    "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043; "
+    "Friedman 2001, doi 10.1214/aos/1013203451",
     Trees,
     TreesModel,
 )

@@ -171,8 +171,8 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
     sentences = []
     if composition.part_applied < MOST_PART:
         sentences.append(
-            f"{composition.part_applied:.0%} of the estimated difference from the calibration "
-            "set is more than chance gives: so much of it is corrected for."
+            f"{100 * composition.part_applied:.0f} % of the estimated difference from the "
+            "calibration set is more than chance gives: so much of it is corrected for."
         )
     held = np.flatnonzero(composition.fit_weight < HELD * composition.moved_weight)
     if len(held) > 0:

@@ -83,6 +83,14 @@ def _tests_of_block(
     value = observed(walk)
     present, cluster = np.unique(codes, return_inverse=True)
     p_values, power = _by_signs(walk, cluster.astype(np.int64), signs[present], value)
+    alone = {
+        test: float("nan") if np.isnan(value[test]) else tail(abs(value[test]))
+        for test, tail in TAILS.items()
+    }
+    if len(set(labelled.is_correct.tolist())) == 1:
+        # Differences of one sign show signs no scatter: that of independent proteins counts too.
+        p_values = {test: max(p, alone[test]) for test, p in p_values.items()}
+        power = dict.fromkeys(power, float("nan"))
     return [
         CalibrationTest(
             method=method,
@@ -91,12 +99,12 @@ def _tests_of_block(
             statistic=value[test],
             p_value=p_values[test],
             p_adjusted=float("nan"),
-            p_independent=float("nan") if np.isnan(value[test]) else tail(abs(value[test])),
+            p_independent=alone[test],
             power=power[test],
             n=len(confidence),
             n_clusters=len(present),
         )
-        for test, tail in TAILS.items()
+        for test in TAILS
     ]
 
 

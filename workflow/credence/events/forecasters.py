@@ -339,12 +339,13 @@ def boosting_path(examples: Examples, features: Floats, numbers: tuple[float, ..
     return np.asarray(special.expit(staged[:, at].T))
 
 
+KULESHOV = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
 FORECASTERS = (
     Forecaster(
         name="knn",
         summary="The share of the k proteins with the most similar features for which it came "
         "true.",
-        reference="Kuleshov & Liang 2015, section 4",
+        reference=KULESHOV,
         fit=neighbours_of,
         kind=Neighbours,
         candidates=tuple(float(k) for k in range(5, 501, 5)),
@@ -355,7 +356,7 @@ FORECASTERS = (
     Forecaster(
         name="tree",
         summary="One decision tree; each leaf answers with its own share.",
-        reference="Kuleshov & Liang 2015, section 4; Breiman et al. 1984",
+        reference=f"{KULESHOV}; Breiman et al. 1984, Classification and Regression Trees",
         fit=fit_tree,
         kind=TreeForecast,
         # In between by ratio, since trees of neighbouring sizes differ little.
@@ -373,7 +374,8 @@ FORECASTERS = (
     Forecaster(
         name="logistic",
         summary="Logistic regression on all features, with a ridge.",
-        reference="Platt 1999; Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
+        reference="Platt 1999, Advances in Large Margin Classifiers, 61–74; "
+        "Salamon et al. 2023, Eq. 10, doi 10.3390/make5030043",
         fit=fit_logistic,
         kind=LogisticForecast,
         candidates=STRENGTHS,

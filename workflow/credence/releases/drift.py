@@ -60,7 +60,7 @@ def _verdict(found: DriftClass) -> str:
         power = max(entry.power for entry in plain)
         seen = f"; five points off throughout would be seen {100 * power:.0f} times in 100"
         known = "" if math.isnan(power) else seen
-        return f": no more than chance allows (p {_p(raw)}){known}."
+        return f": a difference that chance explains (p {_p(raw)}){known}."
     fails = f": the old confidences do not hold (p {_p(raw)})"
     at_its_own = f"once corrected for the trove's class frequencies (p {_p(corrected)})"
     if math.isnan(corrected):

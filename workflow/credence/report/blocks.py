@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from credence.findings import Notice
 from credence.report.plots import Plot
-from credence.report.wording import shown
+from credence.report.wording import NOTHING, shown
 
 
 class Block:
@@ -98,6 +98,11 @@ def table(
     headings = tuple(TableColumn(title, kind, notes.get(title, "")) for title, kind, _ in columns)
     rows = tuple(tuple(make(record) for *_, make in columns) for record in records)
     return TableBlock(caption, headings, rows, anchors)
+
+
+def known(records: Sequence[Any], *columns: Column) -> list[Column]:
+    """Return the columns that hold something for some record."""
+    return [one for one in columns if any(one[-1](record) != NOTHING for record in records)]
 
 
 @dataclass(frozen=True)

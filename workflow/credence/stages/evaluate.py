@@ -13,6 +13,7 @@ from typing import Any, Literal
 import click
 
 from credence import __version__
+from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibration, Mix
 from credence.calibrators.crossfit import fold_of
 from credence.calibrators.method_spec import parse_method
@@ -314,6 +315,7 @@ def _stack_finding(name: str, calibration: AutoCalibration) -> StackFinding:
                     weight(full, by_class.get(class_, nothing), one.method)
                     for class_ in calibration.class_names
                 ),
+                BY_NAME[one.method].reference,
             )
             for one in members
         ),

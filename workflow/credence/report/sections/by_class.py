@@ -8,7 +8,7 @@ import numpy as np
 
 from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
-from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
+from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.sections.measuring import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import count, interval, of, score, share, slug, with_interval
@@ -113,6 +113,7 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         words = " No interval was fitted."
     else:
         words = f" Band: {100 * findings.results.level:g} % interval, pointwise."
+    words += lookup.of_score_alone
     rising = ", ".join(
         f"{share(point.value)} {interval(point.lower, point.upper)} at score "
         f"{score(point.score, findings.results.scale)}"
@@ -144,7 +145,7 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
             f"reliability-{name}",
             f"{entry.class_name}: held-out confidence of {lookup.findings.chosen} against the "
             f"share right, {of(sum(bins.n), 'protein')}. Intervals count "
-            f"{lookup.families}." + chance_in_words(found),
+            f"{lookup.families}." + lookup.chance_in_words(found),
             f"Reliability of {entry.class_name}: of {of(len(filled), 'bin')} of confidence, in "
             f"{n_off} the mean confidence lies outside the interval of the share right.",
             reliability_plot(("held out",), (found,)),

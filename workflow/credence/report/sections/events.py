@@ -153,7 +153,7 @@ def pooling_words(events: EventsFinding) -> str:
     assert pooled is not None
     return (
         "Judge events one by one. Put together, errors of one can hide those of another: a fair "
-        "coin and a sure thing, both said to be 0.75, look calibrated, and neither is. Here the "
+        "coin and a sure thing, both stated as 0.75, look calibrated, and neither is. Here the "
         f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
         f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
     )
@@ -264,9 +264,9 @@ def _reliability(event: EventFinding, name: str) -> page.Figure:
     filled = sum(1 for n in found.bins.n if n > 0)
     return page.Figure(
         f"event-{name}-reliability",
-        f"{event.name}: share for which it came true over the probability said, on {units(event)} "
-        f"held out, with intervals over them; below, how many have which probability "
-        f"(n = {count(event.n)}). On the diagonal probabilities keep their word.",
+        f"{event.name}: share for which it came true over the probability stated, on "
+        f"{units(event)} held out, with intervals over them; below, how many have which "
+        f"probability (n = {count(event.n)}). On the diagonal probabilities keep their word.",
         f"Held-out shares over the probability of {event.name}, in {of(filled, 'filled bin')}.",
         ReliabilityPlot(
             ("held out",),

@@ -22,6 +22,7 @@ from credence.findings import (
     NoiseFloor,
     Reliability,
     ScoreHistogram,
+    StackFinding,
 )
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
@@ -130,7 +131,24 @@ class Lookup:
     @property
     def is_by_score(self) -> bool:
         """Whether class and score give the confidence, so that it is a curve per class."""
-        return all(curve.is_function for curve in self._own_curves)
+        is_curve = all(curve.is_function for curve in self._own_curves)
+        return is_curve and (self.stack is None or self.stack.sees_score_alone)
+
+    @property
+    def stack(self) -> StackFinding | None:
+        """What the chosen method rests on, where it is a mean of others."""
+        stacks = self.findings.stacks
+        return next((one for one in stacks if one.method == self.findings.chosen), None)
+
+    @property
+    def of_score_alone(self) -> str:
+        """What the curves of a method are that also sees the scores of the other classes."""
+        if self.is_by_score or not all(curve.is_function for curve in self._own_curves):
+            return ""
+        return (
+            f" {self.findings.chosen} also looks at the scores of the other classes: shown is its "
+            "answer to class and score alone, and published confidences lie around that."
+        )
 
     @property
     def has_intervals(self) -> bool:
@@ -171,6 +189,16 @@ class Lookup:
         if not self.knows_relatives:
             return f"{proteins} (no relatives known)"
         return f"{proteins} in {of(entry.n_clusters, 'family', 'families')}"
+
+    def chance_in_words(self, found: Reliability) -> str:
+        """Return what the grey band of a reliability diagram is, where it has one."""
+        if not found.band_lower:
+            return ""
+        alike = " and known relatives right or wrong together" if self.knows_relatives else ""
+        return (
+            f" Grey: where points would lie by chance were every confidence true{alike}. Line: "
+            "the share right, smoothed. Below: how many have which confidence."
+        )
 
     def confidence_plot(self, entry: ClassCount, methods: Iterable[str]) -> ConfidencePlot | None:
         """Return the curves of methods over a class's histogram; None where it has none."""
@@ -235,15 +263,4 @@ def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> 
         first.band_upper,
         first.curve,
         first.counts,
-    )
-
-
-def chance_in_words(found: Reliability) -> str:
-    """Return what the grey band of a diagram is, where it has one."""
-    if not found.band_lower:
-        return ""
-    return (
-        " Grey: where points would lie by chance were every confidence true and known relatives "
-        "right or wrong together. Line: the share right, smoothed. Below: how many have which "
-        "confidence."
     )

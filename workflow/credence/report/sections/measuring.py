@@ -60,11 +60,9 @@ def section(findings: Findings) -> page.Section | None:
         blocks += [
             page.Paragraph(
                 "Calibration errors of held-out confidences, with what a perfectly calibrated "
-                "method would score on as many proteins by chance: first if proteins were "
-                "independent, then if known relatives were right or wrong together; the "
-                "truth lies between. An error within that range is no evidence against a method. "
-                "A small one is no evidence for it either: a confidence that is the same for all "
-                "can score best. Choose by NLL or Brier score."
+                f"method would score on as many proteins by chance{_by_chance(lookup)} against a "
+                "method. A small one is no evidence for it either: a confidence that is the same "
+                "for all can score best. Choose by NLL or Brier score."
             ),
             _errors(lookup, ERRORS, "Calibration errors over all classes, held-out."),
             page.Folded(
@@ -93,6 +91,16 @@ def _errors(lookup: Lookup, metrics: dict[str, str], caption: str) -> page.Table
     )
 
 
+def _by_chance(lookup: Lookup) -> str:
+    """Return what noise floors are, up to what they are no evidence for."""
+    if not lookup.knows_relatives:
+        return ". An error no greater than that is no evidence"
+    return (
+        ": first if proteins were independent, then if known relatives were right or wrong "
+        "together; the truth lies between. An error within that range is no evidence"
+    )
+
+
 def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str) -> str:
     """Return a held-out calibration error, with what chance alone would give."""
     value = lookup.value(method, class_name, metric)
@@ -100,7 +108,8 @@ def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str
     if math.isnan(value) or pair[0] is None or pair[1] is None:
         return three_decimals(value)
     low, high = sorted((pair[0].value, pair[1].value))
-    return f"{value:.3f} (chance{KEPT}{low:.3f} to {high:.3f})"
+    chance = f"{low:.3f} to {high:.3f}" if high > low else f"{low:.3f}"
+    return f"{value:.3f} (chance{KEPT}{chance})"
 
 
 def _parts(lookup: Lookup) -> page.TableBlock:
@@ -133,9 +142,13 @@ def _tests_in_words(lookup: Lookup) -> str:
         if row.p_adjusted > LEVEL and not row.power >= MOST_BLIND
     ]
     words = (
-        f"Tests of the held-out confidences of {findings.chosen}. Known relatives are turned "
-        "over together (random signs), since a test that takes them for independent rejects good "
-        "methods about half the time. "
+        f"Tests of the held-out confidences of {findings.chosen}, by random signs: one for each "
+    )
+    words += (
+        "family, since a test that takes relatives for independent rejects good methods about "
+        "half the time. "
+        if lookup.knows_relatives
+        else "protein. Were some relatives, good methods would be rejected too often. "
     )
     if off:
         words += f"Not calibrated by the first test, after Holm's correction: {', '.join(off)}. "
@@ -144,7 +157,7 @@ def _tests_in_words(lookup: Lookup) -> str:
     if blind:
         words += (
             f"Too few {lookup.families} to see confidences that are five points off (power below "
-            f"one half): {', '.join(blind)}; there the test says nothing."
+            f"one half, or not known): {', '.join(blind)}; there the test says nothing."
         )
     return words.strip()
 

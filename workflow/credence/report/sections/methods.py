@@ -10,7 +10,7 @@ import numpy as np
 from credence.findings import Difference, Findings, MethodFinding, StackFinding, StackMember
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.lookup import Lookup, chance_in_words, reliability_plot
+from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.wording import NOTHING, count, loss, of, three_decimals
 
 OVER_ALL = "all classes"
@@ -135,7 +135,7 @@ def _overall_reliability(lookup: Lookup) -> tuple[page.Figure, ...]:
             "reliability-all",
             f"All classes together: confidence of {chosen} against the share right, held-out and "
             "in-sample. In-sample points lie nearer to the diagonal than new proteins will."
-            + chance_in_words(pairs[0][1]),
+            + lookup.chance_in_words(pairs[0][1]),
             "Reliability over all classes, held-out and in-sample.",
             reliability_plot(*zip(*pairs, strict=True)),
         ),
@@ -179,17 +179,19 @@ def _overall_table(lookup: Lookup) -> page.TableBlock:
 def stacks(findings: Findings) -> page.Section | None:
     """Return what each `auto` rests on; None where it was not fitted."""
     blocks: list[page.Block] = []
-    knows = Lookup(findings).knows_relatives
+    lookup = Lookup(findings)
+    knows = lookup.knows_relatives
     for entry in findings.stacks:
-        families = of(entry.n_clusters, "family", "families") if knows else "as many families"
+        families = f" in {of(entry.n_clusters, 'family', 'families')}" if knows else ""
         blocks += [
             page.Paragraph(
                 f"{entry.method} is a weighted mean of methods. Each of them was fitted without "
                 "one part of the calibration set after the other, and the weights are those "
                 "under which what came true in the parts left out is likeliest. "
-                f"{of(entry.n, 'protein')} in {families} judged; the mean itself has a held-out "
-                f"NLL of {three_decimals(entry.held_out_nll)}. The weights of a class are pulled "
-                "towards those of all classes, the more the fewer its families."
+                f"{of(entry.n, 'protein')}{families} judged; the mean itself has an NLL of "
+                f"{three_decimals(entry.held_out_nll)} there, with weights found on the same "
+                "proteins: a little too good. The weights of a class are pulled towards those of "
+                f"all classes, the more the fewer its {lookup.families}."
             ),
             page.table(
                 f"Members of {entry.method}",

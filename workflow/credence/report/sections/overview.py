@@ -37,8 +37,8 @@ def section(findings: Findings) -> page.Section:
     own = f"credence {provenance.credence_version}"
     versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     whole = "whole families" if lookup.knows_relatives else "proteins"
-    draws = f", from {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
-    intervals = f"{100 * results.level:g} %, pointwise{draws}"
+    draws = f"; {count(results.n_draws)} draws over {whole}" if results.n_draws else ""
+    intervals = f"{100 * results.level:g} %, pointwise"
     n_training = 0 if findings.split is None else findings.split.n_training
     training = f"{of(n_training, 'protein')}; their relatives are set aside"
     facts = (
@@ -46,7 +46,7 @@ def section(findings: Findings) -> page.Section:
         ("Method", findings.chosen),
         ("Also fitted", ", ".join(lookup.others) or "no other method"),
         ("Intervals", intervals if lookup.has_intervals else "none"),
-        ("Held-out numbers", f"{results.n_folds} folds of {whole}"),
+        ("Held-out numbers", f"{results.n_folds} folds of {whole}{draws}"),
         ("Training set", training if n_training else "not compared"),
         *_release(findings),
         ("Version", ", ".join(versions)),
@@ -93,7 +93,7 @@ def _details(findings: Findings) -> tuple[page.TableBlock, ...]:
 
 
 TERMS = (
-    ("confidence", "The probability that a prediction is right, given its class and its score."),
+    ("confidence", "The probability that a prediction is right, given its class and {scores}."),
     (
         "interval",
         "Where the confidence may well lie, given how few independent proteins it rests on. It "
@@ -159,7 +159,13 @@ def glossary(findings: Findings) -> page.Section:
         for method in findings.methods
     )
     alone = "" if Lookup(findings).knows_relatives else ALONE
-    terms = tuple((word, text + alone * (word == "family")) for word, text in TERMS)
+    scores = "its score" if Lookup(findings).is_by_score else "the scores of all classes"
+    has_kernel = any("kernel" in method.name for method in findings.methods)
+    terms = tuple(
+        (word, text.replace("{scores}", scores) + alone * (word == "family"))
+        for word, text in TERMS
+        if has_kernel or word != "bandwidth"
+    )
     blocks = (
         page.Definitions(terms),
         page.Heading("The methods", "glossary-methods"),

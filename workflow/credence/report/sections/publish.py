@@ -13,6 +13,7 @@ from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.events import FORECASTS, units
 from credence.report.sections.lookup import Lookup
+from credence.report.sections.methods import SHOWN
 from credence.report.sections.splits import relatives_in_words
 from credence.report.sections.use_sets import FEATURES
 from credence.report.wording import count, of, share, with_interval
@@ -66,11 +67,18 @@ def _calibrated(lookup: Lookup, cite: Citations) -> str:
         f"was calibrated{invented} with credence {version}{cite(own)}. It was learnt from "
         f"{of(results.n_samples, 'protein')} of known class, over "
         f"{of(len(results.class_names), 'class', 'classes')}; the classifier had predicted "
-        f"{count(results.n_correct)} of them rightly. The method is {findings.chosen}"
+        f"{count(results.n_correct)} of them correctly. The method is {findings.chosen}"
     )
     if chosen is None:
         return f"{text}."
-    text += f"{cite(chosen.reference)}: {chosen.summary}"
+    text += f"{cite(chosen.reference)}: {chosen.summary[:1].lower()}{chosen.summary[1:]}"
+    if lookup.stack is not None:
+        members = ", ".join(
+            f"{one.method}{cite(one.reference)} {one.weight:.2f}"
+            for one in lookup.stack.members
+            if one.weight >= SHOWN
+        )
+        text += f" Its members and their weights over all classes: {members}."
     return f"{text} Its settings: {chosen.prose}." if chosen.prose else text
 
 
@@ -149,9 +157,9 @@ def _troves(lookup: Lookup, _: Citations) -> str:
 
 def _held_out(lookup: Lookup, cite: Citations) -> str:
     results = lookup.findings.results
-    unit, whole, together = "protein", "proteins", "one by one"
+    unit, whole = "protein", "proteins"
     if lookup.knows_relatives:
-        unit, whole, together = "cluster", "whole clusters", "together"
+        unit, whole = "cluster", "whole clusters"
     text = (
         "Held-out negative log-likelihood, Brier score and calibration errors come from "
         f"{results.n_folds}-fold cross-fitting over {whole}, stratified by predicted class."
@@ -160,7 +168,7 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
         alike = " and for how alike relatives are" if lookup.knows_relatives else ""
         text += (
             f" Their intervals are quantiles of {count(results.n_draws)} draws of a Bayesian "
-            f"bootstrap over {unit}s, widened for how few {unit}s bear the number{alike}."
+            f"bootstrap over {unit}s, widened for how few {unit}s there are{alike}."
         )
     others = [one for one in lookup.findings.methods if one.name != lookup.findings.chosen]
     if others:
@@ -168,8 +176,8 @@ def _held_out(lookup: Lookup, cite: Citations) -> str:
         text += f" The method was compared with {named}."
     if results.tests:
         text += (
-            f" Tests of calibration turn {unit}s over {together} (random signs), with Holm's "
-            "correction over classes."
+            f" p-values of tests of calibration come from random signs, one for each {unit}, "
+            "with Holm's correction over classes."
         )
     return text
 
@@ -285,13 +293,16 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     splits = "proteins", "did not see it; whether that saw relatives of it is not known"
     if lookup.knows_relatives:
         splits = "whole families", "saw none of its family"
+    shown = "its mean over the score"
+    if lookup.stack is not None:
+        shown = "its answer to the score alone, and gives the weights of its members"
     interval = ", with an interval" if lookup.has_intervals else "; no interval"
     intervals = f"{100 * results.level:g} % intervals that count {lookup.families}"
     tests = "; p-values by random signs, with Holm's correction" if results.tests else ""
     points = {
         "Data": {
             "Provenance": f"{simulated}{of(results.n_samples, 'labelled protein')}, of which the "
-            f"classifier predicted {count(results.n_correct)} rightly{read}. {YOURS}where they "
+            f"classifier predicted {count(results.n_correct)} correctly{read}. {YOURS}where they "
             "come from, and whether others used them.",
             "Splits": f"{results.n_folds} folds of {splits[0]}, stratified by predicted class: "
             f"every protein is judged by a fit that {splits[1]}.",
@@ -310,7 +321,10 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
             else "The scores of all classes: no selection.",
             "Fitting": "In-sample and held-out losses are side by side on the page; where a class "
             "had too few proteins, a notice says what was done.",
-            "Regularization": "As the method's settings say; fallbacks are named in the notices.",
+            "Regularization": "As the method's settings say; fallbacks are named in the notices."
+            if lookup.stack is None
+            else "The weights of a class are pulled towards those of all classes; fallbacks are "
+            "named in the notices.",
             "Availability of configuration": "On the page, under “Inputs and settings”, and in "
             "the archive.",
         },
@@ -318,8 +332,7 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
             "Interpretability": "Transparent: a curve per class, drawn on the page, in "
             "calibration.json as numbers."
             if lookup.is_by_score
-            else "What was fitted is in calibration.json as numbers; the page draws its mean over "
-            "the score.",
+            else f"What was fitted is in calibration.json as numbers; the page draws {shown}.",
             "Output": f"A probability of being right for each prediction{interval}.",
             "Execution time": f"{YOURS}seconds of a run on your machine (results/…/benchmarks).",
             "Availability of software": f"credence {provenance.credence_version}, MIT licence.",

@@ -314,15 +314,8 @@ def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
     def needed(value: float) -> str:
         return "any" if value < LOWEST * scale else score(value, scale)
 
-    return page.table(
-        f"{found.name}: what the composition changes, as calibrated → corrected "
-        f"({found.method}). “Score for 90 %” is that of the confidence itself, not of its "
-        f"interval's lower end; {NOTHING} where no score is enough. “Proteins behind it” falls "
-        "where proteins that are rare in calibration have to count for many. “Missed”: how many "
-        "proteins of the class are expected among those predicted to be of another.",
+    by_score = page.known(
         found.classes,
-        page.word("predicted class", "class_name"),
-        page.number("median score", lambda entry: score(entry.score_median, scale)),
         page.number(
             "confidence there",
             lambda entry: _change(share(entry.confidence_before), share(entry.confidence_after)),
@@ -331,6 +324,20 @@ def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
             "score for 90 %",
             lambda entry: _change(needed(entry.score_before), needed(entry.score_after)),
         ),
+    )
+    enough = (
+        "“Score for 90 %” is that of the confidence itself, not of its interval's lower end; "
+        f"{NOTHING} where no score is enough. "
+    )
+    return page.table(
+        f"{found.name}: what the composition changes, as calibrated → corrected "
+        f"({found.method}). {enough if by_score else ''}“Proteins behind it” falls "
+        "where proteins that are rare in calibration have to count for many. “Missed”: how many "
+        "proteins of the class are expected among those predicted to be of another.",
+        found.classes,
+        page.word("predicted class", "class_name"),
+        page.number("median score", lambda entry: score(entry.score_median, scale)),
+        *by_score,
         page.number(
             "proteins behind it",
             lambda entry: _change(

@@ -35,7 +35,7 @@ def section(findings: Findings) -> page.Section | None:
 def _lead(found: SplitFinding) -> str:
     if not found.is_audited and found.clusters == "none":
         return (
-            "Nothing says which proteins are relatives, so each counts as a cluster of its own, "
+            "Nothing says which proteins are relatives, so each counts by itself, "
             "and relatives may be in two groups. Give the sequences, or a table of clusters."
         )
     if not found.is_audited:
@@ -83,7 +83,7 @@ def _meaning(found: SplitFinding) -> str:
     if found.is_audited:
         text += "The audit aligns exactly and does not know the clusters. "
     if found.both_sides:
-        text += "Counting both sides leaves many proteins with a one-sided relative elsewhere. "
+        text += "Since both proteins have to be covered, many align with a part of one elsewhere. "
     if found.n_joined:
         text += (
             f"{of(found.n_joined, 'cluster was', 'clusters were')} joined with others for what "
@@ -94,10 +94,10 @@ def _meaning(found: SplitFinding) -> str:
 
 def _balance(found: SplitFinding) -> str:
     """Return how even the groups are, and how even they could be."""
-    text = (
-        f"The largest cluster holds {100.0 * found.largest_share:.1f} % of the proteins; "
-        f"groups hold {found.size_low:.2f} to {found.size_high:.2f} of the mean group"
-    )
+    text = f"Groups hold {found.size_low:.2f} to {found.size_high:.2f} of the mean group"
+    if found.clusters != "none":
+        largest = f"The largest cluster holds {100.0 * found.largest_share:.1f} % of the proteins"
+        text = f"{largest}; {text[:1].lower()}{text[1:]}"
     if found.weigh == "clusters":
         text += ", since clusters are counted instead of proteins"
     if not found.classes:
@@ -185,16 +185,16 @@ def _nearest(found: SplitFinding) -> page.Figure:
 
 
 def _classes(found: SplitFinding) -> page.TableBlock:
+    audited = page.number("audited", "n_examined"), page.number("crossing", "n_crossing")
     return page.table(
         "Classes over the groups, counted in proteins.",
         found.classes,
         page.word("true class", "class_name"),
         page.number("proteins", "n"),
-        page.number("clusters", "n_clusters"),
+        *([page.number("clusters", "n_clusters")] if found.clusters != "none" else []),
         page.number("uneven", "deviation", three_decimals),
         page.number("forced", "lower_bound", three_decimals),
-        page.number("audited", "n_examined"),
-        page.number("crossing", "n_crossing"),
+        *(audited if found.is_audited else ()),
         explained={
             "clusters": "Fewer than groups: some group has none of the class",
             "uneven": "Part of the class that would have to move to be even",
@@ -207,13 +207,16 @@ def _classes(found: SplitFinding) -> page.TableBlock:
 def _groups(found: SplitFinding) -> page.TableBlock:
     filled = np.flatnonzero(np.sum([group.nearest for group in found.groups], axis=0))
     bins = [f"{found.edges[k]:.1f}–{found.edges[k + 1]:.1f}" for k in filled]
+    nearest = (
+        ", and audited proteins by the identity of the nearest protein outside their group that "
+        "covers enough to count"
+    )
     return page.table(
-        "Groups, and audited proteins by the identity of the nearest protein outside their group "
-        "that covers enough to count.",
+        f"Groups{nearest if found.is_audited else ''}.",
         found.groups,
         page.word("group", "name"),
         page.number("proteins", "n"),
-        page.number("nothing alike", "n_alone"),
+        *([page.number("nothing alike", "n_alone")] if found.is_audited else []),
         *page.numbers(bins, lambda group, at: count(group.nearest[filled[at]])),
         explained={
             "nothing alike": "Audited; nothing elsewhere is alike beyond chance",

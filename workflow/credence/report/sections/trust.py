@@ -92,8 +92,7 @@ def section(findings: Findings) -> page.Section:
     blocks: list[page.Block] = [
         page.Paragraph(
             "Each number is a probability of being right, with its interval in brackets. "
-            "The interval counts families, as far as these are known: alike proteins tell little "
-            "more than one."
+            f"{_counted(lookup)}{lookup.of_score_alone}"
         ),
         page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
     ]
@@ -104,6 +103,13 @@ def section(findings: Findings) -> page.Section:
         blocks.append(page.Folded("Confidence at every round score", (by_score,)))
     blocks.append(_summary(lookup))
     return page.Section("trust", "How much can I trust a prediction?", tuple(blocks))
+
+
+def _counted(lookup: Lookup) -> str:
+    """Return what intervals count."""
+    if not lookup.knows_relatives:
+        return "The interval counts proteins, since nothing says which of them are relatives."
+    return "The interval counts families: relatives show little more than one of them does."
 
 
 def _summary(lookup: Lookup) -> page.TableBlock:
@@ -117,9 +123,6 @@ def _summary(lookup: Lookup) -> page.TableBlock:
     def bandwidth(entry: ClassCount) -> str:
         found = lookup.parameters.get((chosen, entry.class_name, "bandwidth"))
         return NOTHING if found is None else score(found.value, scale)
-
-    classes = findings.results.classes
-    has_bandwidth = any(bandwidth(entry) != NOTHING for entry in classes)
 
     def p_of_test(entry: ClassCount) -> str:
         found = lookup.tests.get((chosen, entry.class_name, TEST))
@@ -139,7 +142,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         *lookup.family_column(),
         page.number("share right", "share lower upper", with_interval),
         *page.numbers(levels, needed),
-        *([page.number("bandwidth", bandwidth)] if has_bandwidth else []),
+        *page.known(findings.results.classes, page.number("bandwidth", bandwidth)),
         page.number("held-out NLL", lambda entry: lookup.loss(chosen, entry.class_name)),
         page.number(
             "held-out ECE", lambda entry: floor_words(lookup, chosen, entry.class_name, "ece")
@@ -153,7 +156,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
             **dict.fromkeys(
                 levels, "The least score from which on the interval's lower end stays above"
             ),
-            **({"bandwidth": "Of the kernel method, in score units"} if has_bandwidth else {}),
+            "bandwidth": "Of the kernel method, in score units",
             "held-out NLL": "Negative log-likelihood per protein; less is better",
             "held-out ECE": "Calibration error; in brackets by chance alone",
             "test, Holm": "p of the Kolmogorov–Smirnov test, corrected",
