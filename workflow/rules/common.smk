@@ -102,7 +102,10 @@ def further_files():
     found = [
         ("training proteins", settings.training_proteins),
         ("clusters", own if is_used else None),
-        *((f"trove {one.name}: clusters", own and one.clusters) for one in settings.troves),
+        *(
+            (f"trove {one.name}: clusters", own and one.clusters)
+            for one in settings.troves
+        ),
         ("vectors", settings.novelty_vectors),
         ("evidence", settings.evidence if EVENTS else None),
         *(
