@@ -114,7 +114,7 @@ def shift_finding(**changed: object) -> ShiftFinding:
         right_upper=3.1,
         classes=classes,
         sentences=("The classifier takes some classes for others.",),
-        remarks=("90% of the estimated difference is corrected for.",),
+        remarks=("90 % of the estimated difference is corrected for.",),
         curves=(curve,),
     )
     return replace(found, **changed)  # type: ignore[arg-type]

@@ -117,7 +117,7 @@ def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
     (notices,) = blocks_of(mixed, NoticeList)
     assert [(notice.kind, notice.text, notice.is_warning) for notice in notices.notices] == [
         ("composition of sea water", "The classifier takes some classes for others.", True),
-        ("composition of sea water", "90% of the estimated difference is corrected for.", False),
+        ("composition of sea water", "90 % of the estimated difference is corrected for.", False),
     ]
 
 

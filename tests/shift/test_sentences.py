@@ -103,7 +103,7 @@ def test_what_is_applied_of_an_estimate_is_said_where_it_is_not_all() -> None:
     # 381 is the first of the greatest 20: half of a distance of 762 is more than chance.
     half = replace(KNOWN, no_shift=NoShift(762.0, chance))
     (found,) = remarks(NAMES, half)
-    assert found.startswith("50% of the estimated difference from the calibration set")
+    assert found.startswith("50 % of the estimated difference from the calibration set")
     assert remarks(NAMES, replace(KNOWN, no_shift=NoShift(3810.0, chance))) == []  # nine tenths
 
 

@@ -135,7 +135,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         "score from which on the confidence is at least 0.90 even at the lower end of its "
         f"interval; {NOTHING} where no score seen in calibration is enough. NLL, ECE and test are "
         f"of {lookup.families} that the fit did not see.",
-        classes,
+        findings.results.classes,
         page.word("predicted class", "class_name"),
         page.word("in a sentence", partial(plain_sentence, lookup)),
         page.number("proteins", "n_predicted"),
