@@ -31,9 +31,9 @@ FIXED_TREES = 50  # where there is one cluster alone
 # Leaves of a boosted tree: one for so many proteins, within bounds.
 ROWS_PER_LEAF, FEWEST_LEAVES, MOST_LEAVES = 50, 4, 32
 BOOSTING = Growth(
-    n_trees=100,
+    n_trees=250,
     n_leaves=MOST_LEAVES,
-    learning_rate=0.12,
+    learning_rate=0.08,
     ridge=3.0 / 4.0,  # of p (1 − p): what three proteins weigh whose outcome is open
     part_of_clusters=0.5,
     part_of_features=0.5,
@@ -129,7 +129,8 @@ class Trees:
     proteins so learns from the others what a margin is worth. Each tree is a Newton
     step of the log loss on half of the clusters, its splits the best of places drawn
     at random [2]_. The number of trees is the one with the least loss on clusters
-    held out. The interval is that of :mod:`credence.calibrators.spread`.
+    held out; as a member of `auto` all are kept. The interval is that of
+    :mod:`credence.calibrators.spread`.
 
     References
     ----------
@@ -137,12 +138,16 @@ class Trees:
     .. [2] Geurts, Ernst & Wehenkel 2006, doi 10.1007/s10994-006-6226-1
     """
 
-    trees: str | float = setting("held-out", "Number of trees.", ("held-out",), low=1, high=1000)
+    trees: str | float = setting(
+        "held-out", "Number of trees.", ("held-out", "all"), low=1, high=1000
+    )
 
     def tuned(self, labelled: Labelled) -> Trees:
         """Return the settings with the number of trees fixed."""
         if not isinstance(self.trees, str):
             return self
+        if self.trees == "all":
+            return Trees(BOOSTING.n_trees)
         fold = folds_by_class(labelled, N_FOLDS)
         judging = range(N_JUDGING if labelled.n_samples < MANY_ROWS else 1)
         losses = np.zeros(BOOSTING.n_trees + 1)
