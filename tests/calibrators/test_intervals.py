@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from credence.calibrators.classwise import ClassCurve, ConstantCurve, confidence_by_class
 from credence.calibrators.intervals import (
+    band_of,
     expanded_quantiles,
     guard_draws,
     guarded,
     knots_of,
     mean_cluster_mass,
+    opened,
     share_draws,
     share_interval,
     tail_levels,
 )
-from credence.calibrators.protocol import ClassSample, FitOptions
+from credence.calibrators.masses import Support
+from credence.calibrators.protocol import Band, ClassSample, FitOptions
+from credence.predictions import from_scores
 
 Make = Callable[..., ClassSample]
 OPTIONS = FitOptions(n_draws=2000)
@@ -99,3 +104,57 @@ def test_an_end_is_0_or_1_where_nothing_speaks_against_it(sample_of: Make) -> No
     assert high < 1.0 and low > 0.0
     low, high = share_interval(sample_of([], [5.0] * 40), OPTIONS)
     assert low == 0.0 and 0.0 < high < 0.1
+
+
+def test_quantiles_of_a_hundred_and_one_draws_by_hand() -> None:
+    # 0, 1, …, 100 in any order, of very many clusters: the levels are 2.5 % and 97.5 %.
+    draws = np.random.default_rng(1).permutation(101).astype(float)[None]
+    low, high = expanded_quantiles(draws, np.array([1e12]), FitOptions(level=0.95))
+    assert (low[0], high[0]) == (pytest.approx(2.5, abs=1e-3), pytest.approx(97.5, abs=1e-3))
+    # Of one cluster, or less: Student's t with one degree of freedom, 12.706 · √2 = 17.97.
+    low, high = expanded_quantiles(draws, np.array([0.3]), FitOptions(level=0.95))
+    assert (low[0], high[0]) == (pytest.approx(0.0, abs=1e-9), pytest.approx(100.0))
+
+
+def test_a_guarded_draw_by_hand() -> None:
+    right, wrong = guard_draws(3)
+    found = guarded(np.array([[0.2, 0.5, 1.0]]), np.array([4.0]))
+    expected = (4.0 * np.array([0.2, 0.5, 1.0]) + right) / (4.0 + right + wrong)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12)
+
+
+def test_ends_are_opened_by_what_is_near_by_hand() -> None:
+    # Half a cluster of four is a share of 1/8: below it nothing speaks against 0.
+    low, high = np.full(4, 0.3), np.full(4, 0.7)
+    middle = np.array([[0.124], [0.126], [0.874], [0.876]])
+    found = opened(low, high, middle, np.full(4, 4.0))
+    assert found[0].tolist() == [0.0, 0.3, 0.3, 0.3]
+    assert found[1].tolist() == [0.7, 0.7, 0.7, 1.0]
+    # What counts is the middle draw.
+    skewed = np.array([[0.1, 0.5, 0.5]])
+    assert opened(low[:1], high[:1], skewed, np.array([4.0]))[0].tolist() == [0.3]
+
+
+def test_a_band_contains_its_curve_and_its_lower_end_is_not_its_upper_one() -> None:
+    knots, n_near = np.array([1.0, 2.0]), np.array([1e9, 1e9])
+    values = np.stack([np.linspace(0.2, 0.4, 101), np.linspace(0.5, 0.6, 101)])
+    band = band_of(knots, values, n_near, np.array([0.3, 0.9]), FitOptions(level=0.8))
+    # A tenth of the draws on each side; at the second knot the curve is above all draws.
+    np.testing.assert_allclose(band.lower, [0.22, 0.51], atol=1e-6)
+    np.testing.assert_allclose(band.upper, [0.38, 0.9], atol=1e-6)
+
+
+def test_the_published_ends_are_the_bands_opened_by_support() -> None:
+    ends = Band(np.array([2.0, 6.0]), np.array([0.1, 0.3]), np.array([0.6, 0.9]))
+    near = Support(np.array([0.0, 4.0, 8.0]), np.array([0.0, 1.5, 30.0]))
+    curve = ConstantCurve(0.5, 0)
+    entry = ClassCurve({}, None, curve, ends, near)
+    ids = np.array(["a", "b", "c"], dtype=object)
+    asked = from_scores(ids, ("Portal",), np.array([[4.0], [9.0], [1.0]]), 10.0, 0.01)
+    found = confidence_by_class({"Portal": entry}, asked)
+    assert found.value.tolist() == [0.5, 0.5, 0.5]
+    np.testing.assert_allclose(found.support, [1.5, 30.0, 0.375])
+    # At 4 the band is 0.2 to 0.75 and half of three families are near: half-way to 0 and 1.
+    # At 9 it is held; at 1 it is open but for an eighth.
+    np.testing.assert_allclose(found.lower, [0.1, 0.3, 0.0125])
+    np.testing.assert_allclose(found.upper, [0.875, 0.9, 0.95])
