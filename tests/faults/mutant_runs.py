@@ -10,6 +10,7 @@ find counts as survived.
 from __future__ import annotations
 
 import argparse
+import compileall
 import hashlib
 import importlib
 import json
@@ -137,7 +138,13 @@ class Copy:
         (folder / ".venv").symlink_to(ROOT / ".venv")
         sys.path[:0] = [str(folder / "workflow"), str(folder / "tests")]
         os.environ["PYTHONPATH"] = str(folder / "workflow")
-        for name in ("credence.api", "credence.sklearn", "credence.app.commands", "doctest"):
+        compileall.compile_dir(folder / "workflow", quiet=2)
+        for name in (
+            "credence.api",
+            "credence.sklearn",
+            "credence.app.commands",
+            "credence.report",
+        ):
             importlib.import_module(name)
         for name in [name for name in sys.modules if name.partition(".")[0] == "credence"]:
             del sys.modules[name]  # what it imports stays
