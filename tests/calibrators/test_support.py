@@ -48,4 +48,5 @@ def test_scores_off_the_bins_count_where_the_nearest_bin_is(sample_of: Make) -> 
     assert support_at(sample_of([5.024], []), 5.0) == pytest.approx(1.0)
     assert support_at(sample_of([5.026], []), 5.0) == pytest.approx(np.exp(-0.5 * 0.1**2))
     assert support_at(sample_of([10.4], []), 10.0) == pytest.approx(1.0)
+    assert support_at(sample_of([0.0], []), 0.0) == pytest.approx(1.0)
     assert support_at(sample_of([5.0], []), 10.3) == pytest.approx(np.exp(-0.5 * 10**2))
