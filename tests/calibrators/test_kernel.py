@@ -306,3 +306,9 @@ def test_twins_in_one_family_do_not_make_wrong_predictions_many(sample_of: Make)
     names = [f"right {row}" for row in range(60)] + ["one"] * 6 + ["two"] * 6
     curve = Kernel().fit_curve(sample_of(SATURATED_RIGHT, wrong, cluster=names))
     assert curve.code in (Note.SATURATED, Note.SATURATED_SHARE)
+
+
+def test_a_curve_whose_record_has_no_note_has_none() -> None:
+    record = {"bandwidth": 1.0, "score": [1.0, 2.0], "share": [0.5, 0.6], "slope": [0.1, 0.1]}
+    curve = from_record(KernelCurve, record)
+    assert curve.note(np.array([0.0, 1.5])).tolist() == [Note.BELOW_RANGE, 0]
