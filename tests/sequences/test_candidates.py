@@ -193,3 +193,15 @@ def test_what_promises_much_and_is_explained_by_chance_is_no_edge() -> None:
         no_pairs(), first, second, promise, nothing_more
     )
     assert found.n_pairs == 0
+
+
+def test_the_second_search_may_be_the_first_that_finds_anything() -> None:
+    rng = np.random.default_rng(8)
+    ancestor = codes("".join(rng.choice(LETTERS, 120)))
+    texts = np.array([written(mutated(ancestor, 0.8, rng)) for _ in range(2)], dtype=object)
+    texts = distinct(texts).texts
+    nothing, both = np.empty(0, dtype=np.int64), (np.array([0]), np.array([1]))
+    found = Candidates(Library(texts), LOOSER).connect(
+        no_pairs(), nothing, nothing, np.empty(0), lambda rows: both
+    )
+    assert (found.first.tolist(), found.second.tolist()) == ([0], [1])

@@ -153,3 +153,19 @@ def test_very_long_proteins_are_aligned_in_linear_memory(monkeypatch: pytest.Mon
 def test_the_graph_is_looser_than_relatives_by_the_margins() -> None:
     looser = Thresholds(0.4, 0.8).looser()
     assert (looser.identity, looser.coverage) == (pytest.approx(0.35), pytest.approx(0.70))
+
+
+def test_what_does_not_align_at_all_is_alike_in_nothing() -> None:
+    texts = np.array(["WWWWW", "AAAA"], dtype=object)
+    pairs = Library(texts).align([(0, 1)])
+    assert [pairs.identity[0], pairs.coverage[0], pairs.coverage_longer[0]] == [0.0, 0.0, 0.0]
+
+
+def test_a_peptide_at_either_end_of_the_longest_protein_is_in_it() -> None:
+    whole = "MKWVTFISLLFLFSSAYSRGVFRRDAHKSEVAHRFKDLGE"
+    texts = np.array([whole, whole[-10:], whole[:8]], dtype=object)
+    pairs = contained(texts)
+    assert (pairs.first.tolist(), pairs.second.tolist()) == ([0, 0], [1, 2])
+    assert pairs.coverage_longer.tolist() == [0.25, 0.2]
+    asked = contained(texts, np.array([2]))
+    assert asked.second.tolist() == [2]

@@ -177,3 +177,29 @@ def test_whatever_the_graph_no_pair_is_left_between_parts(seed: int, density: fl
     for name in range(part.max() + 1):
         size = int(weight[part == name].sum())
         assert size <= cutting.MOST_FILLED * weight.sum() / 3 or message[name] == size
+
+
+def linked(pairs: list[tuple[int, int]]) -> Pairs:
+    first, second = np.array(pairs, dtype=np.int64).T.copy()
+    share = np.full(len(pairs), 0.5)
+    return Pairs(first, second, share, share.copy(), share.copy())
+
+
+def test_pairs_inside_some_rows_are_those_of_two_of_them() -> None:
+    whole = cutting._Component(np.ones(4, dtype=int), linked([(0, 1), (1, 2), (2, 3)]), 9.0, 0)
+    inside = whole._inside(np.array([1, 2]))
+    assert (inside.first.tolist(), inside.second.tolist()) == ([0], [1])
+
+
+def test_who_was_set_aside_returns_to_the_part_of_all_its_relatives_while_it_fits() -> None:
+    # Parts of 0, 1 and of 2, 3; set aside: 4 and 6 beside 0, 5 between the two, 7 beside nobody.
+    pairs = linked([(0, 1), (2, 3), (0, 4), (0, 5), (2, 5), (0, 6)])
+    component = cutting._Component(np.ones(8, dtype=int), pairs, 9.0, 0)
+    component.part = np.array([0, 0, 1, 1, 1, 0, 1, 1])
+    component.gone = np.arange(8) >= 4
+    component.most = 3.0  # so that a part has three
+    component.take_back()
+    assert np.flatnonzero(component.gone).tolist() == [5, 6]
+    assert component.part[[4, 7]].tolist() == [0, 1]
+    # Of sizes 3 and 3 the one of the first row is the first.
+    assert component.numbered().tolist() == [0, 0, 1, 1, 0, -1, -1, 1]
