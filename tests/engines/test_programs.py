@@ -158,6 +158,8 @@ def test_an_engine_that_is_too_old_is_refused(
     )
     assert left_behind(scratch) == []
     assert release_of("18-8cc5c") == 18
+    commits = ("45111", "7e284", "6f452", "747c6", "b804f")  # as their tags are
+    assert [release_of(f"{commit}b0ffee") for commit in commits] == [13, 14, 15, 16, 17]
     assert release_of("of my own") is None
 
 
@@ -389,3 +391,19 @@ def test_a_scratch_folder_that_is_a_link_to_elsewhere_is_left_alone(
     (scratch / "credence-scratch-abcd1234").symlink_to(theirs)
     programs.clear_scratch()
     assert (theirs / "work").exists()
+
+
+def test_near_copies_stand_behind_another_sequence_and_never_behind_themselves(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(4)
+    texts = [random_text(rng, 120) for _ in range(3)]
+    texts = objects([texts[0] + "MKWV", texts[1], texts[2], texts[1][:-2], texts[0], texts[0][2:]])
+    program = mmseqs.Mmseqs.found(tmp_path, 1, 60.0)
+    near = program.near_copies("near", texts, np.arange(6), 0.9)
+    pairs = list(zip(near.first.tolist(), near.second.tolist(), strict=True))
+    # Which of them stands for the others is the program's choice.
+    assert pairs == sorted(pairs)
+    assert sorted(frozenset(pair) <= {0, 4, 5} for pair in pairs) == [False, True, True]
+    assert {1, 3} in map(set, pairs)
+    assert near.identity.tolist() == [0.9] * 3

@@ -4,16 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from credence.proteins import Proteins, join
+from credence.relatives import kmers
 from credence.relatives.all_engines import FINDERS, OTHERS
 from credence.relatives.graph import components, representatives
-from credence.relatives.kmers import GivenEngine, KmerEngine, links, words_of
+from credence.relatives.kmers import ExactFinder, GivenEngine, KmerEngine, links, words_of
+from credence.relatives.pairs import Thresholds, distinct
 from credence.settings import setting_rules
 from credence.stages.settings import ClusteringSettings
 from credence.tables.fasta import read_fasta
+from small_families import families
 
 RESIDUES = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
 
@@ -167,7 +171,8 @@ def test_estimates_are_those_worked_out_by_hand() -> None:
 
 
 def test_no_proteins_are_no_clusters() -> None:
-    assert KmerEngine().cluster(proteins([])).cluster.tolist() == []
+    found = KmerEngine().cluster(proteins([]))
+    assert found.cluster.tolist() == found.identity.tolist() == found.coverage.tolist() == []
 
 
 def test_given_clusters_keep_their_names_and_the_longest_stands_for_each() -> None:
@@ -211,3 +216,17 @@ def test_real_head_tail_joining_proteins_fall_into_families(real_data: Path) -> 
     # Families are few beside 1,933 proteins, and none swallows the rest.
     assert 200 < len(sizes) < 500
     assert sizes.max() < both.n_proteins / 2
+
+
+@pytest.mark.parametrize(("most_cells", "by_words"), [(79_999.0, True), (80_000.0, False)])
+def test_every_pair_is_aligned_where_that_is_no_more_than_so_many_cells(
+    most_cells: float, by_words: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    original = kmers.links
+    monkeypatch.setattr(kmers, "links", lambda *given: asked.append(1) or original(*given))
+    texts = families(np.random.default_rng(2), 4, 1, 100).sequences
+    # Queries of 200 residues against 400 in all; among all, half of 400 · 400.
+    ExactFinder(1, most_cells).between(texts[:2], texts[2:], Thresholds())
+    ExactFinder(1, most_cells).among(distinct(texts).texts, Thresholds())
+    assert len(asked) == 2 * by_words

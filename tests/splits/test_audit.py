@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from credence.calibrators.crossfit import fill
 from credence.proteins import Proteins
+from credence.relatives import strict
 from credence.relatives.alignment import Library
 from credence.relatives.attach import attach
 from credence.relatives.audit import audit, level_of_round, sample_rows, upper_bound
@@ -49,6 +50,12 @@ def test_the_audit_finds_what_every_pair_aligned_alone_shows() -> None:
     sampled = audit(proteins, group, RELATIVES, some, threads=2)
     assert set(np.flatnonzero(sampled.is_crossing)) == expected & set(some.tolist())
     assert sampled.n_examined == len(some)
+
+
+def test_pairs_by_chance_are_counted_where_that_is_asked_for_alone() -> None:
+    proteins = families(np.random.default_rng(11), 2, 2, 60)
+    found = audit(proteins, objects(["1", "2", "1", "2"]), RELATIVES)
+    assert (found.n_counted, found.n_by_chance) == (0, 0)
 
 
 def test_copies_in_two_groups_are_met_and_proteins_without_a_group_are_not() -> None:
@@ -252,3 +259,13 @@ def test_a_bridge_of_two_groups_is_set_aside_and_its_neighbours_stay() -> None:
     assert found.reason[found.reason != ""][0] == "bridges groups 1, 2"
     free = attach(ids, ids, group, objects(["x"]), no_pairs(), joined([]))
     assert (free.cluster.tolist(), free.group.tolist()) == (["x"], [""])
+
+
+def test_a_tangle_too_large_for_the_least_cover_gets_a_greedy_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(strict, "MOST_EXACT", 3)
+    # 7 is in most pairs; then 2 in those that are left; 8 and 9 are a tangle of their own.
+    first = np.array([7, 7, 7, 2, 2, 8])
+    second = np.array([1, 2, 3, 4, 5, 9])
+    assert fewest(first, second, 10, np.zeros(10, dtype=bool)).tolist() == [2, 7, 8]
