@@ -254,6 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packages", nargs="*", help=f"of {', '.join(PACKAGES)}")
     parser.add_argument("--mutants", type=int, default=100, help="of each package")
+    parser.add_argument("--skip", type=int, default=0, help="so many, that were run before")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="only those that survived last")
     parser.add_argument("--narrow", action="store_true", help="own folders of tests only")
@@ -274,7 +275,7 @@ def main() -> None:
             last = listed.read_text("utf-8").splitlines() if options.again else []
             if not options.again and not home.all_pass(home.seconds_of(own)):
                 raise SystemExit(f"tests of {package} fail without a mutant: {' '.join(own)}")
-            mutants = sampled(root, package, options.mutants, options.seed)
+            mutants = sampled(root, package, options.mutants, options.seed)[options.skip :]
             survivors = []
             for mutant in mutants:
                 if options.again and mutant.name not in last:
