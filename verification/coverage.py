@@ -89,7 +89,7 @@ def of_top_score(labelled: Labelled) -> Labelled:
 
     The truth at hand is the probability of being right given class and top
     score; a method that saw the vector would aim at another one. So `auto` is
-    judged as it chooses among the methods that see no more than that.
+    judged by the mean of its members that see no more than that.
     """
     return replace(
         labelled, predictions=replace(labelled.predictions, scores=None, network_scores=None)

@@ -26,7 +26,7 @@ TEXT = (
     "right; shares are averaged over classes with at least 40 clusters, then over worlds "
     "(± their standard error). A method aims at the truth given class and score only if it sees "
     "no more and bends enough: `class_only`, `platt` or `cumulative` have another limit, by "
-    "construction. `auto` is judged as it chooses among methods that see the score alone.\n\n"
+    "construction. `auto` is judged by the mean of its members that see the score alone.\n\n"
     "![Coverage by method: red all classes, blue each class](verification-coverage.svg)"
 )
 
