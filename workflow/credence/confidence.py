@@ -39,12 +39,14 @@ class Note(IntFlag):
 
 
 NOTE_TEXTS: dict[Note, str] = {
-    Note.BELOW_RANGE: "below the scores seen in calibration: value at their lower end, or less",
-    Note.ABOVE_RANGE: "above the scores seen in calibration: value at their upper end",
+    Note.BELOW_RANGE: "below the scores seen in calibration: nothing there shows how often such "
+    "a prediction is right",
+    Note.ABOVE_RANGE: "above the scores seen in calibration: nothing there shows how often such "
+    "a prediction is right",
     Note.EMPTY_BIN: "no calibration protein in this bin: the class's overall share",
-    Note.SCARCE: "too few calibration proteins: the class's overall share, with Jeffreys' prior",
+    Note.SCARCE: "too few calibration proteins: little is known but the class's overall share",
     Note.ONE_SIDED: "only right or only wrong predictions in calibration: "
-    "the class's overall share, with Jeffreys' prior",
+    "little is known but the class's overall share",
     Note.NO_BANDWIDTH: "no bandwidth gives a steady curve: the class's overall share",
     Note.UNSEEN_CLASS: "never predicted in calibration: no confidence can be given",
     Note.NOT_CONVERGED: "the fit did not converge: the class's overall share",

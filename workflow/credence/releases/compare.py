@@ -282,7 +282,8 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
         )
     sizes = [abs(entry.change.total) if entry.change else -1.0 for entry in touched]
     if max(sizes, default=0.0) >= STILL:
-        parts.append(f"Most changed: {touched[sizes.index(max(sizes))].sentence}")
+        most = touched[sizes.index(max(sizes))].sentence
+        parts.append(f"The class whose typical prediction changed most: {most}")
     return tuple(parts)
 
 

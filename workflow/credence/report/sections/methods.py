@@ -187,7 +187,8 @@ def stacks(findings: Findings) -> page.Section | None:
             page.Paragraph(
                 f"{entry.method} is a weighted mean of methods. Each of them was fitted without "
                 "one part of the calibration set after the other, and the weights are those "
-                "under which what came true in the parts left out is likeliest. "
+                "under which what came true in the parts left out is likeliest, pulled a little "
+                "towards even ones. "
                 f"{of(entry.n, 'protein')}{families} judged; the mean itself has an NLL of "
                 f"{three_decimals(entry.held_out_nll)} there, with weights found on the same "
                 "proteins: a little too good. The weights of a class are pulled towards those of "
