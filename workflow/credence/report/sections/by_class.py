@@ -113,7 +113,8 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         words = " No interval was fitted."
     else:
         words = f" Band: {100 * findings.results.level:g} % interval, pointwise."
-    words += lookup.of_score_alone
+    if lookup.of_score_alone:
+        words += " Drawn: its answer to class and score alone."
     rising = ", ".join(
         f"{share(point.value)} {interval(point.lower, point.upper)} at score "
         f"{score(point.score, findings.results.scale)}"

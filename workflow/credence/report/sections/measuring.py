@@ -50,6 +50,8 @@ def section(findings: Findings) -> page.Section | None:
     results = findings.results
     lookup = Lookup(findings)
     blocks: list[page.Block] = []
+    alike = ", and were known relatives right or wrong together (the truth lies between)"
+    alike = alike if lookup.knows_relatives else ""
     if results.floors:
         further = _errors(
             lookup,
@@ -59,10 +61,11 @@ def section(findings: Findings) -> page.Section | None:
         )
         blocks += [
             page.Paragraph(
-                "Calibration errors of held-out confidences, with what a perfectly calibrated "
-                f"method would score on as many proteins by chance{_by_chance(lookup)} against a "
-                "method. A small one is no evidence for it either: a confidence that is the same "
-                "for all can score best. Choose by NLL or Brier score."
+                "Calibration errors of held-out confidences; in brackets what a perfectly "
+                "calibrated method would score on as many proteins by chance, were they "
+                f"independent{alike}. An error no greater is no evidence against a method. A "
+                "small one is no evidence for it either: a confidence that is the same for all "
+                "can score best. Choose by NLL or Brier score."
             ),
             _errors(lookup, ERRORS, "Calibration errors over all classes, held-out."),
             page.Folded(
@@ -88,16 +91,6 @@ def _errors(lookup: Lookup, metrics: dict[str, str], caption: str) -> page.Table
             metrics.values(),
             lambda method, at: floor_words(lookup, method.name, None, list(metrics)[at]),
         ),
-    )
-
-
-def _by_chance(lookup: Lookup) -> str:
-    """Return what noise floors are, up to what they are no evidence for."""
-    if not lookup.knows_relatives:
-        return ". An error no greater than that is no evidence"
-    return (
-        ": first if proteins were independent, then if known relatives were right or wrong "
-        "together; the truth lies between. An error within that range is no evidence"
     )
 
 
@@ -153,7 +146,7 @@ def _tests_in_words(lookup: Lookup) -> str:
     if off:
         words += f"Not calibrated by the first test, after Holm's correction: {', '.join(off)}. "
     else:
-        words += "The first test finds no class that is not calibrated. "
+        words += "The first test finds no class whose confidences are off. "
     if blind:
         words += (
             f"Too few {lookup.families} to see confidences that are five points off (power below "

@@ -185,10 +185,9 @@ def stacks(findings: Findings) -> page.Section | None:
         families = f" in {of(entry.n_clusters, 'family', 'families')}" if knows else ""
         blocks += [
             page.Paragraph(
-                f"{entry.method} is a weighted mean of methods. Each of them was fitted without "
-                "one part of the calibration set after the other, and the weights are those "
-                "under which what came true in the parts left out is likeliest, pulled a little "
-                "towards even ones. "
+                f"{entry.method} is a weighted mean of methods. Each was also fitted without each "
+                "part of the calibration set in turn, and the weights are those under which what "
+                "came true in these parts is likeliest, pulled a little towards even ones. "
                 f"{of(entry.n, 'protein')}{families} judged; the mean itself has an NLL of "
                 f"{three_decimals(entry.held_out_nll)} there, with weights found on the same "
                 "proteins: a little too good. The weights of a class are pulled towards those of "

@@ -86,9 +86,14 @@ def _intervals(lookup: Lookup, _: Citations) -> str:
     if not lookup.has_intervals:
         return "Its confidences have no intervals."
     counted = "clusters of relatives, not proteins" if lookup.knows_relatives else "proteins"
+    halves = (
+        " They rest on fits to halves of the calibration set, and on how far confidences lay from "
+        "what came true."
+    )
     return (
         "Its intervals are pointwise, with a nominal coverage of "
         f"{100 * lookup.findings.results.level:g} %, and count {counted}."
+        f"{halves if lookup.stack else ''}"
     )
 
 

@@ -89,10 +89,13 @@ WIDE = 0.1  # an interval wider than this is called wide
 def section(findings: Findings) -> page.Section:
     """Return the tables that answer how sure a prediction is."""
     lookup = Lookup(findings)
+    counted = "proteins, since nothing says which of them are relatives"
+    if lookup.knows_relatives:
+        counted = "families: relatives show little more than one of them does"
     blocks: list[page.Block] = [
         page.Paragraph(
             "Each number is a probability of being right, with its interval in brackets. "
-            f"{_counted(lookup)}{lookup.of_score_alone}"
+            f"The interval counts {counted}.{lookup.of_score_alone}"
         ),
         page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
     ]
@@ -103,13 +106,6 @@ def section(findings: Findings) -> page.Section:
         blocks.append(page.Folded("Confidence at every round score", (by_score,)))
     blocks.append(_summary(lookup))
     return page.Section("trust", "How much can I trust a prediction?", tuple(blocks))
-
-
-def _counted(lookup: Lookup) -> str:
-    """Return what intervals count."""
-    if not lookup.knows_relatives:
-        return "The interval counts proteins, since nothing says which of them are relatives."
-    return "The interval counts families: relatives show little more than one of them does."
 
 
 def _summary(lookup: Lookup) -> page.TableBlock:
