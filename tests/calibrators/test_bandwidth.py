@@ -139,6 +139,20 @@ def test_leave_one_out_loss_leaves_whole_clusters_out(sample_of: Make) -> None:
         assert parts.loss(bandwidth) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("resolution", [0.1, 0.0])
+def test_alike_proteins_on_a_grid_are_left_out_one_by_one(
+    sample_of: Make, resolution: float
+) -> None:
+    right, wrong = (np.round(part, 1) for part in drawn(7, 90, 50))
+    names = [f"family_{max(row - 6, 0)}" for row in range(140)]  # one of seven, others alone
+    sample = sample_of(right, wrong, cluster=names, resolution=resolution)
+    parts = own_parts(sample)
+    assert parts.count.max() > 1 and parts.count.sum() < 140
+    for bandwidth in (0.3, 1.0, 5.0):
+        expected = slow_leave_one_out(sample, bandwidth)
+        assert parts.loss(bandwidth) == pytest.approx(expected, rel=1e-9)
+
+
 def test_the_leave_one_out_bandwidth_beats_all_its_neighbours(sample_of: Make) -> None:
     right, wrong = drawn(6, 120, 60)
     sample = sample_of(right, wrong)

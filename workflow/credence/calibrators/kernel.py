@@ -11,6 +11,7 @@ passes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -236,30 +237,34 @@ STEP = 1.1  # ratio of the bandwidths tried first
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 REFINEMENTS = 14  # narrows the last step of 10 % to 0.02 %
 CANCELLED = 1e-8  # of a cluster's own part: a smaller rest is summed anew
+MOST_STEPS, OFF = 5000, 1e-6  # of a grid of scores, and how far off it one may be, in steps
 TIE = 1e-12  # relative: losses this near are equal but for rounding
 
 
 @dataclass(frozen=True, eq=False)
 class OwnParts:
-    """Every cluster's weight at each score, and the pairs of scores within it."""
+    """Every cluster's weight at each score, and the pairs of scores within it.
+
+    Clusters of one entry that are alike are written once, with their number.
+    """
 
     score: Floats  # Distinct scores (or places), ascending
+    resolution: float  # Of the scores; they may lie on a grid of it
     cluster: Integers  # Cluster and score of each entry
     at: Integers
     right: Floats  # Weight of each entry
     wrong: Floats
+    count: Integers  # How many clusters it stands for
     first: Integers  # All ordered pairs of entries of one cluster
     second: Integers
 
     def loss(self, bandwidth: float) -> float:
         """Return the NLL of each cluster given the curve of all others."""
-        n_places = len(self.score)
-        kernel = np.exp(-HALF * ((self.score[:, None] - self.score) / bandwidth) ** 2)
-        gap = self.score[self.at[self.first]] - self.score[self.at[self.second]]
-        near = np.exp(-HALF * (gap / bandwidth) ** 2)
+        gap, which = self._gaps
+        near = np.exp(-HALF * (gap / bandwidth) ** 2)[which]
         logs = []
         for mass in (self.right, self.wrong):
-            total = kernel @ np.bincount(self.at, weights=mass, minlength=n_places)
+            total = self._smoothed(mass * self.count, bandwidth)
             own = np.bincount(self.first, weights=near * mass[self.second])
             rest = total[self.at] - own
             is_sure = rest > CANCELLED * total[self.at]
@@ -273,15 +278,46 @@ class OwnParts:
         loss = 0.0
         for mass, log_rest in ((self.right, log_right), (self.wrong, log_wrong)):
             held = mass > 0
-            loss += float((mass[held] * (log_all[held] - log_rest[held])).sum())
+            each = mass[held] * (log_all[held] - log_rest[held])
+            loss += float((each * self.count[held]).sum())
         return loss
 
+    def _smoothed(self, mass: Floats, bandwidth: float) -> Floats:
+        """Return the kernel sums at each place."""
+        at_place = np.bincount(self.at, weights=mass, minlength=len(self.score))
+        if self._grid is None:
+            kernel = np.exp(-HALF * ((self.score[:, None] - self.score) / bandwidth) ** 2)
+            return np.asarray(kernel @ at_place)
+        on_grid = np.bincount(self._grid, weights=at_place)
+        gap = np.arange(1 - len(on_grid), len(on_grid)) * self.resolution
+        kernel = np.exp(-HALF * (gap / bandwidth) ** 2)
+        return np.convolve(kernel, on_grid, "valid")[self._grid]
+
+    @cached_property
+    def _gaps(self) -> tuple[Floats, Integers]:
+        """Return the gaps between the entries of a pair, each once, and that of each pair."""
+        gap = np.abs(self.score[self.at[self.first]] - self.score[self.at[self.second]])
+        if self._grid is None:
+            return gap, np.arange(len(gap))
+        steps = self._grid[self.at[self.first]] - self._grid[self.at[self.second]]
+        return np.arange(self._grid[-1] + 1) * self.resolution, np.abs(steps)
+
+    @cached_property
+    def _grid(self) -> Integers | None:
+        """Where the places lie on the scores' grid; None where they lie on none."""
+        steps = (self.score - self.score[0]) / self.resolution if self.resolution else self.score
+        place = np.rint(steps).astype(np.int64)
+        is_on = self.resolution > 0 and place[-1] < MOST_STEPS and (abs(steps - place) < OFF).all()
+        return place if is_on else None
+
     def _log_rest(self, entry: int, mass: Floats, bandwidth: float) -> float:
-        others = (self.cluster != self.cluster[entry]) & (mass > 0)
+        own = self.cluster == self.cluster[entry]
+        rest = mass * (self.count - own)
+        others = rest > 0
         if not others.any():
             return -np.inf
         order = np.argsort(self.at[others], kind="stable")
-        nodes = Nodes(self.score[self.at[others]][order], mass[others][order])
+        nodes = Nodes(self.score[self.at[others]][order], rest[others][order])
         point = self.score[self.at[entry]][None]
         return float(local_sums(point, nodes, bandwidth)[0][0])
 
@@ -294,12 +330,22 @@ def own_parts(sample: ClassSample) -> OwnParts:
     cluster, at = np.divmod(entries, len(places.score))
     right = np.bincount(entry, weights=sample.weight_correct).astype(np.float64)
     wrong = np.bincount(entry, weights=sample.weight - sample.weight_correct)
+    many = np.bincount(cluster)[cluster] > 1
+    content = np.column_stack([at, right, wrong])
+    alike, count = np.unique(content[~many], axis=0, return_counts=True)
+    content = np.concatenate([content[many], alike])
+    count = np.concatenate([np.ones(many.sum(), dtype=np.int64), count])
+    single = cluster.max() + 1 + np.arange(len(alike))
+    cluster = np.concatenate([cluster[many], single])
+    at, right, wrong = content[:, 0].astype(np.int64), content[:, 1], content[:, 2]
     start = np.searchsorted(cluster, cluster, side="left")
     size = np.searchsorted(cluster, cluster, side="right") - start
     first = np.repeat(np.arange(len(cluster)), size)
     within = np.arange(len(first)) - np.repeat(np.cumsum(size) - size, size)
     second = np.repeat(start, size) + within
-    return OwnParts(places.score, cluster, at, right, wrong.astype(np.float64), first, second)
+    return OwnParts(
+        places.score, sample.resolution, cluster, at, right, wrong, count, first, second
+    )
 
 
 def leave_one_out_bandwidth(sample: ClassSample) -> float | None:
