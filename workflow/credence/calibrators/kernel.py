@@ -331,13 +331,14 @@ def own_parts(sample: ClassSample) -> OwnParts:
     right = np.bincount(entry, weights=sample.weight_correct).astype(np.float64)
     wrong = np.bincount(entry, weights=sample.weight - sample.weight_correct)
     many = np.bincount(cluster)[cluster] > 1
-    content = np.column_stack([at, right, wrong])
+    content = np.column_stack([at.astype(np.float64), right, wrong])
     alike, count = np.unique(content[~many], axis=0, return_counts=True)
     content = np.concatenate([content[many], alike])
     count = np.concatenate([np.ones(many.sum(), dtype=np.int64), count])
     single = cluster.max() + 1 + np.arange(len(alike))
     cluster = np.concatenate([cluster[many], single])
-    at, right, wrong = content[:, 0].astype(np.int64), content[:, 1], content[:, 2]
+    at = content[:, 0].astype(np.int64)
+    right, wrong = content[:, 1], content[:, 2]
     start = np.searchsorted(cluster, cluster, side="left")
     size = np.searchsorted(cluster, cluster, side="right") - start
     first = np.repeat(np.arange(len(cluster)), size)
