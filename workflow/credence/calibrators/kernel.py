@@ -329,9 +329,9 @@ def own_parts(sample: ClassSample) -> OwnParts:
     entries, entry = np.unique(code, return_inverse=True)
     cluster, at = np.divmod(entries, len(places.score))
     right = np.bincount(entry, weights=sample.weight_correct).astype(np.float64)
-    wrong = np.bincount(entry, weights=sample.weight - sample.weight_correct)
+    wrong = np.bincount(entry, weights=sample.weight - sample.weight_correct).astype(np.float64)
     many = np.bincount(cluster)[cluster] > 1
-    content = np.column_stack([at.astype(np.float64), right, wrong])
+    content = np.column_stack([at, right, wrong])
     alike, count = np.unique(content[~many], axis=0, return_counts=True)
     content = np.concatenate([content[many], alike])
     count = np.concatenate([np.ones(many.sum(), dtype=np.int64), count])
