@@ -201,6 +201,7 @@ def test_labelled_proteins_are_not_said_to_be_read_from_a_table_of_others(small:
 
 
 def test_settings_are_sentences_and_not_code() -> None:
+    assert _method_finding("auto").prose.startswith("sees vector (what it looks at: vector, ")
     assert _method_finding("kernel").prose.endswith(
         "prior weight 1 (weight of the class's share; 0 for none), "
         "no reflection (fold mass beyond 0 and the scale back)"

@@ -270,7 +270,8 @@ def _method_finding(name: str) -> MethodFinding:
             value = getattr(stage.settings, key)
             name = key if len(stages) == 1 else f"{stage.method.name}.{key}"
             settings.append(Setting(name, str(value)))
-            prose.append(f"{_in_words(key, value)} ({rule.text.rstrip('.')})")
+            text = rule.text.rstrip(".")
+            prose.append(f"{_in_words(key, value)} ({text[:1].lower()}{text[1:]})")
     return MethodFinding(
         name=specification.text,
         summary=" Then: ".join(stage.method.summary for stage in stages),
