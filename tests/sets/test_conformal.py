@@ -196,6 +196,36 @@ def test_strangeness_by_hand() -> None:
     assert found[1] == pytest.approx(np.log([0.0005, 2000.0, 2000.0]), abs=1e-12)
 
 
+def test_of_one_class_a_low_score_is_strange() -> None:
+    one = from_scores(
+        np.array(["a", "b"], dtype=object), ("Portal",), np.array([[10.0], [5.0]]), 10.0, 0.01
+    )
+    assert strangeness(one)[:, 0] == pytest.approx([0.0, np.log(2.0)])
+
+
+def test_a_class_without_families_leaves_the_others_their_limits() -> None:
+    labelled = world(1)
+    two = labelled.take(labelled.true_class != 2)
+    sets = fit_sets(two, SetOptions(0.8, "overall"))
+    limits = sets.limits(np.array([0.5, 0.5, 0.0]))
+    assert np.isfinite(limits).all()
+    # What no protein of use is of counts nothing beside the others.
+    units = sets._units(np.array([0.5, 0.5, 0.0]))
+    assert units[2] == 0.0
+    assert units[0] * sets.ladders[0].n_clusters == pytest.approx(
+        units[1] * sets.ladders[1].n_clusters
+    )
+
+
+@pytest.mark.parametrize("part", ["strangeness", "families"])
+def test_steps_in_another_order_are_refused(part: str) -> None:
+    record = json.loads(json.dumps(to_record(fit_sets(world(0), SetOptions(0.9, "overall")))))
+    steps = record["classes"][1][part]
+    steps[2], steps[3] = steps[3], steps[2]
+    with pytest.raises(InputError, match="its steps do not go up one by one"):
+        read_sets(record, NAMES)
+
+
 def test_sets_in_words() -> None:
     contains = np.array([[True, False, True], [False, False, False], [True, False, True]])
     assert set_texts(contains, NAMES).tolist() == ["Portal|HTJ", "", "Portal|HTJ"]
