@@ -298,9 +298,6 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
     splits = "proteins", "did not see it; whether that saw relatives of it is not known"
     if lookup.knows_relatives:
         splits = "whole families", "saw none of its family"
-    shown = "its mean over the score"
-    if lookup.stack is not None:
-        shown = "its answer to the score alone, and gives the weights of its members"
     interval = ", with an interval" if lookup.has_intervals else "; no interval"
     intervals = f"{100 * results.level:g} % intervals that count {lookup.families}"
     tests = "; p-values by random signs, with Holm's correction" if results.tests else ""
@@ -337,7 +334,8 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
             "Interpretability": "Transparent: a curve per class, drawn on the page, in "
             "calibration.json as numbers."
             if lookup.is_by_score
-            else f"What was fitted is in calibration.json as numbers; the page draws {shown}.",
+            else "What was fitted is in calibration.json as numbers; the page draws what it "
+            "gives over the score.",
             "Output": f"A probability of being right for each prediction{interval}.",
             "Execution time": f"{YOURS}seconds of a run on your machine (results/…/benchmarks).",
             "Availability of software": f"credence {provenance.credence_version}, MIT licence.",
