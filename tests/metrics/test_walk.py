@@ -164,3 +164,14 @@ def test_spiegelhalter_keeps_its_level_with_forty_skewed_families() -> None:
         n_rejected += int((1 + (null >= own * (1 - 1e-9)).sum()) / 200 <= 0.05)
     # 15 of 300 are expected, with a standard error of 3.8; signs alone reject about 26.
     assert n_rejected <= 24
+
+
+def test_walks_of_confidences_that_are_too_low_rise_by_what_is_missing() -> None:
+    # Half of the weight at 0.3, half in a tie at 0.6; slopes 0.4 and -0.2.
+    walk = walk_of(np.array([0.3, 0.6, 0.6]), np.array([True, False, True]), np.array([2.0, 1, 1]))
+    signs = np.array([[1, -1], [1, 1]], dtype=np.int8)
+    drawn = signed_walks(walk, np.array([0, 0, 1]), signs)
+    moved = drawn.shifted(walk, 0.1)
+    assert moved.steps - drawn.steps == pytest.approx(np.full((2, 2), 0.05))
+    assert moved.tilted - drawn.tilted == pytest.approx([0.05 * (0.4 - 0.2)] * 2)
+    assert (moved.squares, moved.cubes.tolist()) == (drawn.squares, drawn.cubes.tolist())

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from credence.metrics.binned import greatest_gap, mean_gap, root_mean_square_gap, width_family
+from credence.metrics.binned import (
+    greatest_gap,
+    mean_gap,
+    noise_of_shares,
+    root_mean_square_gap,
+    width_family,
+)
 from credence.metrics.metric import Judged
 
 SCORES = np.array([0.61, 0.39, 0.31, 0.76, 0.22, 0.59, 0.92, 0.83, 0.57, 0.41])
@@ -41,3 +47,9 @@ def test_softmax_at_two_temperatures() -> None:
     logits = np.array([-1.5, 2.0, 1.0])
     assert special.softmax(logits).round(3).tolist() == [0.022, 0.715, 0.263]
     assert special.softmax(logits / 1.5).round(3).tolist() == [0.06, 0.621, 0.319]
+
+
+def test_the_noise_of_shares_by_hand() -> None:
+    # Off by 1 of 2 and by 0.5 of 1, squared over the weight: (0.5 + 0.25) / 3.
+    own = np.array([[2.0, 1.0], [9.0, 9.0], [1.0, -0.5], [7.0, 7.0]])
+    assert float(noise_of_shares(own, np.array(3.0))) == pytest.approx(0.25)
