@@ -17,9 +17,9 @@ from credence.proteins import Proteins
 from credence.relatives import cdhit_diamond, mmseqs, programs
 from credence.relatives.across import relatives_in
 from credence.relatives.all_engines import build_engine
-from credence.relatives.cdhit_diamond import CdHitEngine, parse_clstr, phanns_groups
+from credence.relatives.cdhit_diamond import CdHitEngine, DiamondFinder, parse_clstr, phanns_groups
 from credence.relatives.mmseqs import MmseqsFinder, release_of
-from credence.relatives.pairs import Thresholds
+from credence.relatives.pairs import Thresholds, alike
 from credence.simulate.sequences import codes, mutated, written
 
 
@@ -407,3 +407,12 @@ def test_near_copies_stand_behind_another_sequence_and_never_behind_themselves(
     assert sorted(frozenset(pair) <= {0, 4, 5} for pair in pairs) == [False, True, True]
     assert {1, 3} in map(set, pairs)
     assert near.identity.tolist() == [0.9] * 3
+
+
+def test_diamond_gives_each_pair_among_some_sequences_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both_ways = alike(np.array([0, 1, 2, 0]), np.array([1, 0, 2, 2]), 0.7)
+    monkeypatch.setattr(DiamondFinder, "between", lambda *given: both_ways)
+    found = DiamondFinder().among(objects(["MKWV", "MKW", "MK"]), Thresholds())
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 1), (0, 2)]
