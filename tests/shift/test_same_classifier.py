@@ -146,6 +146,25 @@ def test_families_alike_have_a_design_effect_of_their_size() -> None:
     assert known.features[0].design == pytest.approx([5.0, 1.0], rel=0.02)
 
 
+def test_a_class_of_lone_proteins_beside_families_has_no_design_effect() -> None:
+    score = np.concatenate(
+        [np.repeat(np.random.default_rng(1).uniform(5, 10, 40), 5), np.arange(100) / 20 + 5]
+    )
+    ids = np.array([str(row) for row in range(300)], dtype=object)
+    predictions = from_scores(ids, ("a", "b"), np.column_stack([score, 10.0 - score]), 10.0, 0.0)
+    cluster = np.concatenate([np.repeat(ids[:40], 5), ids[200:]])
+    known = sketch_of(label(predictions, np.repeat([0, 1], [200, 100]), cluster=cluster))
+    assert known is not None
+    assert known.features[0].design == pytest.approx([5.0, 1.0], rel=0.05)
+
+
+def test_a_sketch_with_a_count_of_0_is_refused() -> None:
+    part = sketch().features[0]
+    with pytest.raises(ValueError, match="its counts are no counts"):
+        replace(part, count=np.append(part.count[:-1], 0)).refuse_damage()
+    part.refuse_damage()
+
+
 def test_a_sketch_comes_back_from_its_record() -> None:
     again = from_record(Sketch, to_record(sketch()))
     for one, other in zip(sketch().features, again.features, strict=True):

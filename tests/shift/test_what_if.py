@@ -13,6 +13,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.adjusted import shifted
 from credence.composition.what_if import MOST_NUMBERS, what_if_of
+from credence.composition.what_if import _moved as moved
 from credence.confidence import Confidence, Note
 from credence.predictions import Floats, Labelled
 from credence.simulate import WorldSettings, draw_labelled
@@ -115,6 +116,14 @@ def test_by_hand() -> None:
     n_wrong = (held & (true == 2)).sum() * len(true) / (true == 2).sum()
     only_last = curves_at(found, np.array([0.0, 0.0, 1.0]))
     np.testing.assert_allclose(only_last[0], 0.5 / (n_wrong + 1.0))
+
+
+def test_a_class_predicted_right_alone_lends_nothing_to_others() -> None:
+    labelled = labelled_proteins()
+    right = labelled.take((labelled.predictions.predicted_class == 0) & labelled.is_correct)
+    value = np.array([0.2, 0.9])
+    found = moved(right, 0, value, np.array([3.0, 9.0]))
+    np.testing.assert_array_equal(found, [value, [0.0, 0.0], [0.0, 0.0]])
 
 
 def test_far_from_every_protein_a_kernel_without_prior_stays_a_probability() -> None:
