@@ -32,6 +32,9 @@ MOST_CELLS = 500_000  # of a number that is looked at: with many classes it is l
 FEWEST_SEEN = 50  # proteins that calibration predicts so, to compare others with them
 FEWEST_FAMILIES = 5  # of a true class, and the part of a predicted class that may rest on fewer
 MOST_SCARCE = 0.3
+# Proteins of a use-set count as so many at most: in a mix that calibration never had, the
+# families of a class are others, and a large set would show them.
+MOST_COUNTED = 1000.0
 FEWEST = 20  # proteins of a use-set of which something can be said
 N_DRAWS = 200
 SEED = 1  # of the draws: the same counts give the same answer
@@ -232,7 +235,7 @@ class Look:
             if part.is_ordered:
                 singles = [p_values[at] for at in np.flatnonzero(is_seen)]
                 scores = min([p_values[-1], *(len(singles) * one for one in singles)])
-                effect, n = part.effect(), int(part.n_class.sum())
+                effect, n = part.effect(), round(part.n_class.sum() / part.counted_as)
             else:
                 runners_up = p_values[-1]
                 moved = max(float(elsewhere - chance.mean()), 0.0)
@@ -280,6 +283,8 @@ class _Part:
         self.observed = counts.reshape(shape[:2]).astype(np.float64)
         self.given /= np.maximum(self.given.sum(axis=(0, 1)), TINIEST)
         self.observed[of_bin.sum(axis=1) == 0] = 0.0
+        self.counted_as = min(1.0, MOST_COUNTED / max(float(self.observed.sum()), 1.0))
+        self.observed *= self.counted_as
         self.n = float(self.observed.sum())
         # What calibration hardly ever predicted, or what rests on classes of few families,
         # helps to find the mix and is not compared: so few do not show what others are like.
