@@ -20,6 +20,7 @@ rule cluster:
         f"{RESULTS}/benchmarks/cluster.tsv"
     conda:
         ENVIRONMENT
+    priority: 10
     threads: configuration.several
     resources:
         mem_mb=configuration.memory(2000, 20),

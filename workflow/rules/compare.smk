@@ -19,6 +19,7 @@ rule compare:
         release="|".join(TROVES) or "none",
     conda:
         ENVIRONMENT
+    priority: 4
     threads: 1
     resources:
         mem_mb=configuration.memory(500, 20),

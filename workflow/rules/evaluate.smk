@@ -51,6 +51,7 @@ rule evaluate:
         f"{RESULTS}/benchmarks/evaluate.tsv"
     conda:
         ENVIRONMENT
+    priority: 3
     threads: 1
     resources:
         mem_mb=configuration.memory(1000, 100),

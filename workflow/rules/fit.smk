@@ -17,6 +17,7 @@ rule fit:
         f"{RESULTS}/benchmarks/fit-{{release}}-{{method}}.tsv"
     conda:
         ENVIRONMENT
+    priority: 5
     threads: 1
     resources:
         mem_mb=configuration.memory(500, 50),

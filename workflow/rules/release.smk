@@ -31,6 +31,7 @@ rule release:
         f"{RESULTS}/benchmarks/release-{{release}}.tsv"
     conda:
         ENVIRONMENT
+    priority: 10
     threads: 1
     resources:
         mem_mb=configuration.memory(500, 10),

@@ -26,6 +26,7 @@ rule shift:
         f"{RESULTS}/benchmarks/shift-{{use_set}}.tsv"
     conda:
         ENVIRONMENT
+    priority: 3
     threads: 1
     resources:
         mem_mb=configuration.memory(1000, 0.3),

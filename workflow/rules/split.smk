@@ -33,6 +33,7 @@ rule split:
         f"{RESULTS}/benchmarks/split.tsv"
     conda:
         ENVIRONMENT
+    priority: 10
     threads: configuration.several
     resources:
         mem_mb=configuration.memory(1000, 20),

@@ -26,7 +26,9 @@ rule attach:
         release="|".join(TROVES) or "none",
     conda:
         ENVIRONMENT
-    threads: configuration.several
+    # The next releases wait for it.
+    priority: 10
+    threads: configuration.few
     resources:
         mem_mb=configuration.memory(2000, 20),
         runtime=configuration.minutes(30, 2),

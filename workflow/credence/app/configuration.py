@@ -458,6 +458,12 @@ def several(wildcards: Any, input: Iterable[str]) -> int:
     return next((threads for below, threads in THREADS if size < below), MOST_THREADS)
 
 
+def few(wildcards: Any, input: Iterable[str]) -> int:
+    """Return the same of a rule that searches for few of them: one thread where others have two."""
+    threads = several(wildcards, input)
+    return threads if threads > THREADS[0][1] else 1
+
+
 # A part of a gigabyte takes one core one to five minutes, and starting a job on
 # a cluster half a minute (docs/operations.md).
 PART_MB = 1000.0
