@@ -12,6 +12,7 @@ NEED = re.compile(r"(?:mem_mb|runtime)=configuration\.(memory|minutes)\(([\d., ]
 THREADS_OF = re.compile(r"^ {4}threads: (\S+)$", re.M)
 ROW = re.compile(r"^\| `(\w+)` \| ([\d, ]+) \| ([^|]+) \| ([^|]+) \|", re.M)
 SEVERAL = ", ".join(map(str, [threads for _, threads in THREADS] + [MOST_THREADS]))
+FEW = "1, 8, 16"
 
 
 def asked(numbers: str) -> str:
@@ -31,7 +32,9 @@ def test_the_table_of_rules_says_what_each_asks_for() -> None:
         for name, body in RULE.findall(path.read_text("utf-8")):
             needs = {kind: asked(numbers) for kind, numbers in NEED.findall(body)}
             (threads,) = THREADS_OF.findall(body)
-            threads = SEVERAL if threads == "configuration.several" else threads
+            threads = {"configuration.several": SEVERAL, "configuration.few": FEW}.get(
+                threads, threads
+            )
             found[name] = (threads, needs["memory"], needs["minutes"])
     text = (ROOT / "docs" / "operations.md").read_text("utf-8")
     message = {name: tuple(map(str.strip, cells)) for name, *cells in ROW.findall(text)}

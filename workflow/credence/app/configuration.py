@@ -459,7 +459,7 @@ def several(wildcards: Any, input: Iterable[str]) -> int:
 
 
 def few(wildcards: Any, input: Iterable[str]) -> int:
-    """Return the same of a rule that searches for few of them: one thread where others have two."""
+    """Return the same of a rule that searches for few: one thread where others have two."""
     threads = several(wildcards, input)
     return threads if threads > THREADS[0][1] else 1
 
