@@ -75,7 +75,7 @@ def rows_in(path: Path, spec: TableSpec) -> list[list[str]]:
     from credence.tables.formats import BY_NAME
 
     format_ = BY_NAME[spec.format]
-    lines = path.read_bytes().decode().split("\n")
+    lines = path.read_bytes().decode("utf-8-sig").split("\n")
     while lines and lines[0].startswith("#"):
         if format_.header_start and lines[0].startswith(format_.header_start):
             break
