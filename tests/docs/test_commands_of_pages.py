@@ -135,9 +135,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = text[: text.index("\ndemo:")] + "\ndemo:\n"
     text += "".join(f"  {name}: {getattr(SMALL, name)}\n" for name in SIZES)
     for old, new in {
-        "compare: [class_only, histogram, cumulative, tswa, kernel]": "compare: [class_only]",
+        "compare: [class_only, histogram, cumulative, tswa, kernel, auto]": "compare: [class_only]",
         "draws: 200": "draws: 20",
-        "folds: 10": "folds: 2",
+        "evaluation:  # how methods are judged\n  folds: 5": "evaluation:\n  folds: 2",
     }.items():
         assert old in text
         text = text.replace(old, new, 1)

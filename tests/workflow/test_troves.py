@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
@@ -91,6 +92,14 @@ def grown(lab: tuple[Path, dict[str, bytes]]) -> tuple[dict[str, bytes], float]:
     return made, seconds
 
 
+def without_inputs(content: bytes) -> object:
+    """Return a calibration without the files it was fitted on, anything else as it is."""
+    if not content.startswith(b"{"):
+        return content
+    record = json.loads(content)
+    return {name: part for name, part in record.items() if name not in ("inputs", "sha256")}
+
+
 def test_troves_in_one_go_one_by_one_and_again_give_the_same_calibration(
     lab: tuple[Path, dict[str, bytes]], grown: tuple[dict[str, bytes], float]
 ) -> None:
@@ -98,7 +107,8 @@ def test_troves_in_one_go_one_by_one_and_again_give_the_same_calibration(
     stepwise, _ = grown
     base = "results/lab/releases"
     for name in ("samples.parquet", "groups.tsv", "calibrations/class_only.json"):
-        assert stepwise[f"{base}/02-mixed/{name}"] == stepwise[f"{base}/03-again/{name}"]
+        first, again = (stepwise[f"{base}/{of}/{name}"] for of in ("02-mixed", "03-again"))
+        assert without_inputs(first) == without_inputs(again)
         assert stepwise[f"{base}/01-htj/{name}"] == made[f"{base}/01-htj/{name}"]
     configure(folder, HTJ, MIXED, AGAIN)
     for part in KEPT:
