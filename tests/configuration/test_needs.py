@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from credence.app.configuration import memory, minutes, several
+from credence.app.configuration import few, memory, minutes, several
 
 RULES = sorted((Path(__file__).resolve().parents[2] / "workflow" / "rules").glob("*.smk"))
 
@@ -24,7 +24,7 @@ def blocks() -> dict[str, str]:
 @pytest.mark.parametrize("name", blocks())
 def test_every_rule_states_its_threads_memory_and_time_and_is_measured(name: str) -> None:
     text = blocks()[name]
-    assert re.search(r"\n    threads: (1|configuration\.several)\n", text)
+    assert re.search(r"\n    threads: (1|configuration\.(several|few))\n", text)
     assert re.search(r"\n        mem_mb=configuration\.memory\([\d., ]+\),\n", text)
     assert re.search(r"\n        runtime=configuration\.minutes\([\d., ]+\),\n", text)
     assert "\n    benchmark:\n" in text
@@ -60,3 +60,4 @@ def test_sequences_get_more_threads_when_there_are_more(tmp_path: Path) -> None:
         return several(None, [str(path), str(tmp_path / "absent.fasta")])
 
     assert [threads(size) for size in (0, 99_000_000, 100_000_000, 10**9)] == [2, 2, 8, 16]
+    assert few(None, []) == 1
