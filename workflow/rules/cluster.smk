@@ -18,9 +18,9 @@ rule cluster:
         f"{RESULTS}/logs/cluster.log",
     benchmark:
         f"{RESULTS}/benchmarks/cluster.tsv"
+    priority: 10
     conda:
         ENVIRONMENT
-    priority: 10
     threads: configuration.several
     resources:
         mem_mb=configuration.memory(2000, 20),

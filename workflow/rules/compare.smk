@@ -17,9 +17,9 @@ rule compare:
         f"{RESULTS}/benchmarks/compare-{{release}}.tsv"
     wildcard_constraints:
         release="|".join(TROVES) or "none",
+    priority: 4
     conda:
         ENVIRONMENT
-    priority: 4
     threads: 1
     resources:
         mem_mb=configuration.memory(500, 20),

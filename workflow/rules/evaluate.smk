@@ -49,9 +49,9 @@ rule evaluate:
         f"{RESULTS}/logs/evaluate.log",
     benchmark:
         f"{RESULTS}/benchmarks/evaluate.tsv"
+    priority: 3
     conda:
         ENVIRONMENT
-    priority: 3
     threads: 1
     resources:
         mem_mb=configuration.memory(1000, 100),

@@ -15,9 +15,9 @@ rule fit:
         f"{RESULTS}/logs/fit-{{release}}-{{method}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/fit-{{release}}-{{method}}.tsv"
+    priority: 5
     conda:
         ENVIRONMENT
-    priority: 5
     threads: 1
     resources:
         mem_mb=configuration.memory(500, 50),

@@ -29,9 +29,9 @@ rule release:
         f"{RESULTS}/logs/release-{{release}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/release-{{release}}.tsv"
+    priority: 10
     conda:
         ENVIRONMENT
-    priority: 10
     threads: 1
     resources:
         mem_mb=configuration.memory(500, 10),

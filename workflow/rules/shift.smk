@@ -24,9 +24,9 @@ rule shift:
         f"{RESULTS}/logs/shift-{{use_set}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/shift-{{use_set}}.tsv"
+    priority: 3
     conda:
         ENVIRONMENT
-    priority: 3
     threads: 1
     resources:
         mem_mb=configuration.memory(1000, 0.3),

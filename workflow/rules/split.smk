@@ -31,9 +31,9 @@ rule split:
         f"{RESULTS}/logs/split.log",
     benchmark:
         f"{RESULTS}/benchmarks/split.tsv"
+    priority: 10
     conda:
         ENVIRONMENT
-    priority: 10
     threads: configuration.several
     resources:
         mem_mb=configuration.memory(1000, 20),

@@ -24,10 +24,10 @@ rule attach:
         f"{RESULTS}/benchmarks/attach-{{release}}.tsv"
     wildcard_constraints:
         release="|".join(TROVES) or "none",
-    conda:
-        ENVIRONMENT
     # The next releases wait for it.
     priority: 10
+    conda:
+        ENVIRONMENT
     threads: configuration.few
     resources:
         mem_mb=configuration.memory(2000, 20),
