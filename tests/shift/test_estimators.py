@@ -140,7 +140,7 @@ def test_the_calibration_set_itself_shows_no_shift(entry) -> None:
 
 @pytest.mark.parametrize("unit", [1e-9, 1e6])
 def test_the_unit_of_what_is_minimised_is_nothing(unit: float) -> None:
-    rows = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two cannot be told apart
+    rows = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two are alike
     curvature, linear = rows.T @ rows, rows.T @ np.array([0.6, 0.4])
     share = quadratic_minimum(unit * curvature, unit * linear)
     np.testing.assert_allclose(share, [0.3, 0.3, 0.4], atol=1e-7)
