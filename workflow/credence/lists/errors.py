@@ -1,0 +1,206 @@
+"""The error of a list: how many of its members are wrong, and how surely that is known.
+
+What is stated rests on outcomes of proteins held out, never on the confidences of
+what was selected by them. A list ends at a step of the confidence; its error is that
+of the steps above, each counting as often as the use-set has it, and one wrong family
+is added (METHODS section 10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse, stats
+
+from credence.draws import keys_of, weight_blocks
+from credence.lists.held_out import STEPS, HeldOut
+from credence.predictions import Floats, Integers
+
+N_DRAWS = 400  # of families
+DRAWS_AT_ONCE = 50  # bounds the memory
+LEAST_FAMILIES = 10  # of a bin of steps that shares one error
+FEW_FAMILIES = 100.0  # below, the bound is Clopper and Pearson's where that is higher
+BAND_FROM = 5.0  # families above a step that the band is simultaneous over
+N_STEPS = len(STEPS)
+
+
+@dataclass(frozen=True, eq=False)
+class Above:
+    """What calibration has at each step or above."""
+
+    n_families: Floats
+    kish: Floats  # The same by Kish: fewer where some are large
+    relatives: Floats  # Mean number of relatives that a protein has there
+
+
+@dataclass(frozen=True, eq=False)
+class ListErrors:
+    """The error of the list that ends at each step, of one use-set."""
+
+    n_use: Integers  # Proteins of the use-set in each step
+    n_listed: Integers  # At each step or above
+    above: Above
+    error: Floats  # Estimated share of wrong ones; NaN where nothing shows it
+    bound: Floats  # Its upper end, of all steps together with the certainty
+    q_value: Floats  # The least error of a list that holds the step
+    step_error: Floats  # Share of wrong ones in each step, as its bin of steps shows
+    variance: Floats  # Of the estimated error
+    alike: float  # How alike relatives are in being wrong, 0 to 1
+
+    def end_of(self, error: float, *, is_certain: bool = False) -> int | None:
+        """Return the lowest step of the longest list with at most such an error."""
+        found = self.bound if is_certain else self.error
+        is_within = found <= error  # NaN is not
+        return int(np.flatnonzero(is_within)[0]) if is_within.any() else None
+
+    def right(self, step: int, level: float, relatives: float | None = None) -> Right:
+        """Return how many of the list that ends at a step are right.
+
+        `relatives` is the mean number of relatives that a member has in the list,
+        where that is known; else it is that of calibration.
+        """
+        n = float(self.n_listed[step])
+        expected = n - float(self.step_error[step:] @ self.n_use[step:])
+        p = float(self.error[step])  # with the wrong family: 0 wrong ones is no certainty
+        others = float(self.above.relatives[step]) if relatives is None else relatives
+        factor = float(stats.t.ppf((1.0 + level) / 2.0, max(self.above.kish[step] - 1.0, 1.0)))
+
+        def ends(alike: float) -> tuple[float, float]:
+            variance = p * (1.0 - p) * n * (1.0 + alike * others) + n**2 * self.variance[step]
+            reach = factor * float(np.sqrt(variance))
+            return max(expected - reach, 0.0), min(expected + reach, n)
+
+        return Right(expected, *ends(self.alike), *ends(1.0))
+
+
+@dataclass(frozen=True)
+class Right:
+    """How many members of a list are right."""
+
+    expected: float
+    lower: float  # Predictive interval
+    upper: float
+    lower_alike: float  # The same if relatives were all right or all wrong together
+    upper_alike: float
+
+
+def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListErrors:
+    """Return the error of each list that the confidences of a use-set allow."""
+    above, bin_ = _above(held_out), bins_of(held_out)
+    listed = np.cumsum(n_use[::-1])[::-1]
+    masses = _masses(held_out, bin_)
+
+    def of_steps(weights: Floats) -> Floats:
+        """Return the share of wrong ones in each step, clusters weighted."""
+        total, wrong = (mass @ weights for mass in masses)
+        return np.asarray((wrong / np.maximum(total, 1e-300))[bin_])
+
+    def of_lists(steps: Floats, wrong_family: Floats) -> tuple[Floats, Floats]:
+        """Return the share of wrong ones in each list, and with a wrong family added."""
+        wrong = np.cumsum((steps * n_use[:, None])[::-1], axis=0)[::-1]
+        share = wrong / np.maximum(listed, 1)[:, None]
+        added = wrong_family / np.maximum(above.n_families, 1.0)[:, None]
+        return share, np.asarray((share + added) / (1.0 + added))
+
+    step_error = of_steps(np.ones((len(held_out.key), 1)))
+    share, error = (found[:, 0] for found in of_lists(step_error, np.ones(1)))
+    draws = np.empty((len(STEPS), N_DRAWS))
+    ours = weight_blocks(keys_of(["a wrong family"]), N_DRAWS, DRAWS_AT_ONCE)
+    theirs = weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE)
+    for (part, weights), (_, added) in zip(theirs, ours, strict=True):
+        draws[:, part] = of_lists(of_steps(weights), added[0])[1]
+    bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
+    is_known = (above.n_families > 0) & (listed > 0)
+    error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
+    least = np.minimum.accumulate(np.where(is_known, error, np.inf))
+    return ListErrors(
+        n_use,
+        listed,
+        above,
+        error,
+        np.minimum(bound, 1.0),
+        np.where(np.isinf(least), np.nan, least),
+        step_error[:, 0],
+        draws.var(axis=1),
+        _alike(held_out, step_error[:, 0]),
+    )
+
+
+def bins_of(held_out: HeldOut) -> Integers:
+    """Return the bin of each step: from the top down, each of as many families as it needs."""
+    order = np.argsort(held_out.step, kind="stable")
+    starts = np.searchsorted(held_out.step[order], np.arange(len(STEPS) + 1))
+    bin_ = np.empty(len(STEPS), dtype=np.int64)
+    number, families = 0, set[int]()
+    for step in range(len(STEPS) - 1, -1, -1):
+        if len(families) >= LEAST_FAMILIES:
+            number, families = number + 1, set()
+        bin_[step] = number
+        families.update(held_out.cluster[order[starts[step] : starts[step + 1]]].tolist())
+    if len(families) < LEAST_FAMILIES and number > 0:
+        bin_[bin_ == number] = number - 1  # too few are left at the bottom
+    return bin_
+
+
+def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the weight of all, and of the wrong ones, by bin and cluster."""
+    shape = (int(bin_.max()) + 1, len(held_out.key))
+    place = (bin_[held_out.step], held_out.cluster)
+    wrong = np.where(held_out.is_wrong, held_out.weight, 0.0)
+    total, of_wrong = (
+        sparse.coo_array((weight, place), shape=shape).tocsr()
+        for weight in (held_out.weight, wrong)
+    )
+    return total, of_wrong
+
+
+def _above(held_out: HeldOut) -> Above:
+    """Return what calibration has at each step or above, as rows join from the top down."""
+    down = np.argsort(-held_out.step, kind="stable")
+    weight = pd.Series(held_out.weight[down])
+    own = weight.groupby(held_out.cluster[down])
+    there = own.cumcount().to_numpy(np.float64)  # relatives that joined before
+    mass = own.cumsum().to_numpy() - weight.to_numpy()
+    squares = weight.to_numpy() * (weight.to_numpy() + 2.0 * mass)
+    n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(STEPS)), "right")
+
+    def sums(values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values)])[n_rows]
+
+    total, square = sums(weight.to_numpy()), sums(squares)
+    kish = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
+    relatives = sums(2.0 * there) / np.maximum(n_rows, 1)
+    return Above(sums((there == 0).astype(np.float64)), kish, relatives)
+
+
+def _alike(held_out: HeldOut, step_error: Floats) -> float:
+    """Return how alike relatives are: the correlation of their residuals, 0 where none are."""
+    p = step_error[held_out.step]
+    residual, deviation = held_out.is_wrong - p, np.sqrt(p * (1.0 - p))
+
+    def of_pairs(values: Floats) -> float:
+        sums, squares = (np.bincount(held_out.cluster, weights=one) for one in (values, values**2))
+        return float((sums**2 - squares).sum())
+
+    most = of_pairs(deviation)
+    return float(np.clip(of_pairs(residual) / most, 0.0, 1.0)) if most > 0 else 0.0
+
+
+def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Floats:
+    """Return the upper end of the errors of all lists together, by the largest studentised gap."""
+    spread = draws.std(axis=1)
+    is_judged = (above.n_families >= BAND_FROM) & (spread > 0)
+    if not is_judged.any():
+        return np.ones(len(error))
+    gap = (error[is_judged, None] - draws[is_judged]) / spread[is_judged, None]
+    factor = float(np.quantile(gap.max(axis=0), certainty))
+    return np.where(is_judged, error + factor * spread, 1.0)
+
+
+def _exact(share: Floats, above: Above, certainty: float) -> Floats:
+    """Return Clopper and Pearson's upper end where families are few, as Kish counts them."""
+    n = np.maximum(above.kish, 1.0)
+    upper = stats.beta.ppf(certainty, share * n + 1.0, np.maximum(n * (1.0 - share), 1e-12))
+    return np.where(above.n_families < FEW_FAMILIES, upper, 0.0)

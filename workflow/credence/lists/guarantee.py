@@ -1,0 +1,121 @@
+"""Thresholds with a guarantee per family: learn then test, families as the units.
+
+At each threshold every family among what is let through is one coin: its member of
+least hash there is right or wrong. The binomial tail of wrong coins is then an exact
+p-value, and a walk from the top down with several starts keeps the chance of any
+false claim below δ (METHODS section 10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from credence.predictions import Booleans, Floats, Integers
+
+MOST_STARTS = 8
+FINE_FROM = 0.9  # of the scale: above, thresholds are a table's step apart
+COARSE_STEPS = 200  # of the scale: so many below
+ROUNDING = 1e-9  # of the scale; far below any table's step
+DECIMALS = 9  # of a threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Coins:
+    """What each threshold lets through, thresholds from the top down."""
+
+    threshold: Floats
+    n_families: Integers  # Families with a member at the threshold or above
+    n_wrong: Integers  # Those of them whose member of least hash there is wrong
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A threshold whose error per family is at most a rate, with a certainty."""
+
+    threshold: float  # NaN where there is none
+    n_families: int  # Families let through; 0 where there is none
+    n_wrong: int
+    # Where there is no threshold: how many more families, all of them right, would give one.
+    n_more: int
+
+
+def grid_of(scale: float, resolution: float, top: float) -> Floats:
+    """Return the thresholds that are tried, from the top down to 0.
+
+    >>> grid_of(1.0, 0.05, 1.0)[:4].tolist()
+    [1.0, 0.95, 0.9, 0.85]
+    >>> grid_of(10.0, 0.01, 10.0)[[1, 2, -2]].tolist()
+    [9.99, 9.98, 0.05]
+    """
+    coarse = max(scale / COARSE_STEPS, resolution)
+    fine = resolution if resolution > 0 else coarse / 10.0
+    from_ = FINE_FROM * scale
+    n_fine = int(np.ceil((max(scale, top) - from_) / fine - ROUNDING))
+    n_coarse = int(np.ceil(from_ / coarse - ROUNDING))
+    above = from_ + fine * np.arange(n_fine, -1, -1)
+    below = from_ - coarse * np.arange(1, n_coarse + 1)
+    return np.asarray(np.round(np.maximum(np.concatenate([above, below]), 0.0), DECIMALS))
+
+
+def coins_of(
+    threshold: Floats, score: Floats, is_wrong: Booleans, family: Integers, order: Floats
+) -> Coins:
+    """Return the coins at each threshold; of a family the row of least `order` speaks."""
+    down = np.lexsort((order, -score))
+    own, speaks_before = family[down], pd.Series(order[down]).groupby(family[down])
+    # Whoever has a lesser order than all of its family above it takes over from them.
+    rows = np.flatnonzero(speaks_before.cummin().to_numpy() == order[down])
+    wrong = pd.Series(is_wrong[down][rows].astype(np.int64))
+    before = wrong.groupby(own[rows]).shift()
+    n_families = np.concatenate([[0], np.cumsum(before.isna().to_numpy())])
+    n_wrong = np.concatenate([[0], np.cumsum((wrong - before.fillna(0)).to_numpy(np.int64))])
+    scale = max(float(np.abs(threshold).max(initial=0.0)), 1e-300)
+    let_through = np.searchsorted(-score[down][rows], -(threshold - ROUNDING * scale), "right")
+    return Coins(
+        threshold, n_families[let_through].astype(np.int64), n_wrong[let_through].astype(np.int64)
+    )
+
+
+def least_families(n_wrong: Integers, error: float, level: float) -> Integers:
+    """Return of how many families so many may be wrong, for a p-value of at most `level`.
+
+    >>> [int(least_families(np.array([0]), error, 0.05 / 8)[0]) for error in (0.5, 0.1, 0.01)]
+    [8, 49, 505]
+    """
+    low: Integers = n_wrong  # of so many all would be wrong
+    high: Integers = np.ceil((n_wrong + 1.0) * 20.0 * -np.log(level) / error).astype(np.int64)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        is_enough = stats.binom.cdf(n_wrong, middle, error) <= level
+        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
+    return high
+
+
+def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
+    """Return the lowest threshold whose error per family is at most `error`, so certainly."""
+    n, wrong = coins.n_families, coins.n_wrong
+    level = (1.0 - certainty) / MOST_STARTS
+    least = int(least_families(np.zeros(1, dtype=np.int64), error, level)[0])
+    wanted = np.array([n[-1]])
+    if n[-1] > least:
+        wanted = np.ceil(np.geomspace(least, n[-1], MOST_STARTS) * (1.0 - ROUNDING))
+    starts = np.unique(np.searchsorted(n, wanted))
+    own = np.zeros(len(n))
+    own[starts] = (1.0 - certainty) / len(starts)
+    p_value = np.where(n > 0, stats.binom.cdf(wrong, np.maximum(n, 1), error), 1.0)
+    at_hand, passed = 0.0, -1
+    for place in range(int(starts[0]), len(n)):
+        at_hand += own[place]
+        if at_hand > 0.0 and p_value[place] <= at_hand:
+            passed = place
+        else:
+            at_hand = 0.0
+    if passed >= 0:
+        found = float(coins.threshold[passed])
+        return Guarantee(found, int(n[passed]), int(wrong[passed]), 0)
+    n_more = (least_families(wrong, error, level) - n).min()
+    return Guarantee(float("nan"), 0, 0, max(int(n_more), 1))
