@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,17 +29,29 @@ SMALL = WorldSettings(
 )
 
 
+FIT = ("fit", "demo/calibration.csv", "--format", "phanns-labelled")
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a small world and its calibration, of which each test has a copy."""
+    folder = write_world(tmp_path_factory.mktemp("fitted"), SMALL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        words = [*FIT, "--method", "kernel", "--draws", "20", "--out", "k.json"]
+        assert run_command_line(words) == 0
+    return folder
+
+
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def world(fitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a small world and its calibration, as the place to work in."""
+    shutil.copytree(fitted, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     # Pieces of a few rows, so that parts begin and end inside them.
     in_pieces = partial(samples_module.stream_samples, chunk_rows=7)
     monkeypatch.setattr(samples_module, "stream_samples", in_pieces)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", 5)
-    write_world(tmp_path, SMALL)
-    fit = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "20"]
-    assert run_command_line([*fit, "--out", "k.json"]) == 0
     return tmp_path
 
 
