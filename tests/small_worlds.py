@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
+from credence.app import run_command_line
 from credence.simulate import WorldSettings, make_world, render_files
 
 SMALL = WorldSettings(
@@ -21,6 +24,14 @@ def write_world(folder: Path, settings: WorldSettings) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
+
+
+def call_here(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder without a process of its own, which takes a second to start."""
+    out, err = StringIO(), StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        code = run_command_line([*words])
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

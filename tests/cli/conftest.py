@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from small_worlds import SMALL, call, write_world
+from small_worlds import SMALL, call_here, write_world
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,7 @@ def inside(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def calibration(world: Path) -> Path:
     """Return the calibration of the small world by the kernel."""
-    done = call(
-        world, "fit", "demo/calibration.csv", "--format", "phanns-labelled", "--out", "k.json"
-    )
+    words = ["--format", "phanns-labelled", "--method", "kernel", "--out", "k.json"]
+    done = call_here(world, "fit", "demo/calibration.csv", *words)
     assert done.returncode == 0, done.stderr
     return world / "k.json"

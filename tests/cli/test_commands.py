@@ -37,9 +37,14 @@ IN_ORDER = [
 ]
 
 
-# What makes an example short here; cluster shows the default engine, tests/cli/test_figures
-# every figure.
-SHORTER = {"attach": ("--engine", "exact"), "figures": ("--only", "09")}
+# What makes an example short here; the default engine is in tests/engines/test_programs and
+# tests/cli/test_split_commands, every figure in tests/cli/test_figures.
+SHORTER = {
+    "cluster": ("--engine", "exact"),
+    "attach": ("--engine", "exact"),
+    "figures": ("--only", "09"),
+    "shift": ("--method", "histogram", "--draws", "20"),
+}
 
 
 def test_the_examples_of_the_help_work_one_after_the_other(inside: Path) -> None:

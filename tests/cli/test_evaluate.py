@@ -1,4 +1,4 @@
-"""``credence evaluate`` as a process: odd sets, nonsense, and the same bytes again."""
+"""``credence evaluate``: odd sets, nonsense, and the same bytes again."""
 
 from __future__ import annotations
 
@@ -12,19 +12,7 @@ import numpy as np
 import pytest
 
 from credence.app import run_command_line
-
-
-def call(folder: Path, *words: str, cores: str | None = None) -> subprocess.CompletedProcess[str]:
-    given = {**os.environ, **({} if cores is None else {"OMP_NUM_THREADS": cores})}
-    return subprocess.run(
-        [sys.executable, "-m", "credence", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env=given,
-    )
+from small_worlds import TIMEOUT, call_here
 
 
 def table_of(n: int, right: str) -> str:
@@ -51,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (at / "clusters.tsv").write_text(header + clusters)
     for name in ("some", "all", "none", "one"):
         words = ("--scale", "1", "--method", "isotonic", "--draws", "5", "--out", f"{name}.json")
-        done = call(at, "fit", f"{name}.csv", *words)
+        done = call_here(at, "fit", f"{name}.csv", *words)
         assert done.returncode == 0, done.stderr
     return at
 
@@ -62,7 +50,7 @@ def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
     folder: Path, name: str
 ) -> None:
     words = ("--calibration", f"{name}.json", "--draws", "40", "--folds", "200")
-    done = call(folder, "evaluate", f"{name}.csv", *words, "--out", f"{name}_found.json")
+    done = call_here(folder, "evaluate", f"{name}.csv", *words, "--out", f"{name}_found.json")
     assert done.returncode == 0, done.stderr
     assert done.stderr.endswith(f"Wrote {name}_found.json: 1 method, 200 folds.\n")
     found = json.loads((folder / f"{name}_found.json").read_text())["results"]
@@ -76,13 +64,20 @@ def test_sets_with_nothing_wrong_nothing_right_or_one_protein_are_judged(
 
 
 def test_two_runs_on_one_core_and_on_two_write_the_same_bytes(folder: Path) -> None:
-    for number, cores in (("1", "1"), ("2", "2")):
-        done = call(
-            folder,
-            *("evaluate", "some.csv", "--calibration", "some.json", "--clusters", "clusters.tsv"),
-            *("--draws", "60", "--folds", "5", "--metrics", f"m{number}.tsv"),
-            *("--out", f"f{number}.json"),
-            cores=cores,
+    words = ["evaluate", "some.csv", "--calibration", "some.json", "--clusters", "clusters.tsv"]
+    words += ["--draws", "60", "--folds", "5"]
+    for cores in ("1", "2"):
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "credence", *words),
+                *("--metrics", f"m{cores}.tsv", "--out", f"f{cores}.json"),
+            ],
+            cwd=folder,
+            env=os.environ | {"OMP_NUM_THREADS": cores},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
     for kind in ("f{}.json", "m{}.tsv"):
@@ -94,7 +89,7 @@ def test_rows_in_another_order_write_the_same_metrics(folder: Path) -> None:
     header, *rows = (folder / "some.csv").read_text().splitlines()
     (folder / "turned.csv").write_text("\n".join([header, *reversed(rows)]) + "\n")
     for name in ("some", "turned"):
-        done = call(
+        done = call_here(
             folder,
             *("evaluate", f"{name}.csv", "--calibration", "some.json", "--clusters"),
             *("clusters.tsv", "--draws", "40", "--folds", "4", "--metrics", f"{name}_m.tsv"),
@@ -108,7 +103,7 @@ def test_rows_in_another_order_write_the_same_metrics(folder: Path) -> None:
 
 def test_a_table_that_names_no_kind_is_refused_before_anything_is_judged(folder: Path) -> None:
     words = ("--calibration", "some.json", "--metrics", "m.txt", "--out", "x.json")
-    done = call(folder, "evaluate", "some.csv", *words)
+    done = call_here(folder, "evaluate", "some.csv", *words)
     assert done.returncode == 2
     assert "m.txt: its ending names no kind of table." in done.stderr
     assert not (folder / "x.json").exists()
@@ -123,17 +118,19 @@ def test_methods_fitted_apart_are_judged_to_the_same_bytes(folder: Path) -> None
     table = (*SOME, "--scale", "1")
     for method in ("isotonic", "logistic"):
         words = ("--method", method, *clusters, "--draws", "5", "--out", f"{method}.json")
-        done = call(folder, "fit", *table, *words)
+        done = call_here(folder, "fit", *table, *words)
         assert done.returncode == 0, done.stderr
         words = ("--calibration", f"{method}.json", *clusters, "--folds", "5")
-        done = call(folder, "crossfit", *SOME, *words, "--out", f"{method}.parquet")
+        done = call_here(folder, "crossfit", *SOME, *words, "--out", f"{method}.parquet")
         assert done.returncode == 0, done.stderr
         assert done.stderr == f"Wrote {method}.parquet: {method}, 90 proteins, 5 folds.\n"
     both = ("--calibration", "isotonic.json", "--calibration", "logistic.json", *clusters)
     judge = ("evaluate", *SOME, *both, "--draws", "20", "--folds", "5")
     apart = ("--held-out", "isotonic.parquet", "--held-out", "logistic.parquet")
     for name, words in {"here": (), "one": apart[:2], "other": apart[2:], "apart": apart}.items():
-        done = call(folder, *judge, *words, "--metrics", f"{name}.tsv", "--out", f"{name}.json")
+        done = call_here(
+            folder, *judge, *words, "--metrics", f"{name}.tsv", "--out", f"{name}.json"
+        )
         assert done.returncode == 0, done.stderr
     for ending in ("tsv", "json"):
         bytes_of = {
@@ -188,9 +185,9 @@ def test_proteins_set_aside_for_one_reason_are_one_notice(folder: Path) -> None:
         rows.append(f"p{k}\tp{k}\t{group}\t{role}\t{why}")
     (folder / "groups.tsv").write_text("\n".join(rows) + "\n")
     words = ("--scale", "1", "--groups", "groups.tsv", "--draws", "0", "--method", "isotonic")
-    assert call(folder, "fit", "some.csv", *words, "--out", "apart.json").returncode == 0
+    assert call_here(folder, "fit", "some.csv", *words, "--out", "apart.json").returncode == 0
     words = ("--calibration", "apart.json", "--groups", "groups.tsv", "--draws", "0")
-    done = call(folder, "evaluate", "some.csv", *words, "--out", "apart-report.json")
+    done = call_here(folder, "evaluate", "some.csv", *words, "--out", "apart-report.json")
     assert done.returncode == 0, done.stderr
     notices = json.loads((folder / "apart-report.json").read_text())["notices"]
     assert [entry["text"] for entry in notices if entry["kind"] == "set aside"] == [
