@@ -35,10 +35,18 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [TopLabelCalibrator(), TopLabelCalibrator(method="platt")],
+    [TopLabelCalibrator(method="kernel"), TopLabelCalibrator(method="platt")],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learns_own_checks_pass(estimator, check) -> None:
+    check(estimator)
+
+
+@pytest.mark.long
+@parametrize_with_checks(
+    [TopLabelCalibrator()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES
+)
+def test_scikit_learns_own_checks_pass_by_the_default_method(estimator, check) -> None:
     check(estimator)
 
 
@@ -50,12 +58,21 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    "estimator", [LogisticRegression(), RandomForestClassifier(n_estimators=20, random_state=0)]
+    ("estimator", "given"),
+    [
+        (LogisticRegression(), {"method": "isotonic", "resolution": 0.05}),
+        (
+            RandomForestClassifier(n_estimators=20, random_state=0),
+            {"method": "isotonic", "resolution": 0.05},
+        ),
+        (LogisticRegression(), {"n_draws": 0}),
+    ],
+    ids=["regression", "forest", "the default method"],
 )
-def test_any_classifier_is_wrapped_and_keeps_its_predictions(estimator, problem) -> None:
+def test_any_classifier_is_wrapped_and_keeps_its_predictions(estimator, given, problem) -> None:
     samples, labels = problem
     names = np.array(["tail", "collar", "portal"])[labels]
-    wrapped = TopLabelCalibrator(estimator, method="isotonic", resolution=0.05)
+    wrapped = TopLabelCalibrator(estimator, **given)
     wrapped.fit(samples[:400], names[:400])
     alone = clone(estimator).fit(samples[:400], names[:400])
     predicted = wrapped.predict(samples[400:])
