@@ -24,8 +24,9 @@ from credence.stages.report import summarise_file
 from credence.tables import contract, joining, samples, source, writing
 
 CLASSES = [f"class {number:02d}" for number in range(40)]
-SIZES = (3_000, 9_000)
+SIZES = (1_500, 4_500)
 N_FIRST = 700  # rows of a table before it
+N_LOADING = 600  # rows with which all is loaded that is loaded once
 CHUNK_ROWS = 300
 TABLE_BYTES = 8 * len(CLASSES)  # of one row in memory, without its id
 # Of a row that is not in the chunk: hashes of ids and room to sort them; for the
@@ -66,9 +67,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with use-sets of both sizes, and a calibration for them."""
     folder = tmp_path_factory.mktemp("memory")
     write_scores(folder / "known.parquet", 600, 1, labelled=True)
-    for size in (N_FIRST, *SIZES):
+    for size in (N_LOADING, N_FIRST, *SIZES):
         write_scores(folder / f"{size}.parquet", size, size)
-    for size in SIZES:
+    for size in (N_LOADING, *SIZES):
         write_networks(folder, size)
     words = ["--format", "credence", "--scale", "1", "--method", "class_only"]
     given = [str(folder / "known.parquet"), *words, "--out", str(folder / "c.json")]
@@ -91,7 +92,7 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def bytes_a_row(work: Callable[[int], object]) -> float:
     """Return by how much the greatest memory grows from one row to the next."""
-    work(SIZES[0])  # what is loaded once is loaded here
+    work(N_LOADING)
     peaks = []
     for size in SIZES:
         tracemalloc.start()
@@ -186,7 +187,7 @@ def test_summing_up_for_the_page_holds_a_piece(ending: str, small: Findings) -> 
     from dataclasses import replace
 
     results = replace(small.results, class_names=tuple(CLASSES))
-    for size in SIZES:
+    for size in (N_LOADING, *SIZES):
         done(*ANNOTATE, f"{size}.parquet", "--out", f"out-{size}.{ending}")
 
     def summarise(size: int) -> None:
@@ -203,5 +204,5 @@ def test_blocks_of_a_parquet_file_are_let_go_of() -> None:
         held.append(pa.total_allocated_bytes() - before)
         del chunk
     assert len(held) == SIZES[1] // CHUNK_ROWS
-    # A group of rows takes so much; with all of them it would be 30 times as much.
+    # A group of rows takes so much; with all of them it would be 15 times as much.
     assert max(held) < 4 * CHUNK_ROWS * (TABLE_BYTES + 20) + held[0]
