@@ -377,7 +377,7 @@ def test_the_ten_lines_of_the_readme_run(tmp_path, monkeypatch, capsys) -> None:
     # The same relatives without a program, which takes a second for each of its searches.
     quick = lines.replace('training.fasta")', 'training.fasta", engine="exact")')
     assert quick != lines
-    settings = {"n_calibration": 300, "n_use": 50, "n_training": 40, "n_trove": 5}
+    settings = {"n_calibration": 150, "n_use": 50, "n_training": 20, "n_trove": 5}
     few = {"n_training_relatives": 2, "n_defects": 1}
     for name, content in render_files(make_world(world_settings(settings | few, "test"))).items():
         path = tmp_path / "demo" / name

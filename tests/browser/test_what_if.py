@@ -181,6 +181,7 @@ def test_without_scripts_the_section_stands_and_the_sliders_are_not_there(
     assert "mixed otherwise than in calibration" in page.locator("#shift .lead").inner_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_there_is_no_serious_finding_of_accessibility(
     open_page: Any, mixed_page: str, scheme: str
