@@ -17,7 +17,7 @@ from credence.tables.contract import read_confidences
 from credence.tables.stage_files import NOVELTY, read_calibration
 
 SMALL = WorldSettings(
-    n_calibration=400, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
+    n_calibration=250, n_use=60, n_training=5, n_trove=2, n_defects=0, n_training_relatives=0
 )
 TAIL = '{"tail": ["Major tail", "Minor tail", "Tail fiber", "Tail shaft"]}'
 QUICK = ["--compare", "isotonic", "--folds", "3", "--draws", "10", "--min-positives", "5"]
@@ -260,10 +260,11 @@ def features_of(path: str) -> dict[str, str]:
     return {entry["name"]: entry["missing"] for entry in finding["features"]}
 
 
-def of_the_slow_twin() -> dict[str, float]:
+@pytest.fixture(scope="module")
+def of_the_slow_twin(near: Path) -> dict[str, float]:
     """Return each calibration protein's distance to the nearest one of another family."""
-    known = NOVELTY.read(Path("novelty.json")).reference
-    with Path("clusters.tsv").open() as handle:
+    known = NOVELTY.read(near / "novelty.json").reference
+    with (near / "clusters.tsv").open() as handle:
         family = {row["id"]: row["cluster"] for row in csv.DictReader(handle, delimiter="\t")}
     found = {}
     for id_, point in zip(known.ids, known.points, strict=True):
@@ -296,8 +297,10 @@ def test_events_learnt_with_distances_have_the_same_bytes_again(near: Path) -> N
     assert Path("other.json").read_bytes() == Path("near.json").read_bytes()
 
 
-def test_calibration_proteins_leave_their_own_family_out(near: Path) -> None:
-    table = written("twin.tsv", of_the_slow_twin())
+def test_calibration_proteins_leave_their_own_family_out(
+    near: Path, of_the_slow_twin: dict[str, float]
+) -> None:
+    table = written("twin.tsv", of_the_slow_twin)
     assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
     found, twin = (json.loads(Path(name).read_text()) for name in ("near.json", "other.json"))
     for part in ("model", "finding"):
@@ -305,8 +308,10 @@ def test_calibration_proteins_leave_their_own_family_out(near: Path) -> None:
     assert len(found["novelty"]) == 64 and twin["novelty"] == ""
 
 
-def test_a_table_of_distances_counts_before_those_of_novelty(near: Path) -> None:
-    far = {id_: value + 1.0 for id_, value in of_the_slow_twin().items()}
+def test_a_table_of_distances_counts_before_those_of_novelty(
+    near: Path, of_the_slow_twin: dict[str, float]
+) -> None:
+    far = {id_: value + 1.0 for id_, value in of_the_slow_twin.items()}
     table = written("far.tsv", far)
     assert events("--evidence", table, *LEARNT, out="far.json") == 0
     assert events("--evidence", table, *CLUSTERS, "--calibration", "c.json") == 0
@@ -315,11 +320,13 @@ def test_a_table_of_distances_counts_before_those_of_novelty(near: Path) -> None
     assert annotate("--events", "far.json", *message) == 2
 
 
-def test_annotate_takes_the_distances_that_it_writes(near: Path) -> None:
+def test_annotate_takes_the_distances_that_it_writes(
+    near: Path, of_the_slow_twin: dict[str, float]
+) -> None:
     assert annotate(*NEAR, "--out", "near.tsv") == 0
     rows = rows_of("near.tsv")
     table = written("use.tsv", {row["id"]: float(row["calibration_distance"]) for row in rows})
-    known = written("known.tsv", of_the_slow_twin())
+    known = written("known.tsv", of_the_slow_twin)
     assert events("--evidence", known, *CLUSTERS, "--calibration", "c.json") == 0
     assert annotate("--events", "other.json", "--evidence", table, "--out", "twin.tsv") == 0
     twins = rows_of("twin.tsv")
