@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 
 import pandas as pd
@@ -13,9 +14,32 @@ import pytest
 from credence.app import run_command_line
 from credence.findings import ReleaseStep
 from credence.records import from_record, signed
+from small_worlds import call_here
 
 END = "Fix this and run the command again.\n"
 Stated = pytest.CaptureFixture[str]
+
+
+OUTPUTS = ("changes.tsv", "classes.parquet", "p.html", "r.json")
+
+
+def write_outputs(old: Path, new: Path) -> str:
+    """Compare two releases here; return what was said."""
+    words = [f"--{name}" for name in ("out", "classes", "page", "record")]
+    given = [word for pair in zip(words, OUTPUTS, strict=True) for word in pair]
+    stated = call_here(Path(), "compare", str(old), str(new), *given)
+    assert (stated.returncode, stated.stdout) == (0, "")
+    return stated.stderr
+
+
+@pytest.fixture(scope="module")
+def compared(
+    releases: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str]:
+    """Return a folder with all that a comparison of `old` and `new` writes, and what it says."""
+    folder = tmp_path_factory.mktemp("compared")
+    with chdir(folder):
+        return folder, write_outputs(*releases)
 
 
 @pytest.fixture
@@ -27,13 +51,13 @@ def copies(releases: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.Monk
     return tmp_path
 
 
-def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Stated) -> None:
-    words = ["compare", "old", "new", "--out", "changes.tsv", "--classes", "classes.parquet"]
-    assert run_command_line([*words, "--page", "p.html", "--record", "r.json"]) == 0
-    stated = capsys.readouterr()
-    assert stated.out == ""
-    assert stated.err.startswith("htj adds 90 proteins to calibrate with: 500 before, 590 now.\n")
-    assert stated.err.endswith("Wrote changes.tsv, classes.parquet, p.html, r.json.\n")
+def test_two_releases_give_tables_a_page_and_a_record(
+    compared: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, stated = compared
+    monkeypatch.chdir(folder)
+    assert stated.startswith("htj adds 90 proteins to calibrate with: 500 before, 590 now.\n")
+    assert stated.endswith("Wrote changes.tsv, classes.parquet, p.html, r.json.\n")
     table = pd.read_csv("changes.tsv", sep="\t")
     assert len(table) == 590 and (table["is_new"] == "yes").sum() == 90
     change = table["change"].abs()
@@ -56,12 +80,12 @@ def test_two_releases_give_tables_a_page_and_a_record(copies: Path, capsys: Stat
         assert entry.sentence in page
 
 
-def test_the_same_comparison_gives_the_same_bytes(copies: Path, capsys: Stated) -> None:
-    for name in ("one", "two"):
-        words = ["--out", f"{name}.tsv", "--page", f"{name}.html", "--record", f"{name}.json"]
-        assert run_command_line(["compare", "old", "new", *words]) == 0
-    for ending in ("tsv", "html", "json"):
-        assert Path(f"one.{ending}").read_bytes() == Path(f"two.{ending}").read_bytes()
+def test_the_same_comparison_gives_the_same_bytes(
+    compared: tuple[Path, str], copies: Path
+) -> None:
+    write_outputs(Path("old"), Path("new"))
+    for name in OUTPUTS:
+        assert (compared[0] / name).read_bytes() == (copies / name).read_bytes()
 
 
 def test_a_release_against_itself_changes_nothing(copies: Path, capsys: Stated) -> None:
