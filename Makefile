@@ -59,7 +59,7 @@ example: .venv/.user.stamp
 PYTEST := $(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 quick: .venv/.developer.stamp
-	@$(PYTEST) $(QUICK) -k 'not trees and not auto and not judged_and_drawn'
+	@$(PYTEST) $(QUICK) -k 'not trees and not auto and not judged_and_drawn and not ten_lines'
 
 test: .venv/.developer.stamp
 	@$(PYTEST)
