@@ -94,6 +94,9 @@ class Proteins:
     is_wrong: Booleans
     family: Integers
 
+    def take(self, rows: Booleans) -> Proteins:
+        return Proteins(*(part[rows] for part in vars(self).values()))
+
     @property
     def score(self) -> Floats:
         return self.cell * RESOLUTION
@@ -153,16 +156,13 @@ def thresholds_truth(kind: int) -> Truth:
 
 
 @cache
-def cells_truth(kind: int, shift: float) -> tuple[Floats, Floats]:
-    """Return the share of all, and of the wrong ones, by class and score of a population."""
-    rng = np.random.default_rng([SEED, kind, 2])
-    proteins = draw(kind_of(kind), POPULATION, rng, shift)
+def cells_truth(kind: int, shift: float) -> Floats:
+    """Return the share of wrong ones at each class and score of a population."""
+    proteins = draw(kind_of(kind), POPULATION, np.random.default_rng([SEED, kind, 2]), shift)
     place = proteins.predicted * CELLS + proteins.cell
-    n = len(WRONG) * CELLS
-    return (
-        np.bincount(place, minlength=n) / len(place),
-        np.bincount(place, weights=proteins.is_wrong, minlength=n) / len(place),
-    )
+    n = np.bincount(place, minlength=len(WRONG) * CELLS)
+    wrong = np.bincount(place, weights=proteins.is_wrong, minlength=len(WRONG) * CELLS)
+    return wrong / np.maximum(n, 1)
 
 
 def predictions_of(predicted: Integers, score: Floats) -> Predictions:
@@ -240,11 +240,15 @@ class Fitted:
     errors: ListErrors
     step: Integers  # Of the use-set's confidences
     confidence: Floats
-    error: Floats  # True share of wrong ones in each list
-    listed: Floats  # True share listed
+    # Of the list that ends at each step: its expected share of wrong ones, given the classes and
+    # scores in it, and the share of the use-set that it holds.
+    error: Floats
+    listed: Floats
 
 
-def listed_rows(world: Row, fitted: Fitted, use: Proteins, conformal: Floats) -> Iterator[Row]:
+def listed_rows(
+    world: Row, fitted: Fitted, use: Proteins, rate: Floats, conformal: Floats
+) -> Iterator[Row]:
     """Yield the lists of a use-set, ours and those of peers."""
     mean = above(fitted.step, 1.0 - fitted.confidence) / np.maximum(above(fitted.step), 1.0)
     naive = np.where(above(fitted.step) > 0, mean, np.nan)
@@ -269,7 +273,7 @@ def listed_rows(world: Row, fitted: Fitted, use: Proteins, conformal: Floats) ->
         yield world | {
             "rule": "conformal selection", "error": error, "found": chosen.any(),
             "allowed": 0.0 if best is None else fitted.listed[best],
-            "true error": use.is_wrong[chosen].mean() if chosen.any() else np.nan,
+            "true error": rate[chosen].mean() if chosen.any() else np.nan,
             "kept": chosen.mean(), "families": np.inf,
         }
     for confidence in (0.5, 0.8, 0.9, 0.95):
@@ -327,24 +331,19 @@ def run_world(n_families: int, number: int) -> tuple[list[Row], list[Row]]:
     value = np.where(np.isnan(value), -1.0, value)  # classes never seen are in no list
     lists: list[Row] = []
     for name, shift in SHIFTS.items():
-        total, wrong = cells_truth(kind, shift)
-        step = step_of(np.maximum(value, 0.0))
-        known = value >= 0
-        mass = above(step[known], total[known])
-        error = np.divide(
-            above(step[known], wrong[known]), mass, out=np.full(len(STEPS), np.nan), where=mass > 0
-        )
         use = draw(kind_of(kind), USE_FAMILIES, rng, shift)
-        confidence = value[use.predicted * CELLS + use.cell]
-        use = Proteins(*(part[confidence >= 0] for part in vars(use).values()))
-        confidence = confidence[confidence >= 0]
-        use_step = step_of(confidence)
-        n_use = np.bincount(use_step, minlength=len(STEPS))
-        errors = errors_of(held_out, n_use, 1.0 - DELTA)
-        fitted = Fitted(errors, use_step, confidence, error, mass)
+        use = use.take(value[use.predicted * CELLS + use.cell] >= 0)
+        place = use.predicted * CELLS + use.cell
+        step = step_of(value[place])
+        listed = above(step)
+        rate = cells_truth(kind, shift)[place]
+        wrong = above(step, rate)
+        error = np.where(listed > 0, wrong / np.maximum(listed, 1.0), np.nan)
+        errors = errors_of(held_out, np.bincount(step, minlength=len(STEPS)), 1.0 - DELTA)
+        fitted = Fitted(errors, step, value[place], error, listed / max(len(step), 1))
         own = np.sort(-sample.score[sample.is_wrong])
         p_value = (np.searchsorted(own, -use.score, "right") + 1) / (len(sample.cell) + 1)
-        lists += listed_rows(world | {"use-set": name}, fitted, use, p_value)
+        lists += listed_rows(world | {"use-set": name}, fitted, use, rate, p_value)
     return thresholds, lists
 
 

@@ -61,16 +61,23 @@ class ListErrors:
         `relatives` is the mean number of relatives that a member has in the list,
         where that is known; else it is that of calibration.
         """
-        n = float(self.n_listed[step])
-        expected = n - float(self.step_error[step:] @ self.n_use[step:])
-        p = float(self.error[step])  # with the wrong family: 0 wrong ones is no certainty
+        n, n_use = float(self.n_listed[step]), self.n_use[step:]
+        expected = n - float(self.step_error[step:] @ n_use)
+        # With a wrong family more, and with a right one: neither none nor all is certain.
+        added = 1.0 / max(float(self.above.n_families[step]), 1.0)
+        least = self.step_error[step:] / (1.0 + added)
+        most = least + added / (1.0 + added)
+        of_proteins = float(np.maximum(least * (1.0 - least), most * (1.0 - most)) @ n_use)
         others = float(self.above.relatives[step]) if relatives is None else relatives
         factor = float(stats.t.ppf((1.0 + level) / 2.0, max(self.above.kish[step] - 1.0, 1.0)))
 
         def ends(alike: float) -> tuple[float, float]:
-            variance = p * (1.0 - p) * n * (1.0 + alike * others) + n**2 * self.variance[step]
+            variance = of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
             reach = factor * float(np.sqrt(variance))
-            return max(expected - reach, 0.0), min(expected + reach, n)
+            return (
+                max(n - float(most @ n_use) - reach, 0.0),
+                min(n - float(least @ n_use) + reach, n),
+            )
 
         return Right(expected, *ends(self.alike), *ends(1.0))
 
@@ -190,13 +197,16 @@ def _alike(held_out: HeldOut, step_error: Floats) -> float:
 
 def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Floats:
     """Return the upper end of the errors of all lists together, by the largest studentised gap."""
-    spread = draws.std(axis=1)
+    # On a scale where the spread of a share does not hang on the share.
+    centre, angle = (np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0))) for share in (error, draws))
+    spread = angle.std(axis=1)
     is_judged = (above.n_families >= BAND_FROM) & (spread > 0)
     if not is_judged.any():
         return np.ones(len(error))
-    gap = (error[is_judged, None] - draws[is_judged]) / spread[is_judged, None]
+    gap = (centre[is_judged, None] - angle[is_judged]) / spread[is_judged, None]
     factor = float(np.quantile(gap.max(axis=0), certainty))
-    return np.where(is_judged, error + factor * spread, 1.0)
+    upper = np.sin(np.minimum(centre + factor * spread, np.pi / 2.0)) ** 2
+    return np.where(is_judged, upper, 1.0)
 
 
 def _exact(share: Floats, above: Above, certainty: float) -> Floats:

@@ -19,6 +19,7 @@ from credence.predictions import Booleans, Floats, Integers
 MOST_STARTS = 8
 FINE_FROM = 0.9  # of the scale: above, thresholds are a table's step apart
 COARSE_STEPS = 200  # of the scale: so many below
+FINEST = 1e-5  # of the scale: where a table has more decimals
 ROUNDING = 1e-9  # of the scale; far below any table's step
 DECIMALS = 9  # of a threshold
 
@@ -52,7 +53,7 @@ def grid_of(scale: float, resolution: float, top: float) -> Floats:
     [9.99, 9.98, 0.05]
     """
     coarse = max(scale / COARSE_STEPS, resolution)
-    fine = resolution if resolution > 0 else coarse / 10.0
+    fine = max(resolution, FINEST * scale) if resolution > 0 else coarse / 10.0
     from_ = FINE_FROM * scale
     n_fine = int(np.ceil((max(scale, top) - from_) / fine - ROUNDING))
     n_coarse = int(np.ceil(from_ / coarse - ROUNDING))
@@ -98,6 +99,20 @@ def least_families(n_wrong: Integers, error: float, level: float) -> Integers:
 def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
     """Return the lowest threshold whose error per family is at most `error`, so certainly."""
     n, wrong = coins.n_families, coins.n_wrong
+    passed = _walk(n, wrong, error, certainty)
+    if passed >= 0:
+        found = float(coins.threshold[passed])
+        return Guarantee(found, int(n[passed]), int(wrong[passed]), 0)
+    level = (1.0 - certainty) / MOST_STARTS
+    n_more = max(int((least_families(wrong, error, level) - n).min()), 1)
+    # At a threshold between two starts a small p-value is not enough.
+    while _walk(n + n_more, wrong, error, certainty) < 0:
+        n_more += 1 + n_more // 10
+    return Guarantee(float("nan"), 0, 0, n_more)
+
+
+def _walk(n: Integers, wrong: Integers, error: float, certainty: float) -> int:
+    """Return the place of the lowest threshold that passes; -1 where none does."""
     level = (1.0 - certainty) / MOST_STARTS
     least = int(least_families(np.zeros(1, dtype=np.int64), error, level)[0])
     wanted = np.array([n[-1]])
@@ -114,8 +129,4 @@ def guaranteed(coins: Coins, error: float, certainty: float) -> Guarantee:
             passed = place
         else:
             at_hand = 0.0
-    if passed >= 0:
-        found = float(coins.threshold[passed])
-        return Guarantee(found, int(n[passed]), int(wrong[passed]), 0)
-    n_more = (least_families(wrong, error, level) - n).min()
-    return Guarantee(float("nan"), 0, 0, max(int(n_more), 1))
+    return passed

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of
+from credence.lists.held_out import STEPS, HeldOut, held_out_of, step_of
+from credence.predictions import Predictions, label
+
+N = len(STEPS)
+# Of each row: step in forties (so that there are ties), wrong, cluster, weight.
+row_strategy = st.tuples(
+    st.integers(0, N // 40).map(lambda number: 40 * number),
+    st.booleans(),
+    st.integers(0, 40),
+    st.sampled_from([1.0, 0.5, 2.0]),
+)
+rows_strategy = st.lists(row_strategy, max_size=60)
+Row = tuple[int, bool, int, float]
+
+
+def held_out_from(rows: list[Row]) -> HeldOut:
+    names = sorted({row[2] for row in rows})
+    return HeldOut(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.zeros(len(rows), dtype=np.int64),
+        np.array([int(row[1]) for row in rows], dtype=np.int64),
+        np.array([row[3] for row in rows], dtype=np.float64),
+        np.array([names.index(row[2]) for row in rows], dtype=np.int64),
+        np.array(names, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15),
+    )
+
+
+def uses(steps: list[int]) -> np.ndarray:
+    return np.bincount(np.array(steps, dtype=np.int64), minlength=N)
+
+
+def some_rows(seed: int, *, n_families: int = 80, confident: float = 0.5) -> list[Row]:
+    """Return families of unlike sizes, relatives alike, right about as often as stated."""
+    rng = np.random.default_rng(seed)
+    rows: list[Row] = []
+    for family in range(n_families):
+        ease = rng.beta(2.0, confident)
+        own = rng.random()
+        for _ in range(int(rng.integers(1, 6))):
+            alike = own if rng.random() < 0.6 else rng.random()
+            rows.append((int(step_of(np.array([ease]))[0]), bool(alike > ease), family, 1.0))
+    return rows
+
+
+def slow_bins(rows: list[Row]) -> list[int]:
+    """Go down the steps; a bin is full when so many families are in it."""
+    bins: list[list[int]] = [[]]
+    families: set[int] = set()
+    for step in reversed(range(N)):
+        if len(families) >= LEAST_FAMILIES:
+            bins.append([])
+            families = set()
+        bins[-1].append(step)
+        families |= {row[2] for row in rows if row[0] == step}
+    if len(families) < LEAST_FAMILIES and len(bins) > 1:
+        rest = bins.pop()
+        bins[-1] += rest
+    return [next(number for number, bin_ in enumerate(bins) if step in bin_) for step in range(N)]
+
+
+def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
+    """Return the estimated error of the list that ends at each step, by plain sums."""
+    bins = slow_bins(rows)
+    step_error = []
+    for step in range(N):
+        own = [row for row in rows if bins[row[0]] == bins[step]]
+        total = sum(row[3] for row in own)
+        step_error.append(sum(row[3] for row in own if row[1]) / total if own else 0.0)
+    answer = []
+    for end in range(N):
+        families = len({row[2] for row in rows if row[0] >= end})
+        listed = int(n_use[end:].sum())
+        if families == 0 or listed == 0:
+            answer.append(math.nan)
+            continue
+        wrong = sum(step_error[step] * n_use[step] for step in range(end, N)) / listed
+        answer.append((wrong + 1.0 / families) / (1.0 + 1.0 / families))
+    return answer
+
+
+def slow_alike(rows: list[Row], found: ListErrors) -> float:
+    """Return the correlation of residuals over all ordered pairs of relatives."""
+    top, bottom = 0.0, 0.0
+    for place, (step, wrong, family, _) in enumerate(rows):
+        for other, (other_step, other_wrong, other_family, _) in enumerate(rows):
+            if other == place or other_family != family:
+                continue
+            p, q = found.step_error[step], found.step_error[other_step]
+            top += (wrong - p) * (other_wrong - q)
+            bottom += math.sqrt(p * (1 - p) * q * (1 - q))
+    return min(max(top / bottom, 0.0), 1.0) if bottom > 0 else 0.0
+
+
+def numbers_of(found: ListErrors) -> list[np.ndarray]:
+    return [found.error, found.bound, found.q_value, found.step_error, found.variance]
+
+
+def assert_same(one: ListErrors, other: ListErrors) -> None:
+    for left, right in zip(numbers_of(one), numbers_of(other), strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-9, atol=1e-12)  # sums in another order
+    assert one.alike == pytest.approx(other.alike, abs=1e-9)
+
+
+@given(rows_strategy, st.lists(st.integers(0, N - 1), max_size=40))
+@settings(max_examples=25, deadline=None)
+def test_errors_are_those_of_loops_over_steps(rows: list[Row], used: list[int]) -> None:
+    found = errors_of(held_out_from(rows), uses(used), 0.95)
+    np.testing.assert_allclose(found.error, slow_errors(rows, uses(used)), atol=1e-12)
+    assert found.alike == pytest.approx(slow_alike(rows, found), abs=1e-9)
+
+
+@given(rows_strategy)
+@settings(max_examples=25, deadline=None)
+def test_bins_are_those_of_a_loop_down_the_steps(rows: list[Row]) -> None:
+    assert bins_of(held_out_from(rows)).tolist() == slow_bins(rows)
+
+
+def test_above_counts_families_kish_and_relatives() -> None:
+    rows = [(300, False, 0, 1.0), (300, True, 0, 1.0), (300, False, 1, 2.0), (100, False, 2, 1.0)]
+    above = errors_of(held_out_from(rows), uses([300]), 0.95).above
+    assert above.n_families[[301, 300, 101, 100, 0]].tolist() == [0, 2, 2, 3, 3]
+    # Masses 2 and 2, then 2, 2 and 1: 5² / 9.
+    np.testing.assert_allclose(above.kish[[300, 100]], [2.0, 25.0 / 9.0])
+    # Two of three proteins have one relative each.
+    np.testing.assert_allclose(above.relatives[[300, 100]], [2.0 / 3.0, 0.5])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_rows_changes_nothing(seed: int) -> None:
+    rows = some_rows(seed)
+    moved = np.random.default_rng(seed).permutation(len(rows))
+    n_use = uses([row[0] for row in rows])
+    assert_same(
+        errors_of(held_out_from(rows), n_use, 0.95),
+        errors_of(held_out_from([rows[place] for place in moved]), n_use, 0.95),
+    )
+
+
+def test_weights_seven_times_as_large_change_nothing() -> None:
+    rows = some_rows(3)
+    n_use = uses([row[0] for row in rows])
+    heavy = [(step, wrong, family, 7.0 * weight) for step, wrong, family, weight in rows]
+    assert_same(
+        errors_of(held_out_from(rows), n_use, 0.95), errors_of(held_out_from(heavy), n_use, 0.95)
+    )
+
+
+def test_ties_are_one_step_and_end_one_list() -> None:
+    rows = [(300, number % 3 == 0, number, 1.0) for number in range(120)]
+    found = errors_of(held_out_from(rows), uses([300] * 50), 0.95)
+    # A third, and a wrong family among 120.
+    expected = (1.0 / 3.0 + 1.0 / 120.0) / (1.0 + 1.0 / 120.0)
+    assert found.error[300] == pytest.approx(expected)
+    assert np.isnan(found.error[301:]).all()
+    assert found.n_listed[300] == 50
+    assert found.end_of(0.4) == 0  # what is below holds nobody: the same list
+    assert found.end_of(0.3) is None
+
+
+def test_a_q_value_is_the_least_error_of_a_list_that_holds_the_step() -> None:
+    rows = some_rows(4)
+    found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
+    for step in range(0, N, 7):
+        known = found.error[: step + 1][~np.isnan(found.error[: step + 1])]
+        assert found.q_value[step] == pytest.approx(known.min())
+
+
+@pytest.mark.parametrize("rows", [[], [(300, False, 0, 1.0)], [(300, True, 0, 1.0)]])
+def test_no_rows_or_one_family_give_no_certain_list(rows: list[Row]) -> None:
+    found = errors_of(held_out_from(rows), uses([300, 100]), 0.95)
+    assert found.end_of(0.5, is_certain=True) is None
+    if not rows:
+        assert np.isnan(found.error).all()
+        assert found.end_of(0.99) is None
+        return
+    assert found.error[300] >= 0.5  # one family, and one that is wrong
+    right = found.right(300, 0.95)
+    assert (right.lower, right.upper) == pytest.approx((0.0, 1.0))
+
+
+def test_all_right_is_no_certainty() -> None:
+    rows = [(300, False, number, 1.0) for number in range(200)]
+    found = errors_of(held_out_from(rows), uses([300] * 1_000), 0.95)
+    assert found.error[300] == pytest.approx(1.0 / 201.0)
+    assert found.bound[300] > 1.0 / 201.0
+    right = found.right(300, 0.95)
+    assert right.expected == 1_000
+    assert right.upper == 1_000
+    assert 950 < right.lower < 995
+
+
+def test_all_wrong_gives_no_list() -> None:
+    rows = [(300, True, number, 1.0) for number in range(200)]
+    found = errors_of(held_out_from(rows), uses([300] * 10), 0.95)
+    assert found.error[300] == pytest.approx(1.0)
+    assert found.end_of(0.99) is None
+    right = found.right(300, 0.95)
+    assert right.expected == pytest.approx(0.0)
+    assert 0.0 < right.upper < 1.0  # ten that are all wrong are no certainty
+
+
+def test_a_use_set_above_all_that_calibration_had_is_not_known() -> None:
+    rows = [(200, False, number, 1.0) for number in range(40)]
+    found = errors_of(held_out_from(rows), uses([360] * 5 + [200] * 5), 0.95)
+    assert np.isnan(found.error[201:]).all()  # no family there
+    assert found.error[200] == pytest.approx(1.0 / 41.0)
+    assert found.n_listed[200] == 10
+
+
+def test_a_right_family_that_turns_wrong_never_lengthens_a_list() -> None:
+    for seed in range(6):
+        rows = some_rows(seed)
+        n_use = uses([row[0] for row in rows])
+        before = errors_of(held_out_from(rows), n_use, 0.95)
+        worse = [(step, wrong or family == 7, family, weight) for step, wrong, family, weight in rows]
+        after = errors_of(held_out_from(worse), n_use, 0.95)
+        for error in (0.3, 0.2, 0.1):
+            one, other = before.end_of(error), after.end_of(error)
+            assert other is None or (one is not None and other >= one)
+
+
+def test_ranges_are_wider_where_relatives_are_all_alike() -> None:
+    rows = some_rows(5)
+    found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
+    right = found.right(200, 0.95)
+    assert right.lower_alike <= right.lower <= right.expected <= right.upper <= right.upper_alike
+    alone = found.right(200, 0.95, relatives=0.0)
+    assert right.lower <= alone.lower
+    assert alone.upper <= right.upper
+    assert (alone.lower_alike, alone.upper_alike) == (alone.lower, alone.upper)
+
+
+def test_held_out_proteins_without_a_confidence_are_left_out() -> None:
+    ids = np.array(["a", "b", "c"], dtype=object)
+    zero = np.zeros(3, dtype=np.int64)
+    labelled = label(Predictions(ids, ("Portal", "Collar"), 1.0, 0.01, zero), np.array([0, 1, 1]))
+    found = held_out_of(labelled, np.array([0.9, np.nan, 0.3]))
+    assert found.step.tolist() == [180, 60]
+    assert found.is_wrong.tolist() == [False, True]
+    assert len(found.key) == 2
+    assert found.of_class(1).step.tolist() == []
+    nothing = errors_of(found.of_class(1), uses([200]), 0.95)
+    assert nothing.end_of(0.9) is None
