@@ -39,7 +39,6 @@ from credence.lists.errors import ListErrors, errors_of
 from credence.lists.guarantee import coins_of, grid_of, guaranteed
 from credence.lists.held_out import STEPS, held_out_of, step_of
 from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, label
-from report import write_section
 
 SEED = 20261123
 FAMILIES = (30, 100, 400, 2_000)
@@ -137,7 +136,9 @@ def truth_of(proteins: Proteins) -> Truth:
     """Return the error per family at each threshold, over all and by class."""
     rows: list[tuple[Floats, Floats, Floats]] = []
     for class_ in (None, *range(len(WRONG))):
-        ours = np.full(len(proteins.cell), True) if class_ is None else proteins.predicted == class_
+        ours = (
+            np.full(len(proteins.cell), True) if class_ is None else proteins.predicted == class_
+        )
         down = np.flatnonzero(ours)[np.argsort(-proteins.cell[ours], kind="stable")]
         groups = pd.Series(proteins.is_wrong[down].astype(float)).groupby(proteins.family[down])
         share = groups.cumsum() / (groups.cumcount() + 1)
@@ -167,9 +168,7 @@ def cells_truth(kind: int, shift: float) -> Floats:
 
 def predictions_of(predicted: Integers, score: Floats) -> Predictions:
     ids = np.arange(len(score)).astype(str).astype(object)
-    return Predictions(
-        ids, NAMES, 1.0, RESOLUTION, predicted, score, is_distribution=False
-    )
+    return Predictions(ids, NAMES, 1.0, RESOLUTION, predicted, score, is_distribution=False)
 
 
 def labelled_of(proteins: Proteins) -> Labelled:
@@ -194,8 +193,9 @@ def threshold_rows(world: Row, kind: int, sample: Proteins, order: Floats) -> It
     """Yield the thresholds of a world, ours and those of peers."""
     truth = thresholds_truth(kind)
     for place in range(len(WRONG) + 1):
-        rows = np.flatnonzero(np.full(len(sample.cell), True) if place == 0
-                              else sample.predicted == place - 1)
+        rows = np.flatnonzero(
+            np.full(len(sample.cell), True) if place == 0 else sample.predicted == place - 1
+        )
         coins = coins_of(
             GRID, sample.score[rows], sample.is_wrong[rows], sample.family[rows], order[rows]
         )
@@ -225,9 +225,7 @@ def peers(sample: Proteins, rate: float) -> dict[str, float]:
     wrong = np.array([sample.is_wrong[sample.score >= one].sum() for one in grid])
     p_value = np.where(n > 0, stats.binom.cdf(wrong, np.maximum(n, 1), rate), 1.0)
     passed = np.flatnonzero(p_value <= DELTA / len(grid))
-    found = {
-        "Learn Then Test on proteins": float(grid[passed[0]]) if len(passed) else np.nan,
-    }
+    found = {"Learn Then Test on proteins": float(grid[passed[0]]) if len(passed) else np.nan}
     estimate = np.flatnonzero((n > 0) & (wrong <= rate * n))
     found["observed share"] = float(grid[estimate[0]]) if len(estimate) else np.nan
     return found
@@ -271,16 +269,21 @@ def listed_rows(
             yield row
         chosen = selected(conformal, error)
         yield world | {
-            "rule": "conformal selection", "error": error, "found": chosen.any(),
+            "rule": "conformal selection",
+            "error": error,
+            "found": chosen.any(),
             "allowed": 0.0 if best is None else fitted.listed[best],
             "true error": rate[chosen].mean() if chosen.any() else np.nan,
-            "kept": chosen.mean(), "families": np.inf,
+            "kept": chosen.mean(),
+            "families": np.inf,
         }
     for confidence in (0.5, 0.8, 0.9, 0.95):
         end = int(step_of(np.array([confidence]))[0])
         if fitted.errors.above.n_families[end] > 0 and fitted.errors.n_listed[end] > 0:
-            yield world | {"rule": "fixed", "error": confidence, "found": True} | range_row(
-                fitted, end, use
+            yield (
+                world
+                | {"rule": "fixed", "error": confidence, "found": True}
+                | range_row(fitted, end, use)
             )
 
 
@@ -325,7 +328,9 @@ def run_world(n_families: int, number: int) -> tuple[list[Row], list[Row]]:
     thresholds = list(threshold_rows(world, kind, sample, rng.random(len(sample.cell))))
     labelled = labelled_of(sample)
     calibration = BETA.fit(labelled)
-    held_out = held_out_of(labelled, out_of_fold(labelled, BETA, folds_by_class(labelled, 5)).value)
+    held_out = held_out_of(
+        labelled, out_of_fold(labelled, BETA, folds_by_class(labelled, 5)).value
+    )
     cell_class, cell = np.divmod(np.arange(len(WRONG) * CELLS), CELLS)
     value = calibration.confidence(predictions_of(cell_class, cell * RESOLUTION)).value
     value = np.where(np.isnan(value), -1.0, value)  # classes never seen are in no list
@@ -361,7 +366,9 @@ def of_thresholds(table: pd.DataFrame) -> pd.DataFrame:
         of_best=("of the best", "mean"),
     ).reset_index()
     ours = table[(table["class"] > 0) & (table["rule"] == "ours")]
-    by_class = ours.groupby(["rule", "precision", "families calibrated", "class"])["exceeds"].mean()
+    by_class = ours.groupby(["rule", "precision", "families calibrated", "class"])[
+        "exceeds"
+    ].mean()
     most = by_class.groupby(level=[0, 1, 2]).max().rename("exceeds, worst class")
     return answer.merge(most.reset_index(), how="left")
 

@@ -47,7 +47,7 @@ class ListErrors:
     q_value: Floats  # The least error of a list that holds the step
     step_error: Floats  # Share of wrong ones in each step, as its bin of steps shows
     variance: Floats  # Of the estimated error
-    alike: float  # How alike relatives are in being wrong, 0 to 1
+    alike: Floats  # How alike relatives in each list are in being wrong, 0 to 1
 
     def end_of(self, error: float, *, is_certain: bool = False) -> int | None:
         """Return the lowest step of the longest list with at most such an error."""
@@ -79,7 +79,7 @@ class ListErrors:
                 min(n - float(least @ n_use) + reach, n),
             )
 
-        return Right(expected, *ends(self.alike), *ends(1.0))
+        return Right(expected, *ends(float(self.alike[step])), *ends(1.0))
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         np.where(np.isinf(least), np.nan, least),
         step_error[:, 0],
         draws.var(axis=1),
-        _alike(held_out, step_error[:, 0]),
+        _alike(held_out, step_error[:, 0], above),
     )
 
 
@@ -182,17 +182,23 @@ def _above(held_out: HeldOut) -> Above:
     return Above(sums((there == 0).astype(np.float64)), kish, relatives)
 
 
-def _alike(held_out: HeldOut, step_error: Floats) -> float:
-    """Return how alike relatives are: the correlation of their residuals, 0 where none are."""
-    p = step_error[held_out.step]
-    residual, deviation = held_out.is_wrong - p, np.sqrt(p * (1.0 - p))
+def _alike(held_out: HeldOut, step_error: Floats, above: Above) -> Floats:
+    """Return how alike relatives in each list are in being wrong, from pairs of residuals.
 
-    def of_pairs(values: Floats) -> float:
-        sums, squares = (np.bincount(held_out.cluster, weights=one) for one in (values, values**2))
-        return float((sums**2 - squares).sum())
+    Against the variance that independent proteins would have, times the mean number of
+    relatives: large families whose members are seldom wrong then count for what they add.
+    """
+    down = np.argsort(-held_out.step, kind="stable")
+    p = step_error[held_out.step[down]]
+    residual = pd.Series(held_out.is_wrong[down] - p)
+    before = residual.groupby(held_out.cluster[down]).cumsum() - residual
+    n_rows = np.searchsorted(-held_out.step[down], -np.arange(len(STEPS)), "right")
 
-    most = of_pairs(deviation)
-    return float(np.clip(of_pairs(residual) / most, 0.0, 1.0)) if most > 0 else 0.0
+    def sums(values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values)])[n_rows]
+
+    pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * above.relatives
+    return np.clip(np.divide(pairs, most, out=np.zeros_like(most), where=most > 0), 0.0, 1.0)
 
 
 def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Floats:
