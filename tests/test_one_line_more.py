@@ -112,7 +112,8 @@ def test_it_is_judged_and_stands_on_the_page(world: Labelled) -> None:
     text = "half_way(towards=0.25)"
     calibrator = parse_method(text, "test").build(FitOptions(n_draws=0))
     options = EvaluationOptions(n_folds=3, n_draws=20)
-    results = evaluate(world, {text: calibrator}, options).results
+    small = world.take(np.arange(0, world.n_samples, 3))
+    results = evaluate(small, {text: calibrator}, options).results
     held_out = [
         value
         for value in results.metrics

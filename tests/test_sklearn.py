@@ -35,7 +35,7 @@ EXPECTED_FAILURES = {
 
 
 @parametrize_with_checks(
-    [TopLabelCalibrator(method="kernel"), TopLabelCalibrator(method="platt")],
+    [TopLabelCalibrator(method="kernel", n_draws=20), TopLabelCalibrator(method="platt")],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learns_own_checks_pass(estimator, check) -> None:
