@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from credence.problems import InputError
 from credence.proteins import Proteins
 from credence.relatives import cdhit_diamond, mmseqs, programs
 from credence.relatives.across import relatives_in
+from credence.relatives.alignment import Library
 from credence.relatives.all_engines import build_engine
 from credence.relatives.cdhit_diamond import CdHitEngine, DiamondFinder, parse_clstr, phanns_groups
 from credence.relatives.mmseqs import MmseqsFinder, release_of
@@ -416,3 +419,79 @@ def test_diamond_gives_each_pair_among_some_sequences_once(
     monkeypatch.setattr(DiamondFinder, "between", lambda *given: both_ways)
     found = DiamondFinder().among(objects(["MKWV", "MKW", "MK"]), Thresholds())
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 1), (0, 2)]
+
+
+def test_a_file_that_cannot_be_removed_does_not_keep_the_others(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = scratch / "credence-scratch-abcd1234"
+    left.mkdir(mode=0o700)
+    for number in range(9):
+        (left / f"{number}.fasta").touch()
+    remove, refused = os.unlink, list[str]()
+
+    def unlink(name: str, **more: int) -> None:
+        if not refused:
+            refused.append(name)
+            raise PermissionError(errno.EACCES, "Permission denied", name)
+        remove(name, **more)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    programs.clear_scratch()
+    assert [path.name for path in left.iterdir()] == refused
+
+
+# CD-HIT's manual: words of 5 from 0.7 on, of 4 from 0.6, of 3 from 0.5, of 2 from 0.4.
+@pytest.mark.parametrize(
+    ("identity", "word"), [(0.9, 5), (0.7, 5), (0.69, 4), (0.6, 4), (0.59, 3), (0.5, 3), (0.4, 2)]
+)
+def test_cd_hit_is_asked_for_words_of_the_length_in_its_manual(
+    identity: float, word: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    clusters = r">Cluster 0\n0\t60aa, >0... *\n1\t50aa, >1... at 80.00%%\n"
+    path = program(tmp_path, f"echo \"$@\" > {tmp_path}/asked; printf '{clusters}' > out.clstr")
+    monkeypatch.setattr(cdhit_diamond.shutil, "which", lambda name: path)
+    texts = objects([random_text(np.random.default_rng(1), length) for length in (60, 50, 10)])
+    # One of ten residues is not shown to CD-HIT and stands alone.
+    assert CdHitEngine(identity).components(texts).tolist() == [0, 0, 2]
+    asked = (tmp_path / "asked").read_text().split()
+    assert asked[asked.index("-n") + 1] == str(word)
+    assert asked[asked.index("-c") + 1] == f"{identity:g}"
+
+
+def test_hits_of_diamond_are_read_as_shares_of_either_length(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scratch: Path
+) -> None:
+    # Query 1 and target 0: 5 of 10 columns equal, 8 of 10 residues and 8 of 16.
+    hits = r"1\t0\t50.0\t1\t8\t3\t10\t10\t16\n0\t0\t50.0\t1\t7\t3\t9\t10\t16\n"
+    found = "grep -q '>1' queries.fasta && grep -q '>0' targets.fasta && printf"
+    search = f'blastp) {found} "{hits}" > hits.tsv;;'
+    path = program(tmp_path, f'case "$1" in version) echo diamond version 2.1.8;; {search} esac')
+    monkeypatch.setattr(cdhit_diamond.shutil, "which", lambda name: path)
+    queries, targets = objects(["MKWVTFISLL", "MKWVTFISLA"]), objects(["AAMKWVTFISLLAAAA"])
+    pairs = DiamondFinder().between(queries, targets, Thresholds(identity=0.5, coverage=0.8))
+    assert (pairs.first.tolist(), pairs.second.tolist()) == ([1], [0])
+    assert (pairs.identity[0], pairs.coverage[0], pairs.coverage_longer[0]) == (0.5, 0.8, 0.5)
+    assert left_behind(scratch) == []
+
+
+def test_shorter_proteins_are_searched_more_sensitively() -> None:
+    # As decision 0508 has it, where each range begins and ends.
+    sensitivity = {900: 4.5, 400: 4.5, 399: 5.0, 180: 5.0, 179: 5.7, 120: 5.7}
+    sensitivity |= {119: 6.5, 80: 6.5, 79: 7.0, 1: 7.0}
+    library = Library(objects(["M" * length for length in sensitivity]))
+    parts = mmseqs._by_length(mmseqs.REACHES, library, np.arange(len(sensitivity)))
+    found = {int(library.lengths[row]): value for _, value, rows in parts for row in rows}
+    assert found == sensitivity
+
+
+def test_every_query_is_searched_once_and_never_less_sensitively_than_its_length_asks() -> None:
+    # Two of 500 residues, one of 200, one of 90; the last is what they are searched in.
+    for n_targets, expected in (
+        # A search of its own takes 2.5 seconds to begin; so few pairs take no time.
+        (100, [(80, 6.5, [0, 1, 2, 3])]),
+        (10**13, [(400, 4.5, [0, 1]), (180, 5.0, [2]), (80, 6.5, [3])]),
+    ):
+        library = SimpleNamespace(lengths=np.array([500, 500, 200, 90, n_targets]))
+        found = mmseqs._searches(mmseqs.REACHES, library, np.arange(4), np.array([4]))
+        assert [(one, value, rows.tolist()) for one, value, rows in found] == expected

@@ -8,7 +8,7 @@ from credence.relatives import candidates
 from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN, MATRIX, Library
 from credence.relatives.candidates import Candidates
 from credence.relatives.graph import components
-from credence.relatives.pairs import Pairs, Thresholds, distinct, no_pairs, score_needed
+from credence.relatives.pairs import Pairs, Thresholds, alike, distinct, no_pairs, score_needed
 from credence.simulate.sequences import codes, mutated, written
 
 LOOSER = Thresholds().looser()
@@ -205,3 +205,23 @@ def test_the_second_search_may_be_the_first_that_finds_anything() -> None:
         no_pairs(), nothing, nothing, np.empty(0), lambda rows: both
     )
     assert (found.first.tolist(), found.second.tolist()) == ([0], [1])
+
+
+@pytest.mark.parametrize("most", [1, 3, 1_000])
+def test_each_member_of_one_is_compared_with_each_of_the_other(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", most)
+    compared: list[tuple[int, int]] = []
+
+    def between(self: Candidates, waiting: list[np.ndarray], edges: list[Pairs]) -> Pairs:
+        compared.extend(zip(*np.concatenate(waiting, axis=1).tolist(), strict=True))
+        return no_pairs()
+
+    monkeypatch.setattr(Candidates, "_between", between)
+    # 0 stands for 2 and 4, 1 for 3; the pair of 0 and 1 was aligned before.
+    near = alike(np.array([0, 0, 1]), np.array([2, 4, 3]))
+    pair = candidates.Alike(np.array([0]), np.array([1]), np.array([99.0]))
+    library = Library(world(n_families=1))
+    Candidates(library, LOOSER)._members([near], near, pair)
+    assert sorted(compared) == [(0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]

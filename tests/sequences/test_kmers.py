@@ -230,3 +230,13 @@ def test_every_pair_is_aligned_where_that_is_no_more_than_so_many_cells(
     ExactFinder(1, most_cells).between(texts[:2], texts[2:], Thresholds())
     ExactFinder(1, most_cells).among(distinct(texts).texts, Thresholds())
     assert len(asked) == 2 * by_words
+
+
+def test_the_first_query_and_the_first_target_are_met_like_all_others() -> None:
+    rng = np.random.default_rng(9)
+    one, other = (random_sequence(rng, 90) for _ in range(2))
+    queries = np.array([one, random_sequence(rng, 80)], dtype=object)
+    targets = np.array([relative_of(rng, one, 0.8), other, one[:85]], dtype=object)
+    found = ExactFinder().between(queries, targets, Thresholds())
+    pairs = zip(found.first.tolist(), found.second.tolist(), strict=True)
+    assert sorted(pairs) == [(0, 0), (0, 2)]

@@ -6,6 +6,7 @@ from Bio.Align import PairwiseAligner, substitution_matrices
 
 from credence.relatives import alignment
 from credence.relatives.alignment import Library, alignment_of_long
+from credence.relatives.graph import relatives_of_short
 from credence.relatives.pairs import Thresholds, canonical, contained, distinct, score_needed
 from credence.simulate.sequences import codes, mutated, written
 
@@ -169,3 +170,19 @@ def test_a_peptide_at_either_end_of_the_longest_protein_is_in_it() -> None:
     assert pairs.coverage_longer.tolist() == [0.25, 0.2]
     asked = contained(texts, np.array([2]))
     assert asked.second.tolist() == [2]
+
+
+def test_what_has_no_home_is_in_no_pair() -> None:
+    whole = random_protein(np.random.default_rng(6), 40)
+    library = Library(distinct(objects(whole, whole[9:21])).texts)
+    for home, n_pairs in (([0, 1], 1), ([-1, 0], 0), ([0, -1], 0), ([0, 0], 0)):
+        assert library.relatives(home=np.array(home)).n_pairs == n_pairs, home
+
+
+@pytest.mark.parametrize(("length", "n_pairs"), [(59, 1), (60, 0)])
+def test_proteins_below_sixty_residues_are_aligned_and_longer_ones_searched_for(
+    length: int, n_pairs: int
+) -> None:
+    texts = family(np.random.default_rng(7), length, [0.9])
+    found = relatives_of_short(distinct(objects(*texts)), Thresholds(), 1)
+    assert found.n_pairs == n_pairs

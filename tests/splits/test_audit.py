@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from credence.relatives import strict
 from credence.relatives.alignment import Library
 from credence.relatives.attach import attach
 from credence.relatives.audit import audit, level_of_round, sample_rows, upper_bound
-from credence.relatives.pack import deviations, improved, lower_bounds, size_ratios
+from credence.relatives.pack import Packing, deviations, improved, lower_bounds, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, distinct, joined, no_pairs
-from credence.relatives.strict import SplitOptions, fewest, least, split
+from credence.relatives.strict import SplitOptions, fewest, least, split, split_by_recipe
 from small_families import families, objects
 
 RELATIVES = Thresholds()
@@ -269,3 +270,43 @@ def test_a_tangle_too_large_for_the_least_cover_gets_a_greedy_one(
     first = np.array([7, 7, 7, 2, 2, 8])
     second = np.array([1, 2, 3, 4, 5, 9])
     assert fewest(first, second, 10, np.zeros(10, dtype=bool)).tolist() == [2, 7, 8]
+
+
+def test_who_stays_when_others_are_set_aside_keeps_its_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Two families in halves that fill the groups, so that none can be joined.
+    proteins = families(np.random.default_rng(13), 2, 8, 80)
+    cluster = objects([f"{row // 8}{'ab'[row % 8 // 4]}" for row in range(16)])
+    packings, pack = [], strict.pack
+
+    def pack_once(*given: Any, **more: Any) -> Packing:
+        packings.append(pack(*given, **more))
+        return packings[-1]
+
+    monkeypatch.setattr(strict, "pack", pack_once)
+    options = SplitOptions(n_groups=4, strict="set_aside", n_sampled=None, cut="never")
+    found = split(proteins, cluster, np.zeros(16, dtype=int), options).packing
+    stays = found.role != "set_aside"
+    assert 0 < stays.sum() < 16
+    assert len(packings) == 1  # packed anew, other relatives would be in two groups
+    assert (found.group[stays] == packings[0].group[stays]).all()
+
+
+def test_a_recipe_is_given_those_that_calibrate_and_no_other() -> None:
+    proteins = families(np.random.default_rng(15), 3, 2, 80)
+    learnt, reasons = np.arange(6) == 0, objects(["", "why", "", "", "", ""])
+    asked: list[list[str]] = []
+
+    def in_turn(given: Proteins, class_: np.ndarray, n_groups: int, threads: int) -> Any:
+        asked.append(given.ids.tolist())
+        return given.ids, np.arange(given.n_proteins) % n_groups
+
+    options = SplitOptions(n_groups=2, n_sampled=None)
+    class_ = np.zeros(6, dtype=int)
+    found = split_by_recipe(proteins, in_turn, class_, options, learnt, reasons)
+    assert asked == [proteins.ids[2:].tolist()]
+    assert found.packing.group.tolist() == ["training", "", "1", "2", "1", "2"]
+    assert found.packing.role.tolist() == ["training", "set_aside", *["calibration"] * 4]
+    # Both families that are left are in two groups: nothing is done about it, and it is said.
+    assert found.audit.n_crossing == 4

@@ -203,3 +203,27 @@ def test_who_was_set_aside_returns_to_the_part_of_all_its_relatives_while_it_fit
     assert component.part[[4, 7]].tolist() == [0, 1]
     # Of sizes 3 and 3 the one of the first row is the first.
     assert component.numbered().tolist() == [0, 0, 1, 1, 0, -1, -1, 1]
+
+
+@pytest.mark.parametrize(("n_apart", "gone", "n_parts"), [(0, 0, 1), (1, 1, 2), (2, 2, 3)])
+def test_what_one_cut_sets_aside_is_no_longer_there_for_the_next(
+    n_apart: int, gone: int, n_parts: int
+) -> None:
+    # Three sequences of 20 proteins each, in a row, and two proteins that connect them.
+    weight = np.array([20, 1, 20, 1, 20])
+    pairs = linked([(0, 1), (1, 2), (2, 3), (3, 4)])
+    component = cutting._Component(weight, pairs, 20.0, n_apart)
+    assert component.gone.sum() == gone
+    assert component.n_apart == n_apart - gone
+    assert len(set(component.numbered()) - {-1}) == n_parts
+    assert len(component.left) == (n_parts < 3)
+
+
+def test_of_many_branches_of_a_tree_a_hundred_and_twenty_are_looked_at() -> None:
+    # Of 200 sequences in a chain: a tree has 198 branches of two or more besides the whole.
+    pairs = linked([(at, at + 1) for at in range(199)])
+    branches = cutting._branches(pairs, pairs.identity, np.ones(200, dtype=int), 0.0)
+    sizes = [min(int(one.sum()), 200 - int(one.sum())) for one in branches]
+    assert len(sizes) == 120
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 2
