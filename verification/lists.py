@@ -559,6 +559,11 @@ def sections(
 ) -> Iterator[tuple[str, str, list[Row]]]:
     """Yield the title, the text and the table of each section of the page."""
     text = (
+        "Shares of worlds; of thresholds and lists the worst of all precisions or errors asked "
+        "for, of ranges the mean over lists."
+    )
+    yield "In short", text, summary(thresholds, lists)
+    text = (
         "How often the threshold's true error per family is above 1 - precision, over all "
         "classes; in brackets, for ours, the worst class of six; then the share of predictions "
         "kept of what the truth allows. Certainty 95 %."
@@ -585,6 +590,41 @@ def sections(
         text,
         wide(of_ranges(lists), ["use-set", "rule", "error"], range_cell),
     )
+
+
+def summary(thresholds: pd.DataFrame, lists: pd.DataFrame) -> list[Row]:
+    """Return what issue 22 asks for, one row each, by number of families."""
+    by_threshold, by_list, by_range = of_thresholds(thresholds), of_lists(lists), of_ranges(lists)
+    by_list["ratio"] = (by_list["mean_error"] / by_list["error"]).where(by_list["judged"] >= 10)
+    ours = by_threshold[by_threshold["rule"] == "ours"]
+    like = by_range["use-set"] == "like calibration"
+    asked: list[tuple[str, pd.DataFrame, str, str]] = [
+        ("threshold above its rate, worst precision", ours, "exceeds", "max"),
+        ("the same, worst precision and class", ours, "exceeds, worst class", "max"),
+        ("kept of the best, 80 %", ours[ours["precision"] == 0.8], "of_best", "max"),
+        ("kept of the best, 90 %", ours[ours["precision"] == 0.9], "of_best", "max"),
+    ]
+    for rule in ("MAPIE", "Learn Then Test on proteins", "observed share"):
+        theirs = by_threshold[by_threshold["rule"] == rule]
+        asked.append((f"{rule}: above, worst precision", theirs, "exceeds", "max"))
+    certain = by_list[by_list["rule"] == "certain"]
+    asked.append(("certain list above its error, worst", certain, "above", "max"))
+    for rule in ("estimated", "mean of 1 - confidence", "conformal selection"):
+        for use in SHIFTS:
+            rows = by_list[(by_list["rule"] == rule) & (by_list["use-set"] == use)]
+            asked.append((f"{rule}, {use}: error over asked, worst", rows, "ratio", "max"))
+    for rule in ("estimated", "fixed", "whole class"):
+        rows = by_range[like & (by_range["rule"] == rule)]
+        asked.append((f"range holds the number right, {rule}", rows, "holds", "mean"))
+    for use in ("harder", "easier"):
+        rows = by_range[(by_range["use-set"] == use) & (by_range["rule"] == "estimated")]
+        asked.append((f"the same, estimated, {use}", rows, "holds", "mean"))
+    answer: list[Row] = []
+    for name, rows, column, how in asked:
+        found = rows.groupby("families calibrated")[column].agg(how)
+        cells = {f"{n:,} families": float(value) for n, value in found.items()}
+        answer.append({"": name} | cells)
+    return [row for row in answer if len(row) > 1]
 
 
 def main() -> None:
