@@ -33,23 +33,13 @@ def world(worlds: SimpleNamespace) -> Labelled:
     return worlds.draw(seed=7)
 
 
-class FittedMethods(dict[str, tuple[Calibration, Confidence]]):
-    """Calibrations of a world, each fitted when a test first asks for it."""
-
-    def __init__(self, world: Labelled) -> None:
-        super().__init__()
-        self.world = world
-
-    def __missing__(self, name: str) -> tuple[Calibration, Confidence]:
-        method = BY_NAME[name]
-        calibration = method.build(method.settings(), OPTIONS).fit(self.world)
-        self[name] = (calibration, calibration.confidence(self.world.predictions))
-        return self[name]
-
-
 @pytest.fixture(scope="module")
-def fitted(world: Labelled) -> FittedMethods:
-    return FittedMethods(world)
+def fitted(world: Labelled) -> dict[str, tuple[object, Confidence]]:
+    found = {}
+    for method in METHODS:
+        calibration = method.build(method.settings(), OPTIONS).fit(world)
+        found[method.name] = (calibration, calibration.confidence(world.predictions))
+    return found
 
 
 def assert_same(first: Confidence, second: Confidence, tolerance: float = EXACT) -> None:
