@@ -670,7 +670,6 @@ def shift(
     [[0.375, 0.5], [0.625, 0.5]]
     """
     from credence.stages.shift import find_shift, require_correctable, shift_options, with_stated
-    from credence.tables.stage_files import ShiftFile
 
     settings = replace(settings, shift=with_stated(settings.shift))
     base = _table(known)
@@ -683,13 +682,11 @@ def shift(
     use = _table(table, file)
     require_match(file, use.predictions, use.where)
     parts = [(use.where, use.samples)] if use.predictions.n_samples else []
-    found, adjusted = find_shift(
+    found = find_shift(
         chosen.labelled, parts, method, file.calibration, settings,
         name or Path(use.where).stem, use.where,
     )  # fmt: skip
-    return UseComposition(
-        ShiftFile(found.method, file.class_names, float(file.scale), found, adjusted)
-    )
+    return UseComposition(found)
 
 
 def load(path: str | Path) -> FittedCalibration:

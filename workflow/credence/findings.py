@@ -991,6 +991,83 @@ class SplitFinding:
 
 
 @dataclass(frozen=True)
+class Threshold:
+    """From where on predictions of a class are right as often as wanted."""
+
+    class_name: str | None  # None: of all classes together
+    on: str  # What the threshold is of: `score`, or `confidence` of proteins held out
+    precision: float  # The share right that is wanted
+    # By the estimate; NaN where no threshold has it.
+    threshold: float
+    kept: float  # Share of the predictions that it lets through
+    kept_true: float  # Share of the members of the class that are let through and right
+    n_families: int  # With a member let through
+    right: float  # Share right of what is let through, with its interval
+    right_lower: float
+    right_upper: float
+    # With a guarantee for new families; NaN where no threshold has it.
+    sure: float
+    sure_kept: float
+    sure_kept_true: float
+    sure_families: int
+    n_more: int  # Where there is none: how many more families, all of them right, would give it
+
+
+@dataclass(frozen=True)
+class ErrorCurve:
+    """What is kept and how much of it is wrong, for each end of a list."""
+
+    class_name: str | None  # None: of all classes together
+    confidence: Numbers  # Least confidence of the list, ascending
+    kept: Numbers  # Share of the predictions in it
+    error: Numbers  # Estimated share wrong
+    bound: Numbers  # Its upper end, with the certainty for all of them together
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Thresholds of every class, and the error of what they let through."""
+
+    certainty: float  # Of the guarantee and of the bounds
+    level: float  # Of the intervals
+    rows: tuple[Threshold, ...]
+    curves: tuple[ErrorCurve, ...]
+
+
+@dataclass(frozen=True)
+class ProteinList:
+    """The longest list of predictions of a use-set with at most so many wrong ones."""
+
+    class_name: str | None  # None: of all classes together
+    error: float  # The share wrong that is allowed
+    is_certain: bool  # Whether the bound keeps to it, or the estimate only
+    confidence: float  # The least one in it; NaN where the list is empty
+    n: int
+    n_families: int  # Of calibration, with a member of at least that confidence
+    right: float  # Members expected to be right, with a predictive interval
+    right_lower: float
+    right_upper: float
+    alike_lower: float  # The same if relatives were all right or all wrong together
+    alike_upper: float
+    estimate: float  # Share expected to be wrong, and its bound
+    bound: float
+
+
+@dataclass(frozen=True)
+class UseLists:
+    """Which predictions of a use-set can be used."""
+
+    name: str  # The use-set
+    n: int  # Its predictions that have a confidence
+    certainty: float
+    level: float
+    is_adjusted: bool  # Whether confidences corrected for another mix of classes are used
+    lists: tuple[ProteinList, ...]
+    every: tuple[ProteinList, ...]  # All predictions, not chosen: of all classes, then of each
+    curve: ErrorCurve
+
+
+@dataclass(frozen=True)
 class UseRow:
     """One protein of a use-set, as the page shows it."""
 
@@ -1049,4 +1126,6 @@ class Findings:
     sets: SetsFinding | None = None  # What prediction sets are worth on families held out
     events: EventsFinding | None = None  # Those asked for, and how well they are forecast
     novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
+    thresholds: Thresholds | None = None  # From where on predictions can be used
+    lists: tuple[UseLists, ...] = ()  # Of each use-set
     schema: str = field(default=SCHEMA, init=False)

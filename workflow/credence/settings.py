@@ -70,6 +70,12 @@ def kind_of(settings: type[Any], name: str) -> tuple[type, bool]:
     return get_origin(main) or main, types.NoneType in parts
 
 
+def item_of(settings: type[Any], name: str) -> type:
+    """Return the type of the entries of a setting that is a tuple."""
+    found: type = get_args(get_type_hints(settings)[name])[0]
+    return found
+
+
 def schema_of(settings: type[Any]) -> dict[str, Any]:
     """Return the JSON schema of settings: what may be written, and every default."""
     properties = {}
@@ -88,7 +94,9 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
         if rule.choices:
             found["enum"] = list(rule.choices)
         if word == "array":
-            found["items"] = {"type": "string"}
+            item: dict[str, Any] = {"type": JSON_KINDS[item_of(settings, name)]}
+            item |= {key: found.pop(key) for key in limits if key in found}
+            found["items"] = item
         found |= rule.schema
         found["default"] = list(default) if isinstance(default, tuple) else default
         properties[name] = found
@@ -106,8 +114,9 @@ def settings_from(settings: type[Any], values: Mapping[str, Any]) -> Any:
     found: dict[str, Any] = {}
     for name, value in values.items():
         kind, _ = kind_of(settings, name)
-        if isinstance(value, list):
-            found[name] = tuple(value)
+        if isinstance(value, list | tuple):
+            is_number = item_of(settings, name) is float
+            found[name] = tuple(map(float, value) if is_number else value)
         elif kind is float and isinstance(value, int):
             found[name] = float(value)
         else:

@@ -20,6 +20,8 @@ rule annotate:
         parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
         # Empty for a use-set that cannot be compared.
         novelty=f"{RESULTS}/use_sets/{{use_set}}/novelty.json",
+        lists=LISTS,
+        found=f"{RESULTS}/use_sets/{{use_set}}/lists.json",
     log:
         f"{RESULTS}/logs/annotate-{{use_set}}.log",
     benchmark:
@@ -45,13 +47,16 @@ rule annotate:
             *configuration.options("--evidence", input.evidence),
         ],
         compared=lambda wildcards: compared(wildcards.use_set),
+        lists=lambda wildcards: list_options(wildcards.use_set),
+        settings=settings.stage_json("annotate"),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " annotate {input.scores:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q} --spec {params.spec:q}"
         " {params.events:q} {params.compared:q} --novelty-record {output.novelty:q}"
-        " --name {wildcards.use_set:q}"
+        " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
+        " --settings {params.settings:q}"
         " --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
 
@@ -103,9 +108,13 @@ rule gather:
     input:
         tables=lambda wildcards: parts(rules.annotate_part.output.table, wildcards),
         parquets=lambda wildcards: parts(rules.annotate_part.output.parquet, wildcards),
+        calibration=CALIBRATION,
+        shift=rules.shift.output.record,
     output:
         table=f"{REPORTS}/{{use_set}}/confidences.tsv",
         parquet=f"{REPORTS}/{{use_set}}/confidences.parquet",
+        lists=LISTS,
+        found=f"{RESULTS}/use_sets/{{use_set}}/lists.json",
     log:
         f"{RESULTS}/logs/gather-{{use_set}}.log",
     benchmark:
@@ -120,8 +129,13 @@ rule gather:
         runtime=configuration.minutes(10, 0.02),
         python=sys.executable,
     params:
+        lists=lambda wildcards: list_options(wildcards.use_set),
+        settings=settings.stage_json("gather"),
         source=SOURCE,
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
-        " gather {input:q}"
+        " gather {input.tables:q} {input.parquets:q}"
+        " --calibration {input.calibration:q} --shift {input.shift:q}"
+        " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
+        " --settings {params.settings:q} --spreadsheet-safe"
         " --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

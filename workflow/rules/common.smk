@@ -117,6 +117,15 @@ def further_files():
     return [(role, path) for role, path in found if path]
 
 
+# The lists of a use-set, one for each share of wrong ones.
+LISTS = [f"{REPORTS}/{{use_set}}/{name}" for name in settings.list_names]
+
+
+def list_options(use_set):
+    """Return the option that asks for lists, where the settings want some."""
+    return ["--lists", f"{REPORTS}/{use_set}"] if LISTS else []
+
+
 def share(wildcards):
     """Return what one job annotates of a use-set."""
     return SHARES[wildcards.use_set][int(wildcards.part) - 1]

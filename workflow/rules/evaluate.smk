@@ -45,6 +45,7 @@ rule evaluate:
     output:
         evaluation=f"{RESULTS}/evaluation.json",
         metrics=f"{RESULTS}/metrics.tsv",
+        thresholds=f"{REPORTS}/thresholds.tsv",
     log:
         f"{RESULTS}/logs/evaluate.log",
     benchmark:
@@ -77,4 +78,4 @@ rule evaluate:
         " --groups {input.groups:q} --check {input.summary:q} {params.attached:q} {params.calibrations:q}"
         " {params.held_out:q}"
         " --chosen {params.chosen:q} --settings {params.settings:q} {params.known:q}"
-        " --metrics {output.metrics:q} --out {output.evaluation:q} 2> {log:q}"
+        " --metrics {output.metrics:q} --thresholds {output.thresholds:q} --out {output.evaluation:q} 2> {log:q}"

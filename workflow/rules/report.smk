@@ -14,6 +14,7 @@ rule report:
         further=expand(
             [
                 rules.annotate.output.parquet,
+                *LISTS,
                 rules.shift.output.composition,
                 rules.shift.output.parquet,
             ],
@@ -32,6 +33,8 @@ rule report:
         changes=expand(rules.compare.output.record, release=TROVES),
         events=EVENTS,
         novelties=expand(rules.annotate.output.novelty, use_set=COMPARED),
+        lists=expand(rules.annotate.output.found, use_set=USE_SETS),
+        thresholds=rules.evaluate.output.thresholds,
         read=given(*(path for _, path in further_files())),
     output:
         findings=f"{RESULTS}/findings.json",
@@ -80,8 +83,9 @@ rule report:
             "--novelty", input.novelties
         ),
         further=lambda wildcards, input: configuration.options(
-            "--put", [*input.further, *input.releases]
+            "--put", [input.thresholds, *input.further, *input.releases]
         ),
+        lists=lambda wildcards, input: configuration.options("--lists", input.lists),
         read=configuration.options("--read", further_files()),
         sources=digests(*(path for _, path in further_files())),
         index="reports/index.html",
@@ -90,7 +94,7 @@ rule report:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} {params.read:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} {params.lists:q} {params.read:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

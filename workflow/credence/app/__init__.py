@@ -26,6 +26,8 @@ COMMANDS: dict[str, str] = {
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
     "gather": "Join the parts of a table that were annotated apart.",
+    "thresholds": "Find from which score on predictions are right as often as wanted.",
+    "list": "List the predictions that can be used, with few wrong ones among them.",
     "novelty": "Learn where labelled proteins lie, to see how far others are.",
     "shift": "Estimate the composition of a use-set, and correct for it.",
     "events": "Learn how probable groups of classes are, and judge it.",
@@ -45,7 +47,7 @@ COMMANDS: dict[str, str] = {
 }
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
-PLACES = {"unlock": "lock.command", "demo": "run.demo"} | {
+PLACES = {"unlock": "lock.command", "demo": "run.demo", "list": "commands.list_predictions"} | {
     name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")
 }
 

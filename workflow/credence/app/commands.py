@@ -10,18 +10,21 @@ from typing import Any
 import click
 
 from credence.app.options import (
+    Finite,
     also_option,
     file_options,
     group_options,
     match_option,
     out_option,
     repeated_options,
+    required_options,
     settings_options,
     spreadsheet_option,
     stage_command,
     table_options,
     tables_argument,
     threads_option,
+    with_settings,
 )
 
 
@@ -167,6 +170,11 @@ def fit() -> None:
     help="Only the rows of one part of N, for several machines; credence gather joins them.",
 )
 @click.option("--check", "summary", help="What credence check wrote of TABLE; read with --part.")
+@file_options(
+    lists="Also write lists of the proteins that can be used into this folder.",
+    lists_record="Also write what was found of these lists, as JSON.",
+)
+@settings_options("annotate")
 @spreadsheet_option
 @also_option
 @out_option("The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet.")
@@ -179,11 +187,21 @@ def annotate(calibration: str | None, release: str | None, config: str, **given:
     from credence.app.configuration import named_calibration
     from credence.stages.annotate import annotate_tables
 
+    given, _ = with_settings("annotate", given)
     annotate_tables(calibration=named_calibration(calibration, release, config), **given)
 
 
 @stage_command("annotate.gather_parts", "gather part_1.tsv part_2.tsv --out conf.tsv")
 @click.argument("parts", nargs=-1, required=True, metavar="PART...")
+@file_options(
+    calibration="What they were annotated with: for q-values and lists.",
+    shift="The same: what credence shift wrote.",
+    lists="Also write lists of the proteins that can be used into this folder.",
+    lists_record="Also write what was found of these lists, as JSON.",
+)
+@click.option("--name", default="use", help="What to call the set there.")
+@settings_options("gather")
+@spreadsheet_option
 @also_option
 @out_option("All rows: .tsv or .parquet, as its parts are.")
 def gather() -> None:
@@ -191,6 +209,56 @@ def gather() -> None:
 
     The bytes are those of a table that was annotated whole. With --also, parts
     that end as its name does are its own.
+    """
+
+
+@stage_command(
+    "lists.threshold_tables",
+    "thresholds demo/calibration.csv --format phanns-labelled --calibration c.json "
+    "--out thresholds.tsv",
+)
+@tables_argument
+@table_options
+@file_options(
+    calibration="What credence fit wrote: for thresholds on its confidences as well.",
+    labels="Table of true classes: id and true_class.",
+)
+@group_options
+@settings_options("thresholds")
+@out_option("The thresholds: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def thresholds() -> None:
+    """Find from which score on predictions of labelled TABLEs are right as often as wanted.
+
+    For each class, and for all together: the threshold by the estimate, and the one
+    that is guaranteed for proteins of new families. Each is a statement by itself.
+    """
+
+
+@stage_command(
+    "lists.list_confidences", "list conf.tsv --calibration c.json --error 0.05 --out list.tsv"
+)
+@click.argument("confidences")
+@required_options(calibration="What they were annotated with.")
+@file_options(shift="The same: what credence shift wrote.")
+@click.option(
+    "--error",
+    type=Finite(0.0, 1.0, min_open=True, max_open=True),
+    required=True,
+    help="Share of wrong ones that the list may hold.",
+)
+@click.option("--by-class", is_flag=True, help="A list for each class, each by itself.")
+@click.option(
+    "--certain", is_flag=True, help="Keep to the share with certainty, not by the estimate."
+)
+@file_options(clusters="Table of clusters of the listed proteins, for the interval.")
+@settings_options("list")
+@spreadsheet_option
+@out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def list_predictions() -> None:
+    """List the predictions of CONFIDENCES that can be used with few wrong ones among them.
+
+    CONFIDENCES is what credence annotate wrote. The error is that of the list, as
+    proteins held out show it, not that of a protein in it.
     """
 
 
@@ -376,6 +444,7 @@ def crossfit() -> None:
 )
 @settings_options("evaluate")
 @click.option("--metrics", help="Also write the metrics as a table.")
+@click.option("--thresholds", help="Also write from where on predictions can be used, as a table.")
 @out_option("The findings, a JSON file; credence report makes a page of it.")
 def evaluate() -> None:
     """Judge methods on proteins that did not fit them.
@@ -401,7 +470,8 @@ def evaluate() -> None:
 )
 @click.option("--events", help="What credence events wrote.")
 @repeated_options(
-    novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it."
+    novelty="What credence annotate wrote of a use-set with --novelty-record; repeat it.",
+    lists="The same with --lists-record; repeat it.",
 )
 @click.option(
     "--read",

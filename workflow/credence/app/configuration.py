@@ -25,6 +25,7 @@ from credence.stages.settings import (
     Settings,
     ShiftSettings,
     Trove,
+    list_names,
     load_schema,
     workflow_folder,
 )
@@ -175,6 +176,11 @@ class Configuration:
     def demo_json(self) -> str:
         """Settings of the demo world, as one line of JSON for a command."""
         return json.dumps(self.values["demo"])
+
+    @property
+    def list_names(self) -> list[str]:
+        """File names of the lists of each use-set."""
+        return list_names(self.settings.lists.error)
 
     @property
     def has_events(self) -> bool:

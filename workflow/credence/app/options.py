@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
 
 from credence.problems import nearest, raise_any, refuse
-from credence.settings import SettingRule, kind_of, schema_of, setting_rules
+from credence.settings import SettingRule, item_of, kind_of, schema_of, setting_rules
 from credence.stages.settings import SECTIONS, USES, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -71,27 +71,34 @@ class StageCommand(click.Command):
         function = getattr(importlib.import_module(f"credence.stages.{module}"), name)
         given = ctx.params
         if "settings_json" in given:
-            stage = str(self.name).replace("-", "_")
-            sections = _parsed(given.pop("settings_json"), stage)
-            asked = []
-            for section, names in USES[stage].items():
-                for name in names:
-                    value = given.pop(f"{section}_{name}")
-                    if value is not None and value != ():
-                        is_none = value == NONE and kind_of(SECTIONS[section], name)[1]
-                        sections.setdefault(section, {})[name] = None if is_none else value
-                        asked.append(name)
-            given["settings"] = Settings().with_values(sections)
+            given, asked = with_settings(str(self.name).replace("-", "_"), given)
             if "asked" in inspect.signature(function).parameters:
                 given["asked"] = asked
         function(**given)
 
 
+def with_settings(stage: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return what a command is given with its settings as one, and which of them options gave."""
+    given = dict(given)
+    sections = _parsed(given.pop("settings_json"), stage)
+    asked = []
+    for section, names in USES[stage].items():
+        for name in names:
+            value = given.pop(f"{section}_{name}")
+            if value is not None and value != ():
+                is_none = value == NONE and kind_of(SECTIONS[section], name)[1]
+                sections.setdefault(section, {})[name] = None if is_none else value
+                asked.append(name)
+    return given | {"settings": Settings().with_values(sections)}, asked
+
+
 def stage_command(target: str, example: str) -> Callable[[Callable[[], None]], StageCommand]:
     """Return a decorator that makes a :class:`StageCommand`; what it decorates holds the help."""
+    name = example.split()[0]
 
     def decorate(described: Callable[[], None]) -> StageCommand:
-        made = click.command(cls=StageCommand, epilog=f"Example: credence {example}")(described)
+        epilog = f"Example: credence {example}"
+        made = click.command(name, cls=StageCommand, epilog=epilog)(described)
         made.target = target
         return made
 
@@ -109,6 +116,9 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
         word = word if default is False else f"{word}/--no-{word[2:]}"
         facts |= {"is_flag": True, "default": None}
     elif kind is tuple:
+        if item_of(SECTIONS[section], name) is float:
+            text = f"{text} [default: {', '.join(f'{one:g}' for one in default)}]"
+            facts["type"] = _type_of(float, rule)
         facts |= {"multiple": True, "help": f"{text} Repeat it."}
     elif kind not in (str, int, float):
         facts |= {"callback": _mapping, "help": f"{text} As JSON."}

@@ -219,9 +219,14 @@ class AutoCalibrator:
     options: FitOptions  # What all methods share
     methods: tuple[Method, ...]  # All that may be members, from simple to complex
 
-    @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def fit(self, labelled: Labelled) -> AutoCalibration:
-        """Return the members and their weights.
+        """Return the members and their weights."""
+        found: tuple[AutoCalibration, Floats] = self.fit_and_hold_out(labelled)
+        return found[0]
+
+    @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
+    def fit_and_hold_out(self, labelled: Labelled) -> tuple[AutoCalibration, Floats]:
+        """Return the members and their weights, and answers of fits without each fold.
 
         On one thread: the order of a sum must not depend on how many cores there are.
         """
@@ -229,7 +234,8 @@ class AutoCalibrator:
         usable, settings, ready = self._ready(labelled)
         names = tuple(method.name for method in usable)
         quick = replace(self.options, n_draws=0)
-        held_out = out_of_folds(labelled, ready, folds_by_class(labelled, DEFAULT_FOLDS))
+        fold = folds_by_class(labelled, DEFAULT_FOLDS)
+        held_out = out_of_folds(labelled, ready, fold)
         full = mix_of(names, held_out, labelled)
         score_only = None
         if any(method.needs.is_vector for method in usable):
@@ -263,7 +269,7 @@ class AutoCalibrator:
             options = self.options if name == names[0] else quick
             if name in used:
                 members[name] = method.build(chosen, options).fit(labelled)
-        return AutoCalibration(
+        calibration = AutoCalibration(
             labelled.predictions.class_names,
             {name: reason for name, reason in reasons.items() if reason},
             judged,
@@ -273,6 +279,7 @@ class AutoCalibrator:
             score_only,
             members,
         )
+        return calibration, answers_without(names, held_out, labelled, fold)
 
     def _ready(self, labelled: Labelled) -> tuple[list[Method], list[Any], list[Calibrator]]:
         """Return the members that the data allow, their settings, and them ready to fit."""
@@ -291,16 +298,22 @@ class AutoCalibrator:
         """
         usable, _, ready = self._ready(labelled)
         names = tuple(method.name for method in usable)
-        values = out_of_folds(labelled, ready, fold)
-        answer = np.full(labelled.n_samples, np.nan)
-        for number in np.unique(fold):
-            is_out = fold == number
-            if is_out.all():
-                continue
-            mix = mix_of(names, values[~is_out], labelled.take(~is_out))
-            part = columns(names, mix.members, values[is_out])
-            answer[is_out] = mix.answer(part, labelled.predictions.take(is_out))
-        return answer
+        return answers_without(names, out_of_folds(labelled, ready, fold), labelled, fold)
+
+
+def answers_without(
+    names: Sequence[str], values: Floats, labelled: Labelled, fold: Integers
+) -> Floats:
+    """Return the stack's answer for each fold, the weights found without it."""
+    answer = np.full(labelled.n_samples, np.nan)
+    for number in np.unique(fold):
+        is_out = fold == number
+        if is_out.all():
+            continue
+        mix = mix_of(names, values[~is_out], labelled.take(~is_out))
+        part = columns(names, mix.members, values[is_out])
+        answer[is_out] = mix.answer(part, labelled.predictions.take(is_out))
+    return answer
 
 
 def for_curves(calibrator: Calibrator) -> Calibrator:

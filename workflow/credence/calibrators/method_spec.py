@@ -13,8 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.crossfit import ComposedCalibrator
-from credence.calibrators.protocol import Calibrator, FitOptions, Method, Need
+from credence.calibrators.auto import AutoCalibrator
+from credence.calibrators.crossfit import (
+    DEFAULT_FOLDS,
+    ComposedCalibrator,
+    folds_by_class,
+    out_of_fold,
+)
+from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
+from credence.predictions import Floats, Labelled
 from credence.problems import InputError, Problem, nearest, refuse
 from credence.settings import SettingRule, setting_rules
 
@@ -69,6 +76,18 @@ class Specification:
             return calibrator
         first = Specification(tuple(before)).build(replace(options, n_draws=0))
         return ComposedCalibrator(self.text, first, calibrator)
+
+    def fit_and_hold_out(
+        self, labelled: Labelled, options: FitOptions
+    ) -> tuple[Calibration, Floats]:
+        """Return a fit to all, and confidences by fits without the cluster of each protein."""
+        calibrator = self.build(options)
+        if isinstance(calibrator, AutoCalibrator):  # which has the second at hand
+            found: tuple[Calibration, Floats] = calibrator.fit_and_hold_out(labelled)
+            return found
+        quick = self.build(replace(options, n_draws=0))
+        fold = folds_by_class(labelled, DEFAULT_FOLDS)
+        return calibrator.fit(labelled), out_of_fold(labelled, quick, fold).value
 
 
 def parse_method(text: str, where: str, line: int | None = None) -> Specification:

@@ -87,6 +87,16 @@ def adjust(
 ) -> AdjustedCalibration:
     """Return a method's calibration for a use-set's composition."""
     calibration = calibrator.fit(shifted(sample.labelled, composition.fit_weight))
+    return with_reach(calibration, sample, composition, options)
+
+
+def with_reach(
+    calibration: Calibration,
+    sample: CalibrationSample,
+    composition: Composition,
+    options: FitOptions,
+) -> AdjustedCalibration:
+    """Return a calibration that was fitted with weights, and how far these may move it."""
     down, up = composition_reach(sample, composition, options)
     return AdjustedCalibration(calibration, sample.labelled.predictions.scale, down, up)
 

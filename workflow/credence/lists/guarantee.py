@@ -63,7 +63,7 @@ def grid_of(scale: float, resolution: float, top: float) -> Floats:
 
 
 def coins_of(
-    threshold: Floats, score: Floats, is_wrong: Booleans, family: Integers, order: Floats
+    threshold: Floats, score: Floats, is_wrong: Booleans, family: Integers, order: Integers
 ) -> Coins:
     """Return the coins at each threshold; of a family the row of least `order` speaks."""
     down = np.lexsort((order, -score))

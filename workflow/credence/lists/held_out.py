@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from credence.draws import encode_clusters
+from credence.draws import encode_clusters, keys_of
 from credence.predictions import Booleans, Floats, Integers, Labelled
 from credence.records import PackedFloats, Stored
 
@@ -53,6 +53,11 @@ class HeldOut:
         """Whether each prediction is wrong."""
         return np.asarray(self.predicted != self.true)
 
+    @property
+    def n_classes(self) -> int:
+        """The least number of classes that there are."""
+        return 1 + int(np.max([*self.predicted, *self.true], initial=-1))
+
     def of_class(self, class_: int) -> HeldOut:
         """Return the proteins that were predicted to be of a class."""
         rows = np.flatnonzero(self.predicted == class_)
@@ -78,8 +83,12 @@ class HeldOut:
 
 
 def held_out_of(labelled: Labelled, confidence: Floats) -> HeldOut:
-    """Return what there is to know of confidences held out; those that are NaN are left out."""
+    """Return what there is to know of confidences held out; those that are NaN are left out.
+
+    Rows stand in the order of a hash of their ids, by which one speaks for its family.
+    """
     rows = np.flatnonzero(~np.isnan(confidence))
+    rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
     cluster, key = encode_clusters(labelled.cluster[rows])
     return HeldOut(
         step_of(confidence[rows]),

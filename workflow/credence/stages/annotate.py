@@ -25,6 +25,7 @@ from credence.predictions import Predictions
 from credence.problems import Problem, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.check import read_summary
+from credence.stages.lists import finish_table, list_paths
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
     Features,
@@ -33,6 +34,7 @@ from credence.stages.reading import (
     require_other,
     stated_spec,
 )
+from credence.stages.settings import Settings
 from credence.tables.contract import (
     ADJUSTED_NAMES,
     CONFIDENCE_NAMES,
@@ -62,7 +64,7 @@ from credence.tables.stage_files import (
     require_match,
     require_same,
 )
-from credence.tables.writing import TableWriter, write_record
+from credence.tables.writing import TableWriter, beside, write_record
 
 AGAIN = "Check all tables of the set again, and annotate every part anew."
 NO_SKETCH = (
@@ -91,10 +93,16 @@ def annotate_tables(
     summary: str | None,
     spreadsheet_safe: bool,
     also: str | None,
+    settings: Settings,
+    lists: str | None,
+    lists_record: str | None,
 ) -> None:
     """Write the confidence of every prediction of tables, which are read piece by piece."""
     read_too = [shift, events, evidence, novelty, proteins, vectors, summary]
-    require_other((out, also, novelty_record), [*tables, calibration, *read_too])
+    require_other(
+        (out, also, novelty_record, lists_record, *list_paths(lists, settings)),
+        [*tables, calibration, *read_too],
+    )
     file = read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
     newcomers, sequences = _newcomers(novelty, proteins, vectors, match, name)
@@ -106,7 +114,7 @@ def annotate_tables(
         "--calibration": calibration, "--shift": shift, "--events": events,
         "--evidence": evidence, "--novelty": novelty, "--proteins": proteins, "--vectors": vectors,
     }  # fmt: skip
-    mark, rows = _part_of(part, tables, summary, how, files)
+    mark, rows = _part_of(part, tables, summary, how, files, has_lists=lists is not None)
     pieces = (samples.predictions for _, samples in stream_tables(tables, spec))
     sameness = sameness_of(file, shift_file, pieces)
     is_changed = sameness is not None and sameness.is_changed
@@ -114,34 +122,47 @@ def annotate_tables(
         file, shift_file, newcomers, events_file, known, sequences, is_changed=is_changed
     )
     n_unknown = n_unscored = 0
-    with ExitStack() as stack:
-        progress = stack.enter_context(Progress("annotate", "proteins"))
-        writers = [
-            stack.enter_context(
-                TableWriter(
-                    Path(path), annotation.names, spreadsheet_safe=spreadsheet_safe, mark=mark
+    outs = [Path(path) for path in (out, also) if path is not None]
+    with ExitStack() as whole:
+        # Q-values wait for the last row; of a part nobody knows them.
+        rows_of = {path: path if part else whole.enter_context(beside(path)) for path in outs}
+        with ExitStack() as stack:
+            progress = stack.enter_context(Progress("annotate", "proteins"))
+            writers = [
+                stack.enter_context(
+                    TableWriter(
+                        path, annotation.names, spreadsheet_safe=spreadsheet_safe, mark=mark
+                    )
                 )
+                for path in rows_of.values()
+            ]
+            for where, samples in stream_tables(tables, spec, progress.expect, rows):
+                if newcomers is not None:
+                    places = newcomers.features.places(
+                        newcomers.reference.space, samples.predictions.ids
+                    )
+                    samples = replace(
+                        samples, predictions=replace(samples.predictions, places=places)
+                    )
+                require_match(file, samples.predictions, where)
+                if shift_file is not None:
+                    require_same(shift_file, file.method_spec, samples.predictions, str(shift))
+                if events_file is not None:
+                    require_same(events_file, file.method_spec, samples.predictions, str(events))
+                columns = annotation.columns(samples, calibration)
+                n_unknown += int(np.isnan(columns["confidence"]).sum())
+                n_unscored += len(samples.unscored_ids)
+                for writer in writers:
+                    writer.write(columns)
+                progress.add(len(columns["id"]))
+            n_samples = progress.done
+        found = None
+        if not part:
+            found = finish_table(
+                rows_of, file, shift_file, settings, name, lists, spreadsheet_safe=spreadsheet_safe
             )
-            for path in filter(None, (out, also))
-        ]
-        for where, samples in stream_tables(tables, spec, progress.expect, rows):
-            if newcomers is not None:
-                places = newcomers.features.places(
-                    newcomers.reference.space, samples.predictions.ids
-                )
-                samples = replace(samples, predictions=replace(samples.predictions, places=places))
-            require_match(file, samples.predictions, where)
-            if shift_file is not None:
-                require_same(shift_file, file.method_spec, samples.predictions, str(shift))
-            if events_file is not None:
-                require_same(events_file, file.method_spec, samples.predictions, str(events))
-            columns = annotation.columns(samples, calibration)
-            n_unknown += int(np.isnan(columns["confidence"]).sum())
-            n_unscored += len(samples.unscored_ids)
-            for writer in writers:
-                writer.write(columns)
-            progress.add(len(columns["id"]))
-        n_samples = progress.done
+    if lists_record is not None:
+        write_record(Path(lists_record), found or {})
     if novelty_record is not None:
         write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
@@ -335,10 +356,14 @@ def _part_of(
     summary: str | None,
     how: Mapping[str, str],
     files: Mapping[str, str | None],
+    *,
+    has_lists: bool,
 ) -> tuple[str | None, RowRange | None]:
     """Return what a part of tables that were checked says of itself, and its rows of one table."""
     if part is None:
         return None, None
+    if has_lists:
+        raise refuse("--lists", "a part has no lists.", "Give it to credence gather.")
     found = PART.fullmatch(part)
     if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
         raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
@@ -372,22 +397,57 @@ def _part_of(
     return json.dumps(asdict(mark)), rows
 
 
-def gather_parts(parts: Sequence[str], out: str, also: str | None = None) -> None:
+def gather_parts(
+    parts: Sequence[str],
+    out: str,
+    settings: Settings,
+    also: str | None = None,
+    calibration: str | None = None,
+    shift: str | None = None,
+    lists: str | None = None,
+    lists_record: str | None = None,
+    name: str = "use",
+    spreadsheet_safe: bool = False,
+) -> None:
     """Join the tables of parts in their order, those of each ending by themselves."""
     wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
-    require_other(wanted.values(), parts)
+    written = (*wanted.values(), lists_record, *list_paths(lists, settings))
+    require_other(written, [*parts, calibration, shift])
+    file = None if calibration is None else read_calibration(Path(calibration))
+    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    if file is None and (lists is not None or shift is not None):
+        what = "nothing says what proteins held out show."
+        raise refuse("--calibration", what, "Give what the parts were annotated with.")
     own: dict[str, list[Path]] = {suffix: [] for suffix in wanted}
-    for path in map(Path, parts):
-        if path.suffix not in wanted:
+    for part in map(Path, parts):
+        if part.suffix not in wanted:
             raise refuse(
-                str(path),
+                str(part),
                 "nothing that is to be written ends like this part.",
                 "Give --out or --also a name with the same ending.",
             )
-        own[path.suffix].append(path)
-    for suffix, written in wanted.items():
+        own[part.suffix].append(part)
+    for suffix, path in wanted.items():
         if not own[suffix]:
-            raise refuse(written, f"no part ends in {suffix}.", "Give the parts of this table.")
-    for written, found in read_parts({wanted[suffix]: own[suffix] for suffix in wanted}).items():
-        n_rows = gather_tables(found, Path(written))
-        click.echo(f"Wrote {written}: {n_rows} rows of {len(found)} parts.", err=True)
+            raise refuse(path, f"no part ends in {suffix}.", "Give the parts of this table.")
+    every = read_parts({wanted[suffix]: own[suffix] for suffix in wanted})
+    found = None
+    with ExitStack() as stack:
+        rows_of = {
+            Path(path): Path(path) if file is None else stack.enter_context(beside(Path(path)))
+            for path in every
+        }
+        n_rows = [
+            gather_tables(own_parts, rows)
+            for own_parts, rows in zip(every.values(), rows_of.values(), strict=True)
+        ]
+        if file is not None:
+            found = finish_table(
+                rows_of, file, shift_file, settings, name, lists, spreadsheet_safe=spreadsheet_safe
+            )
+    if lists_record is not None:
+        write_record(Path(lists_record), found or {})
+    for path, n_own in zip(every, n_rows, strict=True):
+        click.echo(f"Wrote {path}: {n_own} rows of {len(every[path])} parts.", err=True)
+    if file is None:
+        click.echo(f"{out}: without q-values, which need --calibration.", err=True)

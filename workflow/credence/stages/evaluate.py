@@ -32,6 +32,7 @@ from credence.findings import (
     StackFinding,
     StackMember,
 )
+from credence.lists.thresholds import find_thresholds
 from credence.predictions import Labelled
 from credence.problems import Problem, gathering, nearest, raise_any, refuse
 from credence.releases.files import read_attach_summary
@@ -39,6 +40,7 @@ from credence.sets.conformal import judge_sets
 from credence.settings import setting_rules
 from credence.stages.check import read_summary
 from credence.stages.fit import fit_options
+from credence.stages.lists import threshold_columns, wanted_of
 from credence.stages.reading import (
     CalibrationSet,
     as_calibrated,
@@ -80,10 +82,11 @@ def evaluate_tables(
     attached: Sequence[str],
     resample: Literal["cluster", "row"],
     metrics: str | None,
+    thresholds: str | None,
 ) -> None:
     """Judge calibrations of labelled tables and write what was found."""
     inputs = [*tables, *calibrations, *held_out, groups, clusters, novelty, summary]
-    require_other((out, metrics), inputs)
+    require_other((out, metrics, thresholds), inputs)
     if metrics is not None:
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
@@ -102,6 +105,9 @@ def evaluate_tables(
     write_record(Path(out), found)
     if metrics is not None:
         write_table(Path(metrics), metric_columns(found.results))
+    if thresholds is not None and found.thresholds is not None:
+        columns = threshold_columns(found.thresholds)
+        write_table(Path(thresholds), columns, spreadsheet_safe=True)
     n_folds = settings.evaluation.folds
     click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.", err=True)
 
@@ -152,6 +158,7 @@ def judge_calibrations(
         ),
         what_if=what_if_of(labelled, parse_method(chosen, "--chosen"), calibration, quick),
         sets=judge_sets(labelled, sets.options, folds, level, draws) if sets else None,
+        thresholds=find_thresholds(labelled, files[chosen].held_out, wanted_of(settings)),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.composition.sameness import sketch_of
+from credence.lists.held_out import held_out_of
 from credence.problems import raise_any
 from credence.releases.files import set_digest
 from credence.sets.conformal import SetOptions, families_needed, fit_sets
@@ -99,10 +100,11 @@ def fit_calibration(
     sets = None
     if settings.sets.level is not None and predictions.scores is not None:
         sets = fit_sets(labelled, SetOptions(settings.sets.level, settings.sets.kind))  # type: ignore[arg-type]
+    calibration, unseen = method.fit_and_hold_out(labelled, options)
     counts = counts_of(labelled)
     is_known = counts["n_clusters"] < counts["n"]
     return CalibrationFile(
-        calibration=method.build(options).fit(labelled),
+        calibration=calibration,
         method_spec=method.text,
         class_names=predictions.class_names,
         scale=predictions.scale,
@@ -117,6 +119,7 @@ def fit_calibration(
         sets=sets,
         known=known_proteins(predictions.ids, sequences),
         sketch=sketch_of(labelled),
+        held_out=held_out_of(labelled, unseen),
     )
 
 

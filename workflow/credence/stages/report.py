@@ -30,10 +30,11 @@ from credence.findings import (
     Setting,
     ShiftFinding,
     SplitFinding,
+    UseLists,
     UseRow,
     UseSet,
 )
-from credence.problems import InputError, Problem, nearest, raise_any, refuse
+from credence.problems import Problem, nearest, raise_any, refuse
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import citation, readme, render, render_index, report_record
 from credence.report.journal.all_figures import JOURNAL_FIGURES, Heat, JournalFigure, PanelGrid
@@ -51,6 +52,7 @@ from credence.stages.reading import json_settings, require_other
 from credence.tables.contract import (
     NOT_QUICKLY,
     UNSCORED,
+    class_codes,
     read_metrics,
     read_slowly,
     stream_confidences,
@@ -70,6 +72,7 @@ from credence.tables.writing import (
 
 RECORD = "report.json"
 AGAIN_NOVEL = "Annotate again: credence annotate --novelty-record."
+AGAIN_LISTS = "Annotate again: credence annotate --lists-record."
 WIDTHS = {"one": (85,), "two": (174,), "both": (85, 174)}  # mm, of a journal's columns
 FIGURE_INDEX = "figures.tsv"
 
@@ -83,6 +86,7 @@ def report_findings(
     changes: Sequence[str] = (),
     events: str | None = None,
     novelty: Sequence[str] = (),
+    lists: Sequence[str] = (),
     read: Sequence[tuple[str, str]] = (),
     run_json: str = "{}",
     complete: str | None = None,
@@ -95,7 +99,7 @@ def report_findings(
 ) -> Findings:
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
-    own = [found_in, *tables, *shift, *changes, split, events, *further]
+    own = [found_in, *tables, *shift, *changes, *lists, split, events, *further]
     require_other((out, archive, index, complete), [*own, *(path for _, path in read)])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
@@ -135,6 +139,7 @@ def report_findings(
             *found.novelties,
             *(read_record(NoveltyFinding, Path(path), AGAIN_NOVEL) for path in novelty),
         ),
+        lists=(*found.lists, *(read_record(UseLists, Path(path), AGAIN_LISTS) for path in lists)),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
     page = Path(out)
@@ -305,7 +310,7 @@ def _summary(
     for number, piece in enumerate(pieces):
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
-        codes.append(_class_codes(piece["predicted_class"], results, path))
+        codes.append(class_codes(piece["predicted_class"], results.class_names, path))
         confidence = pc.fill_null(piece["confidence"], math.nan)
         values.append(confidence.to_numpy().astype(np.float64))
         counted = pc.value_counts(piece["note"]).to_pylist()
@@ -349,28 +354,6 @@ def _rows(found: list[pa.Table]) -> tuple[UseRow, ...]:
 def _unguarded(text: str) -> str:
     """Return a text as it was before it was made safe for spreadsheets."""
     return text[1:] if text[:1] == "'" and re.match(FORMULA_START, text[1:]) else text
-
-
-def _class_codes(column: pa.ChunkedArray, results: Results, path: str) -> Any:
-    """Return the place of each class among the classes; -1 where none was predicted."""
-    code_of = {name: code for code, name in enumerate(results.class_names)}
-    # Published tables have ' before names that a spreadsheet would take for a formula.
-    code_of = {"": -1} | {f"'{name}": code for name, code in code_of.items()} | code_of
-    encoded = column.combine_chunks().dictionary_encode()
-    names = [name or "" for name in encoded.dictionary.to_pylist()]
-    unknown = sorted({name for name in names if name not in code_of})
-    if unknown:
-        raise InputError(
-            Problem(
-                path,
-                f"{name!r} is no class of these findings.",
-                nearest(name, results.class_names),
-                column="predicted_class",
-            )
-            for name in unknown
-        )
-    places = np.array([code_of[name] for name in names], dtype=np.int64)
-    return places[encoded.indices.to_numpy(zero_copy_only=False)] if names else places
 
 
 def draw_figures(

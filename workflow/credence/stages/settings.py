@@ -164,6 +164,32 @@ class SetsSettings:
 
 
 @dataclass(frozen=True)
+class ListsSettings:
+    """Which predictions can be used: lists of each use-set, thresholds of each class."""
+
+    error: tuple[float, ...] = setting(
+        (0.05, 0.1),
+        "shares of wrong ones, for each a list of each use-set; [] for none",
+        above=0,
+        below=1,
+        schema=UNIQUE,
+    )
+    precision: tuple[float, ...] = setting(
+        (0.5, 0.8, 0.9, 0.95, 0.99),
+        "shares of right ones, for each a threshold of each class",
+        above=0,
+        below=1,
+        schema=UNIQUE,
+    )
+    certainty: float = setting(0.95, "of guarantees and of bounds", above=0.5, below=1)
+
+
+def list_names(error: Iterable[float]) -> list[str]:
+    """Return the file name of the list with each share of wrong ones."""
+    return [f"list_{one:g}.tsv" for one in error]
+
+
+@dataclass(frozen=True)
 class EventsSettings:
     """Questions beyond the predicted class; each is a column of the confidences."""
 
@@ -264,6 +290,7 @@ class Settings:
     calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
     shift: ShiftSettings = field(default_factory=ShiftSettings)
     sets: SetsSettings = field(default_factory=SetsSettings)
+    lists: ListsSettings = field(default_factory=ListsSettings)
     events: EventsSettings = field(default_factory=EventsSettings)
     novelty: NoveltySettings = field(default_factory=NoveltySettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
@@ -357,7 +384,18 @@ USES: dict[str, dict[str, tuple[str, ...]]] = {
     "attach": {"clustering": _RELATED, "split": ("both_sides",)},
     "fit": {"calibration": ("method", *_FITTED), "sets": ("level", "kind")},
     "crossfit": {"calibration": _COUNTED, "evaluation": ("folds",)},
-    "evaluate": {"calibration": _FITTED, "evaluation": ("folds",)},
+    "evaluate": {
+        "calibration": _FITTED,
+        "lists": ("precision", "certainty"),
+        "evaluation": ("folds",),
+    },
+    "thresholds": {
+        "calibration": ("weights", "level", "draws"),
+        "lists": ("precision", "certainty"),
+    },
+    "annotate": {"calibration": ("level",), "lists": ("error", "certainty")},
+    "gather": {"calibration": ("level",), "lists": ("error", "certainty")},
+    "list": {"calibration": ("level",), "lists": ("certainty",)},
     "shift": {"calibration": _COUNTED, "shift": _names(ShiftSettings)},
     "events": {"calibration": _FITTED, "events": _names(EventsSettings, "evidence")},
     "novelty": {"novelty": ("components", "flag")},

@@ -14,7 +14,7 @@ import numpy as np
 
 from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import Calibration, FitOptions, Need
-from credence.composition.adjusted import AdjustedCalibration, adjust
+from credence.composition.adjusted import shifted, with_reach
 from credence.composition.both_samples import (
     CalibrationSample,
     UseSample,
@@ -40,6 +40,7 @@ from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
 from credence.findings import ShiftFinding
+from credence.lists.held_out import held_out_of
 from credence.predictions import Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress
@@ -103,14 +104,13 @@ def shift_tables(
     chosen, plain = _method(method, calibration, labelled, samples, shift_options(settings))
     spec = stated_spec(tables, format_, spec_json)
     parts = _parts(tables, spec, labelled.predictions)
-    found, adjusted = find_shift(
+    file = find_shift(
         labelled, parts, chosen, plain, settings, name or Path(tables[0]).stem, tables[0]
     )
+    found = file.finding
     for written in filter(None, (out, also)):
         write_contract(Path(written), composition_table(found), spreadsheet_safe=spreadsheet_safe)
     if record is not None:
-        names, scale = labelled.predictions.class_names, float(labelled.predictions.scale)
-        file = ShiftFile(found.method, names, scale, found, adjusted)
         SHIFT.write(Path(record), file)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     click.echo(
@@ -140,7 +140,7 @@ def find_shift(
     settings: Settings,
     name: str,
     where: str,
-) -> tuple[ShiftFinding, AdjustedCalibration]:
+) -> ShiftFile:
     """Return what is found of a use-set, given piece by piece, and the corrected calibration."""
     options, shift = shift_options(settings), settings.shift
     sketch = sketch_of(labelled)
@@ -152,19 +152,28 @@ def find_shift(
         stated, names = shift.composition, labelled.predictions.class_names
         share = None if stated is None else stated_share(stated, names, "--stated")
         composition = fixed_composition(sample, share)
+    moved = shifted(labelled, composition.fit_weight)
+    calibration, unseen = method.fit_and_hold_out(moved, options)
     corrected = Corrected(
         sample,
         use,
         composition,
         diagnose(sample, use, composition, options),
         plain,
-        adjust(sample, method.build(options), composition, options),
+        with_reach(calibration, sample, composition, options),
         not method.needs.is_vector and not method.text.startswith("auto"),
     )
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)
     sameness = None if look is None else look.found()
-    return replace(found, sameness=sameness), corrected.adjusted
+    return ShiftFile(
+        found.method,
+        labelled.predictions.class_names,
+        float(labelled.predictions.scale),
+        replace(found, sameness=sameness),
+        corrected.adjusted,
+        held_out_of(moved, unseen),
+    )
 
 
 def _counted(

@@ -6,7 +6,7 @@ with a list of its columns that says what may stand in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -21,7 +21,7 @@ from credence.confidence import Confidence
 from credence.events.features import NO_GENE, EventEvidence
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
-from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
+from credence.problems import InputError, Problem, ProblemList, nearest, raise_any, refuse
 from credence.sets.conformal import SEPARATOR, PredictionSets
 from credence.tables.formats import Columns, Format
 from credence.tables.samples import Samples
@@ -479,9 +479,10 @@ class RelativesTable:
 
 CONFIDENCE_NAMES = tuple(entry.name for entry in columns_of(Confidences))
 ADJUSTED_NAMES = ("adjusted_confidence", "adjusted_lower", "adjusted_upper")
+Q_VALUE = "q_value"  # the least estimated share of wrong ones of a list that holds the protein
 # What a table of confidences may hold beside.
 FURTHER_COLUMNS = (
-    *(replace(SHARE, name=name, is_optional=True) for name in ADJUSTED_NAMES),
+    *(replace(SHARE, name=name, is_optional=True) for name in (*ADJUSTED_NAMES, Q_VALUE)),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
 )
@@ -613,11 +614,15 @@ def with_unscored(columns: dict[str, Any], samples: Samples, method: str) -> dic
 
 def read_confidences(path: Path) -> Confidences:
     """Return the confidences of a table, checked: each lies within its interval."""
+    return _read_confidences(path).fill(Confidences)
+
+
+def _read_confidences(path: Path) -> ReadTable:
     events = tuple(replace(SHARE, name=prefix) for prefix in PREFIXES)
     read = read_columns(path, (*columns_of(Confidences), *FURTHER_COLUMNS), events)
     _check_interval(read, "confidence")
     _check_interval(read, *ADJUSTED_NAMES)
-    return read.fill(Confidences)
+    return read
 
 
 def read_metrics(path: Path) -> Metrics:
@@ -652,12 +657,13 @@ STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CON
 NOT_QUICKLY = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
-def stream_confidences(path: Path) -> Iterator[pa.Table]:
+def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.Table]:
     """Yield pieces of a table of confidences, its columns in the contract's order.
 
-    Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
+    `further` are columns of numbers behind them. Raises one of `NOT_QUICKLY` where it is
+    not as `credence annotate` writes it.
     """
-    for batch in _batches(path):
+    for batch in _batches(path, STREAMED | dict.fromkeys(further, pa.float64())):
         piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
         orders = (
@@ -676,20 +682,43 @@ def stream_confidences(path: Path) -> Iterator[pa.Table]:
         yield piece
 
 
-def read_slowly(path: Path) -> pa.Table:
+def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) -> Integers:
+    """Return the place of each class among the classes; -1 where none was predicted."""
+    code_of = {name: code for code, name in enumerate(class_names)}
+    # Published tables have ' before names that a spreadsheet would take for a formula.
+    code_of = {"": -1} | {f"'{name}": code for name, code in code_of.items()} | code_of
+    encoded = column.combine_chunks().dictionary_encode()
+    names = [name or "" for name in encoded.dictionary.to_pylist()]
+    unknown = sorted({name for name in names if name not in code_of})
+    if unknown:
+        raise InputError(
+            Problem(
+                path,
+                f"{name!r} is no class that is known here.",
+                nearest(name, class_names),
+                column="predicted_class",
+            )
+            for name in unknown
+        )
+    places = np.array([code_of[name] for name in names], dtype=np.int64)
+    return places[encoded.indices.to_numpy(zero_copy_only=False)] if names else places
+
+
+def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
-    columns = named_columns(read_confidences(path))
-    return pa.table({name: pa.array(a, from_pandas=False) for name, a in columns.items()})
+    read = _read_confidences(path)
+    names = (*CONFIDENCE_NAMES, *further)
+    return pa.table({name: pa.array(read.values[name], from_pandas=False) for name in names})
 
 
-def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-    names = list(CONFIDENCE_NAMES)
+def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
+    names = list(kinds)
     if path.suffix == ".parquet":
         with open_parquet(path) as file:
             if any(file.schema_arrow.names.count(name) != 1 for name in names):
                 raise pa.ArrowInvalid("a column is missing or stands twice")
             for batch in file.iter_batches(columns=names):
-                columns = [batch[name].cast(kind) for name, kind in STREAMED.items()]
+                columns = [batch[name].cast(kind) for name, kind in kinds.items()]
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
     with pa.input_stream(str(path), compression="detect") as source:
@@ -698,7 +727,7 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
             read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter="\t"),
             convert_options=csv.ConvertOptions(
-                column_types=STREAMED,
+                column_types=kinds,
                 include_columns=names,
                 null_values=[""],
                 strings_can_be_null=False,

@@ -32,6 +32,7 @@ from credence.confidence import NOTE_TEXTS, Confidence, Note
 from credence.draws import keys_of as hashes_of
 from credence.events.model import FORECASTS, EventModel, Mix
 from credence.findings import EventsFinding, ShiftFinding
+from credence.lists.held_out import HeldOut
 from credence.novelty.reference import Reference
 from credence.predictions import Floats, Integers, Labelled, Predictions, Strings, from_scores
 from credence.problems import Problem, nearest, raise_any, refuse
@@ -125,7 +126,7 @@ SCHEMA = f"{SCHEMA_NAME}/{SCHEMA_VERSION}"
 REFIT = "Fit the calibration again with credence fit."
 
 COUNTS_IN_WORDS = ("weights", "relatives")
-NOT_ALWAYS = ("sets", "known", "sketch")  # keys that a file may do without
+NOT_ALWAYS = ("sets", "known", "sketch", "held_out")  # keys that a file may do without
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +184,8 @@ class CalibrationFile:
     known: Annotated[KnownProteins | None, Stored(is_left_out=True)] = None
     # How often each score was seen, by which a table is known to be of the same classifier.
     sketch: Annotated[Sketch | None, Stored(is_left_out=True)] = None
+    # What lists rest on: confidences of these proteins by fits without their clusters.
+    held_out: Annotated[HeldOut | None, Stored(is_left_out=True)] = None
 
     @property
     def needs(self) -> Need:
@@ -194,6 +197,8 @@ class CalibrationFile:
         features = () if self.sketch is None else self.sketch.features
         if any(len(part.design) != len(self.class_names) for part in features):
             raise ValueError("its sketch is of another number of classes")
+        if self.held_out is not None and self.held_out.n_classes > len(self.class_names):
+            raise ValueError("its held-out proteins are of another number of classes")
         raise_any(
             [
                 Problem("", f"{value!r} is no value for it.", "", column=f"counts.{name}")
@@ -479,6 +484,8 @@ class ShiftFile:
     scale: float  # Of the scores
     finding: ShiftFinding  # What the page shows of it
     adjusted: AdjustedCalibration  # The corrected calibration
+    # As that of a calibration file, with the weights that correct.
+    held_out: Annotated[HeldOut | None, Stored(is_left_out=True)] = None
 
     @property
     def applied_share(self) -> Floats:

@@ -18,6 +18,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -111,6 +112,15 @@ def _remove_abandoned(path: Path) -> None:
             left.unlink(missing_ok=True)
 
 
+def _refuse_device_name(path: Path) -> None:
+    if (device := device_of(path.name)) is not None:
+        raise refuse(
+            str(path),
+            f"nobody can open this file on Windows, where {device!r} is a device.",
+            "Choose another name.",
+        )
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Give a file beside `path` to write to; it takes the place when all went well.
@@ -123,12 +133,7 @@ def atomic(path: Path) -> Iterator[Path]:
     if _is_device(path):
         yield path
         return
-    if (device := device_of(path.name)) is not None:
-        raise refuse(
-            str(path),
-            f"nobody can open this file on Windows, where {device!r} is a device.",
-            "Choose another name.",
-        )
+    _refuse_device_name(path)
     place = path.resolve()
     temporary, lock = _open_beside(place)
     try:
@@ -139,6 +144,29 @@ def atomic(path: Path) -> Iterator[Path]:
             temporary.replace(place)
     finally:
         os.close(lock)
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """Give the name of a table beside `path` that is gone at the end.
+
+    One that was left by a process that was killed has the same name.
+    """
+    check_table_ending(path)
+    _refuse_device_name(path)
+    if _is_device(path):
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / path.name
+        return
+    place = path.resolve()
+    probe, lock = _open_beside(place)  # refuses a folder that cannot be written to
+    os.close(lock)
+    probe.unlink()
+    temporary = place.with_name(f".rows-{place.name}")
+    try:
+        yield temporary
+    finally:
         temporary.unlink(missing_ok=True)
 
 

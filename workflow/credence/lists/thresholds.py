@@ -1,0 +1,207 @@
+"""Thresholds of every class: estimated, and with a guarantee for new families."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from credence.draws import encode_clusters, keys_of
+from credence.evaluation.ratios import estimate, mean_of
+from credence.findings import ErrorCurve, Threshold, Thresholds
+from credence.lists.errors import ListErrors, errors_of
+from credence.lists.guarantee import coins_of, grid_of, guaranteed
+from credence.lists.held_out import STEPS, HeldOut
+from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
+
+ON_SCORE, ON_CONFIDENCE = "score", "confidence"
+MOST_POINTS = 200  # of a curve that is shown
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of thresholds."""
+
+    precision: tuple[float, ...]  # Shares right
+    certainty: float  # Of the guarantee
+    level: float  # Of the intervals
+    n_draws: int  # For them
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Labelled predictions, and by what they are let through."""
+
+    on: str  # `score` or `confidence`
+    value: Floats
+    grid: Floats  # Thresholds that are tried, from the top down
+    predicted: Integers
+    true: Integers
+    weight: Floats
+    cluster: Strings  # Names, or their keys as names
+    family: Integers
+    order: Integers  # By which one protein speaks for its family
+
+    @property
+    def is_right(self) -> Booleans:
+        """Whether each prediction is right."""
+        return np.asarray(self.predicted == self.true)
+
+    def take(self, rows: NDArray[np.intp]) -> Ranked:
+        """Return some of the predictions."""
+        names = ("value", "predicted", "true", "weight", "cluster", "family", "order")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
+
+def by_score(labelled: Labelled) -> Ranked:
+    """Return labelled predictions, let through by the classifier's own score."""
+    predictions = labelled.predictions
+    score = predictions.top_score
+    assert score is not None
+    grid = grid_of(predictions.scale, predictions.resolution, float(score.max(initial=0.0)))
+    order = np.empty(labelled.n_samples, dtype=np.int64)
+    order[np.argsort(keys_of(predictions.ids), kind="stable")] = np.arange(labelled.n_samples)
+    return Ranked(
+        ON_SCORE,
+        score,
+        grid,
+        predictions.predicted_class,
+        labelled.true_class,
+        labelled.weight,
+        labelled.cluster,
+        encode_clusters(labelled.cluster)[0],
+        order,
+    )
+
+
+def by_confidence(held_out: HeldOut) -> Ranked:
+    """Return calibration proteins, let through by confidences of fits without their cluster."""
+    return Ranked(
+        ON_CONFIDENCE,
+        STEPS[held_out.step],
+        STEPS[::-1],
+        held_out.predicted,
+        held_out.true,
+        held_out.weight,
+        held_out.key[held_out.cluster].astype(str).astype(object),
+        held_out.cluster,
+        np.arange(len(held_out.step)),
+    )
+
+
+def thresholds_of(
+    ranked: Sequence[Ranked], class_names: Sequence[str], wanted: Wanted
+) -> tuple[Threshold, ...]:
+    """Return the thresholds of all classes together, and of each class that is predicted."""
+    found: list[Threshold] = []
+    for one in ranked:
+        found += _of_class(one, None, float(one.weight.sum()), wanted)
+        for class_, name in enumerate(class_names):
+            rows = np.flatnonzero(one.predicted == class_)
+            if len(rows):
+                members = float(one.weight[one.true == class_].sum())
+                found += _of_class(one.take(rows), name, members, wanted)
+    return tuple(found)
+
+
+def _of_class(ranked: Ranked, name: str | None, members: float, wanted: Wanted) -> list[Threshold]:
+    """Return the thresholds of some predictions; `members` weigh what could be found."""
+    coins = coins_of(ranked.grid, ranked.value, ~ranked.is_right, ranked.family, ranked.order)
+    error = error_above(ranked)
+    places = [_lowest(error <= 1.0 - precision) for precision in wanted.precision]
+    sure = [guaranteed(coins, 1.0 - one, wanted.certainty) for one in wanted.precision]
+    ends = [np.nan if place is None else float(ranked.grid[place]) for place in places]
+    is_right = ranked.is_right.astype(np.float64)
+    ratios = [mean_of(is_right, ranked.weight, ranked.value >= end, is_share=True) for end in ends]
+    right = estimate(ranked.cluster, ratios, wanted.level, wanted.n_draws)
+    found = []
+    for row, (precision, place, own) in enumerate(
+        zip(wanted.precision, places, sure, strict=True)
+    ):
+        kept, kept_true = _kept(ranked, ends[row], members)
+        sure_kept, sure_kept_true = _kept(ranked, own.threshold, members)
+        found.append(
+            Threshold(
+                class_name=name,
+                on=ranked.on,
+                precision=precision,
+                threshold=ends[row],
+                kept=kept,
+                kept_true=kept_true,
+                n_families=0 if place is None else int(coins.n_families[place]),
+                right=float(right.value[row]),
+                right_lower=float(right.lower[row]),
+                right_upper=float(right.upper[row]),
+                sure=own.threshold,
+                sure_kept=sure_kept,
+                sure_kept_true=sure_kept_true,
+                sure_families=own.n_families,
+                n_more=own.n_more,
+            )
+        )
+    return found
+
+
+def _lowest(is_met: Booleans) -> int | None:
+    """Return the last place of a grid from the top down where something is met."""
+    return int(np.flatnonzero(is_met)[-1]) if is_met.any() else None
+
+
+def error_above(ranked: Ranked) -> Floats:
+    """Return the estimated share wrong at each threshold, one wrong family added; NaN: nothing."""
+    down = np.argsort(-ranked.value, kind="stable")
+    weight = ranked.weight[down]
+    is_first = ~pd.Series(ranked.family[down]).duplicated().to_numpy()
+    wrong = np.where(ranked.is_right[down], 0.0, weight)
+    n_rows = np.searchsorted(-ranked.value[down], -ranked.grid, "right")
+    total, of_wrong, families = (
+        np.concatenate([[0.0], np.cumsum(part)])[n_rows] for part in (weight, wrong, is_first)
+    )
+    with np.errstate(invalid="ignore"):
+        one = total / families
+        return np.asarray((of_wrong + one) / (total + one))
+
+
+def _kept(ranked: Ranked, end: float, members: float) -> tuple[float, float]:
+    """Return which share of the predictions and of the members a threshold keeps."""
+    is_kept = ranked.value >= end
+    total, right = ranked.weight.sum(), ranked.weight[is_kept & ranked.is_right].sum()
+    if np.isnan(end):
+        return np.nan, np.nan
+    kept = float(ranked.weight[is_kept].sum() / total)
+    return kept, float(right / members) if members > 0 else np.nan
+
+
+def find_thresholds(labelled: Labelled, held_out: HeldOut | None, wanted: Wanted) -> Thresholds:
+    """Return the thresholds on scores and, where they are known, on confidences held out."""
+    names = labelled.predictions.class_names
+    ranked = [] if labelled.predictions.top_score is None else [by_score(labelled)]
+    curves: list[ErrorCurve] = []
+    if held_out is not None and len(held_out.step):
+        ranked.append(by_confidence(held_out))
+        curves.append(curve_of(None, own_errors(held_out, wanted.certainty)))
+        for class_, name in enumerate(names):
+            of_class = held_out.of_class(class_)
+            if len(of_class.step):
+                curves.append(curve_of(name, own_errors(of_class, wanted.certainty)))
+    rows = thresholds_of(ranked, names, wanted)
+    return Thresholds(wanted.certainty, wanted.level, rows, tuple(curves))
+
+
+def own_errors(held_out: HeldOut, certainty: float) -> ListErrors:
+    """Return the errors of lists of calibration proteins themselves."""
+    counts = np.bincount(held_out.step, minlength=len(STEPS))
+    return errors_of(held_out, counts.astype(np.int64), certainty)
+
+
+def curve_of(name: str | None, errors: ListErrors) -> ErrorCurve:
+    """Return what is kept and how much of it is wrong, at the steps that hold proteins."""
+    steps = np.flatnonzero((errors.n_use > 0) & ~np.isnan(errors.error))
+    if len(steps) > MOST_POINTS:
+        steps = steps[np.unique(np.linspace(0, len(steps) - 1, MOST_POINTS).astype(np.int64))]
+    total = max(int(errors.n_listed[0]), 1)
+    columns = (STEPS, errors.n_listed / total, errors.error, errors.bound)
+    return ErrorCurve(name, *(tuple(column[steps].tolist()) for column in columns))

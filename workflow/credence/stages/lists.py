@@ -1,0 +1,385 @@
+"""The stages `thresholds` and `list`: which predictions can be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+
+from credence.findings import ProteinList, Threshold, Thresholds, UseLists
+from credence.lists.errors import ListErrors, errors_of
+from credence.lists.held_out import STEPS, HeldOut, step_of
+from credence.lists.thresholds import Wanted, find_thresholds
+from credence.lists.use_lists import list_of, use_lists
+from credence.predictions import Integers
+from credence.problems import refuse
+from credence.stages.reading import (
+    RELATIVES_UNKNOWN,
+    calibration_set,
+    read_set,
+    require_other,
+    spec_of_calibration,
+    with_labels,
+)
+from credence.stages.settings import Settings, list_names
+from credence.tables.contract import (
+    ADJUSTED_NAMES,
+    NOT_QUICKLY,
+    Q_VALUE,
+    class_codes,
+    read_clusters,
+    read_slowly,
+    stream_confidences,
+)
+from credence.tables.stage_files import (
+    SHIFT,
+    CalibrationFile,
+    ShiftFile,
+    read_calibration,
+    require_match,
+)
+from credence.tables.writing import TableWriter, write_table
+
+PLAIN_NAMES = ("confidence", "lower", "upper")
+NO_HELD_OUT = (
+    "it does not say what proteins held out show, on which lists rest.",
+    "Fit it again with credence fit.",
+)
+OTHER_METHOD = "Give what credence shift wrote with this calibration."
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """By which confidences proteins are ranked, and what is known of these."""
+
+    names: tuple[str, ...]  # Columns: the confidence and its interval
+    held_out: HeldOut
+    class_names: tuple[str, ...]
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether confidences are corrected for another mix of classes."""
+        return self.names == ADJUSTED_NAMES
+
+    def steps(self, piece: pa.Table) -> Integers:
+        """Return the step of each protein of a piece; -1 where there is no confidence."""
+        return step_of(piece[self.names[0]].to_numpy().astype(np.float64))
+
+
+def ranking_of(file: CalibrationFile, shift: ShiftFile | None) -> Ranking | None:
+    """Return by what a table of confidences is ranked; None where nothing is known of it."""
+    held_out = file.held_out if shift is None else shift.held_out
+    if held_out is None:
+        return None
+    return Ranking(PLAIN_NAMES if shift is None else ADJUSTED_NAMES, held_out, file.class_names)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of confidences, read as often as is needed."""
+
+    path: Path
+    ranking: Ranking
+    is_odd: bool = False  # Whether it is read slowly: not as credence annotate writes it
+
+    def pieces(self) -> Iterator[tuple[pa.Table, Integers, Integers]]:
+        """Yield some rows at a time, the class and the step of each; -1 where there is none."""
+        further = ADJUSTED_NAMES if self.ranking.is_adjusted else ()
+        read = [read_slowly(self.path, further)] if self.is_odd else None
+        for piece in read or stream_confidences(self.path, further):
+            code = class_codes(piece["predicted_class"], self.ranking.class_names, str(self.path))
+            yield piece, code, self.ranking.steps(piece)
+
+    def counts(self) -> Integers:
+        """Return how many proteins there are by class and step."""
+        n_steps = len(STEPS)
+        found = np.zeros(len(self.ranking.class_names) * n_steps, dtype=np.int64)
+        for _, code, step in self.pieces():
+            is_known = (code >= 0) & (step >= 0)
+            found += np.bincount((code * n_steps + step)[is_known], minlength=len(found))
+        return found.reshape(-1, n_steps)
+
+
+def table_of(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
+    """Return a table and its counts; refuse one that is not of confidences."""
+    try:
+        table = Table(path, ranking)
+        return table, table.counts()
+    except NOT_QUICKLY:
+        table = Table(path, ranking, is_odd=True)
+        return table, table.counts()
+
+
+def write_lists(
+    table: Table,
+    q_values: Sequence[ListErrors],
+    ends: Mapping[Path, Sequence[int | None]],
+    *,
+    spreadsheet_safe: bool = False,
+    clusters: Mapping[str, str] | None = None,
+) -> list[Counter[tuple[int, str]]]:
+    """Write the rows of each list, in the table's order, with their q-values.
+
+    `q_values` and what `ends` gives, the last step of each list, are one for all
+    classes or one for each. Returns how many of each class and cluster a list has.
+    """  # fmt: skip
+    names = ("id", "predicted_class", *table.ranking.names, Q_VALUE, "note")
+    q_value = np.array([one.q_value for one in q_values])
+    found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(TableWriter(path, names, spreadsheet_safe=spreadsheet_safe))
+            for path in ends
+        ]
+        lowest = [
+            np.array([len(STEPS) if end is None else end for end in own]) for own in ends.values()
+        ]
+        for piece, code, step in table.pieces():
+            place = code if len(q_value) > 1 else np.minimum(code, 0)
+            for writer, limit, count in zip(writers, lowest, found, strict=True):
+                rows = np.flatnonzero((step >= limit[place]) & (code >= 0))
+                kept = piece.take(rows)
+                if len(rows):
+                    columns = {name: kept[name] for name in names if name != Q_VALUE}
+                    own_q = q_value[place[rows], step[rows]]
+                    writer.write({name: columns.get(name, own_q) for name in names})
+                if clusters is not None:
+                    ids = kept["id"].to_pylist()
+                    families = (clusters.get(id_, id_) for id_ in ids)
+                    count.update(zip(place[rows].tolist(), families, strict=True))
+    return found
+
+
+def list_confidences(
+    confidences: str,
+    out: str,
+    settings: Settings,
+    calibration: str,
+    shift: str | None,
+    error: float,
+    by_class: bool,
+    certain: bool,
+    clusters: str | None,
+    spreadsheet_safe: bool,
+) -> None:
+    """Write the longest list of predictions with at most so many wrong ones."""
+    require_other((out,), [confidences, calibration, shift, clusters])
+    file = read_calibration(Path(calibration))
+    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    if shift_file is not None and shift_file.method_spec != file.method_spec:
+        what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
+        raise refuse(str(shift), what, OTHER_METHOD)
+    ranking = ranking_of(file, shift_file)
+    if ranking is None:
+        raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
+    table, counts = table_of(Path(confidences), ranking)
+    certainty, level = settings.lists.certainty, settings.calibration.level
+    parts: list[tuple[str | None, HeldOut, Integers]]
+    if by_class:
+        parts = [
+            (name, ranking.held_out.of_class(class_), counts[class_])
+            for class_, name in enumerate(ranking.class_names)
+        ]
+    else:
+        parts = [(None, ranking.held_out, counts.sum(axis=0))]
+    errors = [errors_of(held_out, own, certainty) for _, held_out, own in parts]
+    ends = [one.end_of(error, is_certain=certain) for one in errors]
+    known = None
+    if clusters is not None:
+        given = read_clusters(Path(clusters))
+        known = dict(zip(given.ids, given.cluster, strict=True))
+    (sizes,) = write_lists(
+        table, errors, {Path(out): ends}, spreadsheet_safe=spreadsheet_safe, clusters=known
+    )
+    found = []
+    for place, ((name, _, _), one) in enumerate(zip(parts, errors, strict=True)):
+        size = np.array([n for (part, _), n in sizes.items() if part == place], dtype=np.float64)
+        relatives = float((size * (size - 1.0)).sum() / size.sum()) if len(size) else None
+        found.append(list_of(name, one, error, level, is_certain=certain, relatives=relatives))
+    n_listed = sum(one.n for one in found)
+    click.echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.", err=True)
+    for own, its_errors in zip(found, errors, strict=True):
+        if its_errors.n_listed[0]:
+            click.echo(sentence_of(own, its_errors, certainty, level), err=True)
+    if n_listed:
+        click.echo(MEANING[by_class], err=True)
+
+
+MEANING = (
+    "These shares are of the list, not of a protein in it: the confidence of each says how "
+    "probably it is right itself. They hold for proteins like those of the calibration set.",
+    "These shares are of each class's list by itself, not of a protein in it, and not of all "
+    "lists together. They hold for proteins like those of the calibration set.",
+)
+NO_SHIFT = (
+    "it does not say what proteins held out show, on which lists rest.",
+    "Make it again with credence shift.",
+)
+
+
+def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
+    """Return what a list holds and how many of it are right."""
+    what = "All classes" if found.class_name is None else found.class_name
+    if found.n == 0:
+        values = errors.bound if found.is_certain else errors.error
+        if np.isnan(values).all():
+            return f"{what}: no list, since no held-out protein shows how often it is right."
+        least = f"{np.nanmin(values):.1%}"
+        kind = f"with {certainty:.0%} certainty " if found.is_certain else ""
+        return f"{what}: no list. The least share of wrong ones of any is {kind}{least}."
+    return (
+        f"{what}: {found.n:,} predictions of confidence {found.confidence:g} and more, of which "
+        f"about {found.right:,.0f} are right ({level:.0%} interval {found.right_lower:,.0f} to "
+        f"{found.right_upper:,.0f}); {found.estimate:.1%} wrong by the estimate, with "
+        f"{certainty:.0%} certainty at most {found.bound:.1%}."
+    )
+
+
+BATCH_BYTES = 8 << 20
+
+
+def finish_table(
+    rows: Mapping[Path, Path],
+    file: CalibrationFile,
+    shift: ShiftFile | None,
+    settings: Settings,
+    name: str,
+    folder: str | None,
+    *,
+    spreadsheet_safe: bool,
+) -> UseLists | None:
+    """Write tables of confidences with their q-values, and their lists into a folder.
+
+    `rows` are the files to write and the same without q-values; lists are those of the
+    settings. None where the calibration does not say what lists rest on.
+    """
+    ranking = ranking_of(file, shift)
+    if ranking is None:
+        for written, source in rows.items():
+            source.replace(written)
+        return None
+    table, counts = table_of(next(iter(rows.values())), ranking)
+    certainty, level = settings.lists.certainty, settings.calibration.level
+    allowed = settings.lists.error
+    errors = errors_of(ranking.held_out, counts.sum(axis=0), certainty)
+    for written, source in rows.items():
+        with_q_values(source, written, ranking, errors)
+    if folder is not None:
+        paths = zip(list_paths(folder, settings), allowed, strict=True)
+        ends = {Path(path): [errors.end_of(error)] for path, error in paths}
+        write_lists(table, [errors], ends, spreadsheet_safe=spreadsheet_safe)
+    return use_lists(
+        name, ranking.held_out, counts, file.class_names, allowed, certainty, level,
+        is_adjusted=ranking.is_adjusted,
+    )  # fmt: skip
+
+
+def list_paths(folder: str | None, settings: Settings) -> list[str]:
+    """Return where the lists of the settings stand in a folder."""
+    names = list_names(settings.lists.error)
+    return [] if folder is None else [str(Path(folder) / name) for name in names]
+
+
+def with_q_values(source: Path, written: Path, ranking: Ranking, errors: ListErrors) -> None:
+    """Write a table again, with the q-value of each protein behind all columns."""
+    with ExitStack() as stack:
+        if source.suffix == ".parquet":
+            file = stack.enter_context(pq.ParquetFile(source))
+            names, pieces = file.schema_arrow.names, file.iter_batches()
+        else:
+            names = _cells(source, stack, ()).schema.names
+            pieces = _cells(source, stack, names)
+        writer = stack.enter_context(TableWriter(written, [*names, Q_VALUE]))
+        for piece in pieces:
+            stated = piece[ranking.names[0]]
+            if pa.types.is_string(stated.type):
+                stated = pc.if_else(pc.equal(stated, ""), "nan", stated)
+            step = step_of(stated.cast(pa.float64()).to_numpy(zero_copy_only=False))
+            q_value = np.where(step >= 0, errors.q_value[step], np.nan)
+            writer.write({**dict(zip(names, piece.columns, strict=True)), Q_VALUE: q_value})
+
+
+def _cells(source: Path, stack: ExitStack, names: Sequence[str]) -> csv.CSVStreamingReader:
+    """Return a reader of the cells of a TSV, each as it is written."""
+    handle = stack.enter_context(pa.input_stream(str(source), compression="detect"))
+    return csv.open_csv(
+        handle,
+        read_options=csv.ReadOptions(block_size=BATCH_BYTES),
+        parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=True),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        ),
+    )
+
+
+def threshold_tables(
+    tables: Sequence[str],
+    out: str,
+    settings: Settings,
+    calibration: str | None,
+    format_: str | None,
+    spec_json: str,
+    labels: str | None,
+    groups: str | None,
+    clusters: str | None,
+) -> None:
+    """Write from where on predictions of labelled tables are right as often as wanted."""
+    require_other((out,), [*tables, calibration, labels, groups, clusters])
+    spec = spec_of_calibration(tables, format_, spec_json, "--spec", calibration)
+    samples = read_set(tables, spec)
+    if labels is not None:
+        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    held_out = None
+    if calibration is not None:
+        file = read_calibration(Path(calibration))
+        require_match(file, samples.predictions, tables[0])
+        held_out = file.held_out
+        if held_out is None:
+            raise refuse(calibration, *NO_HELD_OUT)
+    elif samples.predictions.top_score is None:
+        remedy = "Give the calibration as well, for thresholds on its confidences: --calibration."
+        raise refuse(tables[0], "it has no scores.", remedy)
+    weights = settings.calibration.weights
+    labelled = calibration_set(samples, tables[0], groups, clusters, weights).labelled
+    found = find_thresholds(labelled, held_out, wanted_of(settings))
+    write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
+    n_sure = sum(not np.isnan(row.sure) for row in found.rows)
+    click.echo(
+        f"Wrote {out}: {len(found.rows)} thresholds, {n_sure} of them with a guarantee for new "
+        f"families at {found.certainty:.0%} certainty.",
+        err=True,
+    )
+    if len(np.unique(labelled.cluster)) == labelled.n_samples:
+        click.echo(f"{out}: {RELATIVES_UNKNOWN}, and guarantees may not hold.", err=True)
+
+
+def wanted_of(settings: Settings) -> Wanted:
+    """Return what settings ask of thresholds."""
+    lists, calibration = settings.lists, settings.calibration
+    return Wanted(lists.precision, lists.certainty, calibration.level, calibration.draws)
+
+
+COLUMN_NAMES = {
+    "sure": "guaranteed_threshold",
+    "sure_kept": "guaranteed_kept",
+    "sure_kept_true": "guaranteed_kept_true",
+    "sure_families": "guaranteed_families",
+    "n_more": "families_missing",
+}
+
+
+def threshold_columns(found: Thresholds) -> dict[str, list[object]]:
+    """Return the columns of the table of thresholds."""
+    names = [entry.name for entry in fields(Threshold)]
+    columns = {name: [getattr(row, name) for row in found.rows] for name in names}
+    classes = ["all" if name is None else name for name in columns.pop("class_name")]
+    return {"class": classes, **{COLUMN_NAMES.get(key, key): v for key, v in columns.items()}}
