@@ -18,7 +18,7 @@ from credence.lists.held_out import STEPS, HeldOut
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
 
 ON_SCORE, ON_CONFIDENCE = "score", "confidence"
-MOST_POINTS = 200  # of a curve that is shown
+MOST_POINTS = 100  # of a curve that is shown
 
 
 @dataclass(frozen=True)

@@ -114,11 +114,15 @@ def _draw_reliability(plot: plots.ReliabilityPlot) -> Figure:
 
 
 def _draw_lines(plot: plots.LinesPlot) -> Figure:
-    figure, (axes,) = _open(LINES, _one(LINES))
+    names = [*plot.names, *(name for name, *_ in plot.points)]
+    n_columns = _columns_of(names) if plot.points else 3
+    n_lines = -(-len(names) // n_columns) if plot.points else 1
+    height = LINES + LEGEND * (n_lines - 1)
+    figure, (axes,) = _open(height, _one(height, LEGEND * n_lines))
     painting.paint_lines(axes, plot)
     axes.set_xlabel(plot.axis)
     axes.set_ylabel(plot.upright)
-    _legend(figure, axes)
+    _legend(figure, axes, n_columns)
     return figure
 
 

@@ -168,8 +168,13 @@ def paint_lines(axes: Any, plot: LinesPlot) -> None:
         if lower:
             colour = style.colour_of(number)
             axes.fill_between(plot.x, lower, upper, color=colour, alpha=0.2, lw=0)
+    for number, (name, x, y) in enumerate(plot.points, start=len(plot.names)):
+        axes.plot(
+            [x], [y], color=style.colour_of(number), marker=style.marker_of(number),
+            linestyle="", markersize=5.5, label=printable(name), clip_on=False, zorder=5,
+        )  # fmt: skip
     axes.set_xlim(0.0, plot.end)
-    axes.set_ylim(-0.02, 1.02)
+    axes.set_ylim(-0.02 * plot.top, 1.02 * plot.top)
 
 
 def paint_change(axes: Any, plot: ChangePlot) -> None:

@@ -65,6 +65,8 @@ class LinesPlot(Plot):
     # has one.
     lower: tuple[tuple[float, ...], ...] = ()
     upper: tuple[tuple[float, ...], ...] = ()
+    top: float = 1.0  # Upper end of the axis
+    points: tuple[tuple[str, float, float], ...] = ()  # Marked by themselves: name, x, y
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from credence.report import blocks as page
 from credence.report.sections import (
     by_class,
     events,
+    lists,
     measuring,
     methods,
     mistakes,
@@ -24,6 +25,7 @@ from credence.report.sections import (
 
 SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     overview.section,
+    lists.section,
     trust.section,
     by_class.section,
     methods.section,

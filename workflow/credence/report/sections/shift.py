@@ -12,11 +12,11 @@ from credence.findings import (
     ShiftClass,
     ShiftCurve,
     ShiftFinding,
-    UseSet,
     WhatIf,
 )
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, LinesPlot
+from credence.report.sections.lists import expected_right, whole_of
 from credence.report.wording import NOTHING, of, score, share, slug, two_decimals, with_interval
 
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
@@ -130,22 +130,21 @@ def section(findings: Findings) -> page.Section | None:
             + (" Both confidences are in confidences.tsv." if findings.shifts else "")
         ),
     ]
-    use_sets = {entry.name: entry for entry in findings.use_sets}
     with_curves = sum(len(found.curves) for found in findings.shifts) <= MOST_FIGURES
     for number, found in enumerate(findings.shifts, start=1):
         name = slug(found.name, number)
-        blocks += _blocks(findings, found, use_sets.get(found.name), name, with_curves)
+        blocks += _blocks(findings, found, name, with_curves)
     blocks += what_if_blocks(findings)
     return page.Section("shift", "Does it hold for my samples?", tuple(blocks))
 
 
 def _blocks(
-    findings: Findings, found: ShiftFinding, use_set: UseSet | None, name: str, with_curves: bool
+    findings: Findings, found: ShiftFinding, name: str, with_curves: bool
 ) -> list[page.Block]:
     blocks: list[page.Block] = [
         page.Heading(found.name, f"shift-{name}"),
         page.Paragraph(lead(found), is_lead=True),
-        page.Paragraph(f"{expected(found, use_set)} {fit(found)}".strip()),
+        page.Paragraph(f"{expected(findings, found)} {fit(found)}".strip()),
     ]
     kind = f"composition of {found.name}"
     notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
@@ -155,7 +154,7 @@ def _blocks(
     blocks += [
         page.FigureRow((_figure(found, name),)),
         _composition_table(found),
-        _change_table(found, findings.results.scale),
+        _change_table(findings, found),
     ]
     if with_curves and found.curves:
         blocks.append(_curves(findings, found, name))
@@ -213,17 +212,15 @@ def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
     return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
 
 
-def expected(found: ShiftFinding, use_set: UseSet | None) -> str:
+def expected(findings: Findings, found: ShiftFinding) -> str:
     """Return how many predictions are expected to be right, in a sentence."""
-    right = _number(found.right, found.right_lower, found.right_upper)
-    text = (
-        f"Of its {of(found.n_use, 'prediction')}, about {right} are expected to be right, "
-        f"{share(found.right / found.n_use)} of them"
+    whole = whole_of(findings, found.name)
+    if whole is None:
+        return ""
+    return (
+        f"Of its {of(found.n_use, 'prediction')}, about {expected_right(whole)} are expected to "
+        "be right."
     )
-    if use_set is None or found.estimator == "none":
-        return f"{text}."
-    plain = sum(entry.expected_correct for entry in use_set.classes)
-    return f"{text}; the uncorrected confidences add up to {_number(plain)}."
 
 
 def fit(found: ShiftFinding) -> str:
@@ -310,7 +307,9 @@ def _composition_table(found: ShiftFinding) -> page.TableBlock:
     )
 
 
-def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
+def _change_table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
+    scale = findings.results.scale
+
     def needed(value: float) -> str:
         return "any" if value < LOWEST * scale else score(value, scale)
 
@@ -323,6 +322,13 @@ def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
         page.number(
             "score for 90 %",
             lambda entry: _change(needed(entry.score_before), needed(entry.score_after)),
+        ),
+    )
+    right = page.known(
+        found.classes,
+        page.number(
+            "expected right",
+            lambda entry: expected_right(whole_of(findings, found.name, entry.class_name)),
         ),
     )
     enough = (
@@ -344,7 +350,7 @@ def _change_table(found: ShiftFinding, scale: float) -> page.TableBlock:
                 f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"
             ),
         ),
-        page.number("expected right", "right right_lower right_upper", _number),
+        *right,
         page.number("missed", "elsewhere elsewhere_lower elsewhere_upper", _number),
         explained={
             "median score": "Of the calibration proteins predicted to be of it",

@@ -7,6 +7,7 @@ import math
 from credence.findings import Findings, NoveltyFinding, UseRow, UseSet
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot, MapPlot
+from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import ALONE, Lookup
 from credence.report.wording import (
     NOTHING,
@@ -37,13 +38,13 @@ def section(findings: Findings) -> page.Section | None:
 
 
 def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
-    expected = sum(entry.expected_correct for entry in use_set.classes)
     known = use_set.n - use_set.n_unknown
     lead = f"{use_set.name} holds {of(use_set.n, 'protein')}."
-    if known:
+    whole = whole_of(findings, use_set.name)
+    if whole is not None:
         lead += (
-            f" Of the {count(known)} with a confidence, about {count(round(expected))} "
-            f"({share(expected / known)}) are expected to be right."
+            f" Of the {count(known)} with a confidence, about {expected_right(whole)} are "
+            "expected to be right."
         )
     if use_set.n_unknown:
         lead += (
@@ -74,12 +75,10 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
             page.word("predicted class", "class_name"),
             page.number("proteins", "n"),
             page.number("without confidence", "n_unknown"),
-            page.number("expected right", lambda entry: f"{entry.expected_correct:,.1f}"),
             *page.numbers(
                 (f"≥ {share(level)}" for level in use_set.levels),
                 lambda entry, at: count(entry.n_at_least[at]),
             ),
-            explained={"expected right": "The sum of the confidences"},
         )
     )
     tables = []

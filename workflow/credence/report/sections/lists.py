@@ -1,0 +1,306 @@
+"""Which predictions can be used: lists with few wrong ones, and thresholds of each class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from credence.findings import ErrorCurve, Findings, ProteinList, Threshold, Thresholds, UseLists
+from credence.report import blocks as page
+from credence.report.plots import LinesPlot
+from credence.report.sections.lookup import Lookup
+from credence.report.wording import NOTHING, count, of, score, slug, three_decimals
+
+LEAST_TOP = 0.1  # of the axis of shares wrong
+ON_SCORE = "score"
+
+
+def section(findings: Findings) -> page.Section | None:
+    """Return the lists of every use-set and the thresholds; None without any."""
+    blocks: list[page.Block] = []
+    for number, lists in enumerate(findings.lists, start=1):
+        blocks += _of_use_set(lists, slug(lists.name, number), Lookup(findings))
+    if findings.thresholds is not None and findings.thresholds.rows:
+        blocks += _of_classes(findings.thresholds, findings)
+    return page.Section("lists", "Which predictions can I use?", tuple(blocks)) if blocks else None
+
+
+def whole_of(findings: Findings, name: str, class_name: str | None = None) -> ProteinList | None:
+    """Return all predictions of a use-set, or those of one class; None where nothing is known."""
+    found = (one for lists in findings.lists if lists.name == name for one in lists.every)
+    return next((one for one in found if one.class_name == class_name), None)
+
+
+def expected_right(found: ProteinList | None) -> str:
+    """Return how many of a list are expected to be right, with the interval."""
+    if found is None or math.isnan(found.right):
+        return NOTHING
+    return f"{_round(found.right)} ({_round(found.right_lower)}–{_round(found.right_upper)})"
+
+
+def _range(n: int, lower: float, upper: float) -> str:
+    return f"{_round(lower)}–{_round(upper)}" if n else NOTHING
+
+
+def percent(value: float) -> str:
+    """Return a share in percent.
+
+    >>> percent(0.05), percent(0.125)
+    ('5 %', '12.5 %')
+    """
+    return f"{100.0 * value:.3g} %"
+
+
+def _round(number: float) -> str:
+    return NOTHING if math.isnan(number) else count(round(number))
+
+
+def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
+    together = [one for one in lists.lists if one.class_name is None]
+    blocks: list[page.Block] = [page.Heading(lists.name, f"lists-{name}")]
+    if together:
+        blocks.append(page.Paragraph(_lead(lists, together), is_lead=True))
+        blocks.append(page.Paragraph(_meaning(lists, together, lookup)))
+        blocks.append(_table(lists, together))
+    if lists.curve.confidence:
+        blocks.append(page.FigureRow((_figure(lists, together, name),)))
+    by_class = _by_class(lists)
+    if by_class.rows:
+        blocks.append(page.Folded(f"{lists.name}: a list for each class", (by_class,)))
+    return blocks
+
+
+def _lead(lists: UseLists, together: Sequence[ProteinList]) -> str:
+    parts = []
+    for one in together:
+        if one.is_certain:
+            continue
+        sure = next(o.n for o in together if o.is_certain and o.error == one.error)
+        parts.append(
+            f"{count(one.n)} with about {percent(one.error)} wrong among them "
+            f"({count(sure)} with at most that, at {percent(lists.certainty)} certainty)"
+        )
+    return (
+        f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can use "
+        f"{'; or '.join(parts)}."
+    )
+
+
+def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -> str:
+    longest = max((one for one in together if one.n), key=lambda one: one.n, default=None)
+    text = "The share wrong is that of a whole list, not of a protein in it"
+    if longest is not None:
+        text += (
+            f": the longest list goes down to a confidence of {longest.confidence:g}, and of "
+            "predictions with that confidence about "
+            f"{percent(1.0 - longest.confidence)} are wrong"
+        )
+    text += (
+        f". It comes from {lookup.families} held out, never from adding up confidences, and holds "
+        "for proteins like those of the calibration set."
+    )
+    if lists.is_adjusted:
+        text += (
+            " The confidences are those corrected for this set's mix of classes "
+            "(adjusted_confidence); the error of the mix itself is not in these numbers, so there "
+            "is no guarantee."
+        )
+    if not lookup.knows_relatives:
+        text += (
+            " No relatives are known here, so that each protein counts as independent: with "
+            "relatives among them, the numbers are less certain than they look."
+        )
+    return text
+
+
+def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
+    return page.table(
+        f"Lists of {lists.name}, all classes together. Each stands beside confidences.tsv as "
+        "list_<share>.tsv, those by the estimate.",
+        together,
+        page.word("wrong ones allowed", lambda one: percent(one.error)),
+        page.word("kept to", lambda one: "with certainty" if one.is_certain else "by estimate"),
+        page.number("least confidence", "confidence", three_decimals),
+        page.number("predictions", "n"),
+        page.number("of these right", expected_right),
+        page.number(
+            "relatives all alike",
+            lambda one: (
+                f"{_round(one.alike_lower)}–{_round(one.alike_upper)}" if one.n else NOTHING
+            ),
+        ),
+        page.number("wrong", "estimate", _percent),
+        page.number("at most", "bound", _percent),
+        explained={
+            "kept to": f"With certainty: the bound, at {percent(lists.certainty)}, keeps to it",
+            "of these right": f"With a {percent(lists.level)} interval for this very list",
+            "relatives all alike": "The interval, were relatives all right or all wrong together",
+            "at most": f"With {percent(lists.certainty)} certainty, for all lists together",
+        },
+    )
+
+
+def _percent(value: float) -> str:
+    return NOTHING if math.isnan(value) else percent(value)
+
+
+def _by_class(lists: UseLists) -> page.TableBlock:
+    allowed = sorted({one.error for one in lists.lists})
+    found = {(one.class_name, one.error): one for one in lists.lists if not one.is_certain}
+
+    def listed(whole: ProteinList, at: int) -> str:
+        one = found.get((whole.class_name, allowed[at]))
+        if one is None or one.n == 0:
+            return NOTHING
+        return f"{count(one.n)} (from {one.confidence:g})"
+
+    return page.table(
+        f"{lists.name}: each class by itself. Lists of several classes put together may hold more "
+        "wrong ones than each: for one list, take the one of all classes.",
+        [one for one in lists.every if one.class_name is not None],
+        page.word("predicted class", "class_name"),
+        page.number("predictions", "n"),
+        page.number("of these right", expected_right),
+        *page.numbers((f"list with {percent(error)} wrong" for error in allowed), listed),
+        explained={
+            "of these right": f"Of all predictions, with a {percent(lists.level)} interval"
+        },
+    )
+
+
+def _figure(lists: UseLists, together: Sequence[ProteinList], name: str) -> page.Figure:
+    ends = [one for one in together if one.n]
+    points = tuple(
+        (
+            f"{percent(one.error)} {'with certainty' if one.is_certain else 'by estimate'}",
+            one.n / lists.n,
+            one.bound if one.is_certain else one.estimate,
+        )
+        for one in ends
+    )
+    stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
+    return page.Figure(
+        f"lists-{name}",
+        f"{lists.name}: how many predictions are kept, and how many of these are wrong. Points "
+        "are the lists above.",
+        f"Share wrong over the share of predictions kept. {stated}.",
+        _curve_plot(lists.curve, lists.certainty, points),
+    )
+
+
+def _curve_plot(
+    curve: ErrorCurve, certainty: float, points: tuple[tuple[str, float, float], ...]
+) -> LinesPlot:
+    highest = max((value for value in curve.error if not math.isnan(value)), default=1.0)
+    return LinesPlot(
+        "share of the predictions kept",
+        "share wrong",
+        ("estimate", f"at most ({percent(certainty)} certain)"),
+        curve.kept[::-1],
+        (curve.error[::-1], curve.bound[::-1]),
+        1.0,
+        has_points=False,
+        top=min(max(2.0 * highest, LEAST_TOP), 1.0),
+        points=points,
+    )
+
+
+def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
+    lookup = Lookup(findings)
+    rows = [row for row in found.rows if row.on == ON_SCORE] or list(found.rows)
+    on = "score" if rows[0].on == ON_SCORE else "confidence"
+    wanted = sorted({row.precision for row in rows})
+    names = list(dict.fromkeys(row.class_name for row in rows))
+    by_name = {(row.class_name, row.precision): row for row in rows}
+    scale = findings.results.scale if on == ON_SCORE else 1.0
+    text = (
+        f"From which {on} on is a class right as often as you want? The first table goes by the "
+        f"estimate. The second is guaranteed for proteins of new {lookup.families}: of "
+        "calibration sets like this one, at most "
+        f"{percent(1.0 - found.certainty)} give a threshold that lets through more wrong ones, "
+        f"each {'family' if lookup.knows_relatives else 'protein'} counting once. Each is a statement "
+        "about one class by itself, at calibration's mix of classes; where a use-set's mix "
+        "differs, use its lists."
+    )
+    if not lookup.knows_relatives:
+        text += " No relatives are known here; if there are some, the guarantee does not hold."
+
+    def estimated(row: Threshold) -> str:
+        return _end(row.threshold, row.kept, scale)
+
+    def sure(row: Threshold) -> str:
+        missing = f"{count(row.n_more)} more {lookup.families}"
+        return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
+
+    tables = []
+    for caption, cell in (
+        (f"The least {on} by the estimate, and the share of the predictions kept.", estimated),
+        (
+            f"The least {on} with the guarantee, and the share of the predictions kept; or how "
+            "many more would do if they were all right.",
+            sure,
+        ),
+    ):
+
+        def at(name: str | None, place: int, cell=cell) -> str:  # type: ignore[no-untyped-def]
+            row = by_name.get((name, wanted[place]))
+            return NOTHING if row is None else cell(row)
+
+        tables.append(
+            page.table(
+                caption,
+                names,
+                page.word("predicted class", lambda name: name or "all classes"),
+                *page.numbers((f"{percent(one)} right" for one in wanted), at),
+            )
+        )
+    figures = tuple(
+        page.Figure(
+            f"lists-class-{number}",
+            f"{curve.class_name}: what is kept of the calibration proteins predicted to be of it, "
+            "by confidences held out, and how much of that is wrong.",
+            f"Share wrong over the share kept, {curve.class_name}.",
+            _curve_plot(curve, found.certainty, _marks(found, curve)),
+        )
+        for number, curve in enumerate(found.curves)
+        if curve.class_name is not None and curve.confidence
+    )
+    blocks: list[page.Block] = [
+        page.Heading(f"From which {on} on", "lists-thresholds"),
+        page.Paragraph(text),
+        page.Folded("Thresholds of each class", tuple(tables)),
+    ]
+    if figures:
+        blocks.append(
+            page.Folded(
+                "What is kept and how much of it is wrong, class by class",
+                (page.FigureRow(figures),),
+            )
+        )
+    return blocks
+
+
+def _marks(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
+    """Return where thresholds on the confidence of a class lie, for nine of ten right."""
+    rows = [
+        row
+        for row in found.rows
+        if row.class_name == curve.class_name and row.on != ON_SCORE and row.precision == MARKED
+    ]
+    ends = [("90 % right", row.threshold, row.kept) for row in rows]
+    ends += [("90 % guaranteed", row.sure, row.sure_kept) for row in rows]
+    known = dict(zip(curve.confidence, curve.error, strict=True))
+    return tuple(
+        (label, kept, known[end])
+        for label, end, kept in ends
+        if not math.isnan(end) and end in known
+    )
+
+
+MARKED = 0.9  # share right whose thresholds are marked in figures
+
+
+def _end(value: float, kept: float, scale: float) -> str:
+    if math.isnan(value):
+        return NOTHING
+    return f"{score(value, scale)} ({percent(kept)})"
