@@ -13,6 +13,7 @@ from credence.findings import (
     Counting,
     CurveFinding,
     Difference,
+    ErrorCurve,
     Findings,
     Halves,
     InputFile,
@@ -20,19 +21,23 @@ from credence.findings import (
     MetricValue,
     NoiseFloor,
     Notice,
+    ProteinList,
     Provenance,
     Reliability,
     Results,
     ScoreHistogram,
     ScoreNeeded,
     Setting,
+    Threshold,
+    Thresholds,
     UseClass,
+    UseLists,
     UseRow,
     UseSet,
 )
 from credence.report import render
 
-NAN = float("nan")
+NAN = float("NAN")
 EDGES = tuple(k * 2.5 for k in range(5))
 FINER = tuple(k * 1.25 for k in range(9))
 SCORES = tuple(k * 0.5 for k in range(21))
@@ -186,9 +191,9 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         n_unknown=1,
         levels=(0.5, 0.8, 0.9, 0.95),
         classes=(
-            UseClass(first, 3, 0, 2.4, (3, 2, 1, 0)),
-            UseClass(second, 1, 0, 0.6, (1, 0, 0, 0)),
-            UseClass(third, 1, 1, 0.0, (0, 0, 0, 0)),
+            UseClass(first, 3, 0, (3, 2, 1, 0)),
+            UseClass(second, 1, 0, (1, 0, 0, 0)),
+            UseClass(third, 1, 1, (0, 0, 0, 0)),
         ),
         edges=(0.0, 0.25, 0.5, 0.75, 1.0),
         counts=(0, 0, 1, 3),
@@ -215,6 +220,42 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         results,
         (use_set,),
         (Notice("set aside", "2 proteins have relatives in training."),),
+        thresholds=thresholds_of(class_names),
+        lists=(lists_of(use_set.name, class_names),),
+    )
+
+
+def thresholds_of(names: tuple[str, ...]) -> Thresholds:
+    """Return thresholds of which the last class has none that is guaranteed."""
+    rows = []
+    for name in (None, *names):
+        nothing = name == names[-1]
+        sure = (NAN, NAN, NAN, 0, 12) if nothing else (8.75, 0.5, 0.55, 30, 0)
+        rows.append(Threshold(name, "score", 0.9, 7.5, 0.8, 0.85, 40, 0.92, 0.85, 0.96, *sure))
+    curve = ErrorCurve(
+        names[0], (0.2, 0.6, 0.9), (1.0, 0.6, 0.3), (0.4, 0.2, 0.1), (0.6, 0.4, 0.3)
+    )
+    return Thresholds(0.95, 0.95, tuple(rows), (curve,))
+
+
+def lists_of(use_set: str, names: tuple[str, ...]) -> UseLists:
+    """Return two lists of all classes, of which the certain one is empty, and one of a class."""
+    empty = (NAN, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, NAN, NAN)
+    numbers = (0.85, 3, 30, 2.9, 2.1, 3.0, 1.5, 3.0, 0.05, 0.12)
+    every = (0.0, 5, 60, 4.1, 3.2, 4.9, 2.8, 5.0, 0.18, 0.26)
+    return UseLists(
+        use_set,
+        5,
+        0.95,
+        0.95,
+        is_adjusted=False,
+        lists=(
+            ProteinList(None, 0.05, False, *numbers),
+            ProteinList(None, 0.05, True, *empty),
+            ProteinList(names[0], 0.05, False, *numbers),
+        ),
+        every=tuple(ProteinList(name, 1.0, False, *every) for name in (None, names[0])),
+        curve=ErrorCurve(None, (0.2, 0.85), (1.0, 0.6), (0.18, 0.05), (0.26, 0.12)),
     )
 
 

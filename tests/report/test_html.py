@@ -135,10 +135,10 @@ def test_control_and_direction_characters_are_made_visible(small: Findings) -> N
 
 def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
     text = small_page
-    assert text.count("<svg ") == 13
+    assert text.count("<svg ") == 15
     assert (
         len(re.findall(r'role="img" aria-label="[^"]+">\s*<svg [^>]*aria-hidden="true"', text))
-        == 13
+        == 15
     )
 
 

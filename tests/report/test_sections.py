@@ -75,7 +75,7 @@ def test_every_figure_has_words_for_those_who_do_not_see_it(small: Findings) -> 
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     figures: list[Figure] = [figure for row in rows for figure in row.figures]
     # two classes with three figures each, two of the methods, one of the use-set
-    assert len(figures) == 13
+    assert len(figures) == 15
     assert all(figure.alternative.endswith(".") and figure.caption for figure in figures)
 
 
@@ -147,7 +147,8 @@ def test_the_verdict_says_when_another_method_does_better(small: Findings) -> No
 
 
 def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
-    names = [section.name for section in sections_of(replace(small, use_sets=()))]
+    without = replace(small, use_sets=(), lists=(), thresholds=None)
+    names = [section.name for section in sections_of(without)]
     assert names == [
         *("overview", "trust", "classes", "methods", "measuring", "mistakes"),
         *("notices", "glossary", "publish"),

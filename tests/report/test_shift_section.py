@@ -75,15 +75,13 @@ def test_without_a_correction_nothing_is_said_to_be_corrected(mixed: Findings) -
         "For sea water no composition was asked for: its corrected confidences are the same as "
         "the others."
     )
-    assert expected(found, mixed.use_sets[0]).endswith("0.48 of them.")
+    assert expected(replace(mixed, lists=()), found) == ""
 
 
-def test_expected_numbers_stand_beside_those_of_the_uncorrected_confidences(
-    mixed: Findings,
-) -> None:
-    assert expected(shift_finding(), mixed.use_sets[0]) == (
-        "Of its 5 predictions, about 2.4 (1.9–3.1) are expected to be right, 0.48 of them; "
-        "the uncorrected confidences add up to 3.0."
+def test_how_many_are_right_is_what_proteins_held_out_show_and_no_sum(mixed: Findings) -> None:
+    lists = tuple(replace(one, name=shift_finding().name) for one in mixed.lists)
+    assert expected(replace(mixed, lists=lists), shift_finding()) == (
+        "Of its 5 predictions, about 4 (3–5) are expected to be right."
     )
 
 
@@ -126,7 +124,7 @@ def test_tables_give_both_confidences_and_what_they_rest_on(mixed: Findings) -> 
     assert shares.rows[1] == ("Tail fiber", "0.40", "0.70 (0.60–0.80)", "0.23", "1.75", "30", "32")
     assert changes.rows[0] == (
         *("Portal", "6.8", "0.75 → 0.50", "8.05 → –", "60 → 41"),
-        *("15 (11–20)", "2.2 (0.5–6.0)"),
+        *("4 (3–5)", "2.2 (0.5–6.0)"),
     )
     assert changes.rows[2][1:4] == ("–", "–", "–")
 

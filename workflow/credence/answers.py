@@ -25,7 +25,14 @@ from credence.tables.contract import Clusters, Groups, named_columns
 from credence.tables.samples import Samples
 
 if TYPE_CHECKING:
-    from credence.findings import Findings, Results, ShiftFinding, SplitFinding
+    from credence.findings import (
+        Findings,
+        ProteinList,
+        Results,
+        ShiftFinding,
+        SplitFinding,
+        UseLists,
+    )
     from credence.tables.stage_files import CalibrationFile, ShiftFile
 
 N_STEPS = 60  # scores at which a curve is drawn
@@ -322,11 +329,15 @@ class AnnotatedTable(Shown):
         Classes, in the classifier's order.
     method : str
         The method with its settings.
+    lists : UseLists, optional
+        Which predictions can be used, and how many are right; None where the
+        calibration does not say what proteins held out show.
     """
 
     columns: Mapping[str, Any]
     class_names: tuple[str, ...]
     method: str
+    lists: UseLists | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -338,7 +349,8 @@ class AnnotatedTable(Shown):
         value, predicted = self["confidence"], self["predicted_class"]
         n_known = int((~np.isnan(value)).sum())
         heading = f"{len(self)} proteins, {n_known} with a confidence by {self.method}"
-        sentences = [f"{np.nansum(value):.0f} of the predictions are expected to be right."]
+        right = {} if self.lists is None else {one.class_name: one for one in self.lists.every}
+        sentences = [_right_in_words(right[None])] if right else []
         counts = Counter(sorted(self["note"].astype(str)))
         sentences += [f"{count} × {note}." for note, count in counts.items() if note]
         rows = []
@@ -347,7 +359,8 @@ class AnnotatedTable(Shown):
             known = own[~np.isnan(own)]
             mean = _number(known.mean() if len(known) else np.nan, 2)
             n_sure = str((own >= SURE).sum())
-            rows.append([name, str(len(own)), f"{known.sum():.0f}", mean, n_sure])
+            expected = _number(right[name].right if name in right else np.nan, 0)
+            rows.append([name, str(len(own)), expected, mean, n_sure])
         names = ["class", "predicted", "expected right", "mean confidence", f"at least {SURE:g}"]
         return View(heading, sentences, names, rows)
 
@@ -355,9 +368,12 @@ class AnnotatedTable(Shown):
         return self.columns
 
     def _draw(self, axes: Any) -> None:
-        value, predicted = np.nan_to_num(self["confidence"]), self["predicted_class"]
-        every = np.array([(predicted == name).sum() for name in self.class_names])
-        right = np.array([value[predicted == name].sum() for name in self.class_names])
+        every = np.array([(self["predicted_class"] == name).sum() for name in self.class_names])
+        if self.lists is None:
+            _draw_bars(axes, self.class_names, every)
+            return
+        of = {one.class_name: one.right for one in self.lists.every}
+        right = np.nan_to_num([of.get(name, 0.0) for name in self.class_names])
         _draw_bars(axes, self.class_names, every, right, "expected right")
 
 
@@ -521,6 +537,13 @@ def _sentence(text: str) -> str:
 
 def _number(value: float, n_decimals: int) -> str:
     return "–" if np.isnan(value) else f"{value:.{n_decimals}f}"
+
+
+def _right_in_words(found: ProteinList) -> str:
+    if np.isnan(found.right):
+        return "How many of the predictions are right is not known."
+    ends = f"{found.right_lower:.0f} to {found.right_upper:.0f}"
+    return f"About {found.right:.0f} ({ends}) of the predictions are expected to be right."
 
 
 def _draw_bars(

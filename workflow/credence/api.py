@@ -461,6 +461,7 @@ def annotate(
     True
     """
     from credence.stages.annotate import Annotation, sameness_of
+    from credence.stages.lists import with_lists
     from credence.tables.stage_files import require_same
 
     file, found = calibration.file, None if shift is None else shift.file
@@ -473,7 +474,8 @@ def annotate(
         is_changed = sameness is not None and sameness.is_changed
         annotation = Annotation(file, found, is_changed=is_changed)
         columns = annotation.columns(use.samples, "calibration")
-    return AnnotatedTable(columns, file.class_names, file.method_spec)
+        columns, lists = with_lists(columns, file, found, Settings(), Path(use.where).stem)
+    return AnnotatedTable(columns, file.class_names, file.method_spec, lists)
 
 
 @with_settings("evaluate")

@@ -1087,7 +1087,6 @@ class UseClass:
     class_name: str  # The class
     n: int  # Proteins predicted
     n_unknown: int  # Of these, how many have no confidence
-    expected_correct: float  # Sum of the confidences: how many are expected to be right
     n_at_least: Counts  # Proteins with at least each of the confidences of `UseSet.levels`
 
 

@@ -235,7 +235,9 @@ def thresholds() -> None:
 
 
 @stage_command(
-    "lists.list_confidences", "list conf.tsv --calibration c.json --error 0.05 --out list.tsv"
+    "lists.list_confidences",
+    "list conf.tsv --calibration c.json --error 0.05 --out list.tsv",
+    "list",
 )
 @click.argument("confidences")
 @required_options(calibration="What they were annotated with.")

@@ -92,9 +92,10 @@ def with_settings(stage: str, given: Mapping[str, Any]) -> tuple[dict[str, Any],
     return given | {"settings": Settings().with_values(sections)}, asked
 
 
-def stage_command(target: str, example: str) -> Callable[[Callable[[], None]], StageCommand]:
+def stage_command(
+    target: str, example: str, name: str | None = None
+) -> Callable[[Callable[[], None]], StageCommand]:
     """Return a decorator that makes a :class:`StageCommand`; what it decorates holds the help."""
-    name = example.split()[0]
 
     def decorate(described: Callable[[], None]) -> StageCommand:
         epilog = f"Example: credence {example}"

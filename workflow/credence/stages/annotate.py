@@ -392,6 +392,7 @@ def _part_of(
         tuple(known.index(digests.digest(path)) for path in tables),
         {"version of credence": __version__, **how}
         | {name: digests.digest(path) for name, path in files.items() if path is not None},
+        {name: path for name in LISTED if (path := files[name]) is not None},
     )
     rows = None if mark.rows is None else RowRange(*mark.rows, checked.resolution)
     return json.dumps(asdict(mark)), rows
@@ -413,11 +414,6 @@ def gather_parts(
     wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
     written = (*wanted.values(), lists_record, *list_paths(lists, settings))
     require_other(written, [*parts, calibration, shift])
-    file = None if calibration is None else read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
-    if file is None and (lists is not None or shift is not None):
-        what = "nothing says what proteins held out show."
-        raise refuse("--calibration", what, "Give what the parts were annotated with.")
     own: dict[str, list[Path]] = {suffix: [] for suffix in wanted}
     for part in map(Path, parts):
         if part.suffix not in wanted:
@@ -432,6 +428,16 @@ def gather_parts(
             raise refuse(path, f"no part ends in {suffix}.", "Give the parts of this table.")
     every = read_parts({wanted[suffix]: own[suffix] for suffix in wanted})
     found = None
+    of_parts = next(iter(next(iter(every.values())).values()))
+    calibration, shift = (
+        _still_there(given, option, of_parts)
+        for given, option in zip((calibration, shift), LISTED, strict=True)
+    )
+    file = None if calibration is None else read_calibration(Path(calibration))
+    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    if file is None and lists is not None:
+        what = "nothing says what proteins held out show."
+        raise refuse("--calibration", what, "Give what the parts were annotated with.")
     with ExitStack() as stack:
         rows_of = {
             Path(path): Path(path) if file is None else stack.enter_context(beside(Path(path)))
@@ -451,3 +457,17 @@ def gather_parts(
         click.echo(f"Wrote {path}: {n_own} rows of {len(every[path])} parts.", err=True)
     if file is None:
         click.echo(f"{out}: without q-values, which need --calibration.", err=True)
+
+
+LISTED = ("--calibration", "--shift")  # what lists rest on
+
+
+def _still_there(given: str | None, option: str, part: Part) -> str | None:
+    """Return a file that is given; else that of the parts, where it still is the same."""
+    digest = part.made_with.get(option)
+    path = given or part.files.get(option)
+    is_same = path is not None and Path(path).is_file() and sha256_of(Path(path)) == digest
+    if given is not None and not is_same:
+        what = f"the parts were annotated with another {option}, or without one."
+        raise refuse(given, what, "Give what they were annotated with.")
+    return path if is_same else None

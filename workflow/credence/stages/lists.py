@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -101,12 +102,11 @@ class Table:
 
     def counts(self) -> Integers:
         """Return how many proteins there are by class and step."""
-        n_steps = len(STEPS)
-        found = np.zeros(len(self.ranking.class_names) * n_steps, dtype=np.int64)
+        n_classes = len(self.ranking.class_names)
+        found = np.zeros((n_classes, len(STEPS)), dtype=np.int64)
         for _, code, step in self.pieces():
-            is_known = (code >= 0) & (step >= 0)
-            found += np.bincount((code * n_steps + step)[is_known], minlength=len(found))
-        return found.reshape(-1, n_steps)
+            found += counts_of(code, step, n_classes)
+        return found
 
 
 def table_of(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
@@ -281,6 +281,40 @@ def finish_table(
         name, ranking.held_out, counts, file.class_names, allowed, certainty, level,
         is_adjusted=ranking.is_adjusted,
     )  # fmt: skip
+
+
+def with_lists(
+    columns: dict[str, Any],
+    file: CalibrationFile,
+    shift: ShiftFile | None,
+    settings: Settings,
+    name: str,
+) -> tuple[dict[str, Any], UseLists | None]:
+    """Return the columns of a whole table with q-values, and which proteins can be used."""
+    ranking = ranking_of(file, shift)
+    if ranking is None:
+        return columns, None
+    certainty, level = settings.lists.certainty, settings.calibration.level
+    code = class_codes(
+        pa.chunked_array([pa.array(columns["predicted_class"])]), file.class_names, name
+    )
+    step = step_of(columns[ranking.names[0]])
+    counts = counts_of(code, step, len(file.class_names))
+    errors = errors_of(ranking.held_out, counts.sum(axis=0), certainty)
+    q_value = np.where(step >= 0, errors.q_value[step], np.nan)
+    found = use_lists(
+        name, ranking.held_out, counts, file.class_names, settings.lists.error, certainty, level,
+        is_adjusted=ranking.is_adjusted,
+    )  # fmt: skip
+    return {**columns, Q_VALUE: q_value}, found
+
+
+def counts_of(code: Integers, step: Integers, n_classes: int) -> Integers:
+    """Return how many proteins there are by class and step; those without one are not counted."""
+    is_known = (code >= 0) & (step >= 0)
+    places = (code * len(STEPS) + step)[is_known]
+    counts = np.bincount(places, minlength=n_classes * len(STEPS)).astype(np.int64)
+    return counts.reshape(n_classes, len(STEPS))
 
 
 def list_paths(folder: str | None, settings: Settings) -> list[str]:

@@ -324,6 +324,7 @@ class Part:
     tables: tuple[str, ...]  # Digests of all tables, in the order of the check
     held: tuple[int, ...]  # Which of them it holds: whole ones, or rows of the only one
     made_with: Mapping[str, str]  # Option → digest of what it gave
+    files: Mapping[str, str]  # Option → the file, of the calibration and what corrects it
 
     @property
     def rows(self) -> tuple[int, int] | None:

@@ -22,6 +22,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, cast
@@ -31,7 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from credence.problems import DISK_ERRORS, refuse
+from credence.problems import DISK_ERRORS, InputError, refuse
 from credence.records import json_text, signed
 
 DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
@@ -166,6 +167,10 @@ def beside(path: Path) -> Iterator[Path]:
     temporary = place.with_name(f".rows-{place.name}")
     try:
         yield temporary
+    except InputError as error:  # which names the file that the user asked for
+        own, asked = str(temporary), str(path)
+        named = (replace(one, where=asked) if one.where == own else one for one in error.problems)
+        raise InputError(named) from error
     finally:
         temporary.unlink(missing_ok=True)
 

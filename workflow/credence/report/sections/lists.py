@@ -33,7 +33,7 @@ def whole_of(findings: Findings, name: str, class_name: str | None = None) -> Pr
 
 def expected_right(found: ProteinList | None) -> str:
     """Return how many of a list are expected to be right, with the interval."""
-    if found is None or math.isnan(found.right):
+    if found is None or found.n == 0 or math.isnan(found.right):
         return NOTHING
     return f"{_round(found.right)} ({_round(found.right_lower)}–{_round(found.right_upper)})"
 
@@ -71,18 +71,16 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
 
 
 def _lead(lists: UseLists, together: Sequence[ProteinList]) -> str:
-    parts = []
-    for one in together:
-        if one.is_certain:
-            continue
-        sure = next(o.n for o in together if o.is_certain and o.error == one.error)
-        parts.append(
-            f"{count(one.n)} with about {percent(one.error)} wrong among them "
-            f"({count(sure)} with at most that, at {percent(lists.certainty)} certainty)"
-        )
+    sure = {one.error: one.n for one in together if one.is_certain}
+    parts = [
+        f"{count(one.n)} if {percent(one.error)} of them may be wrong "
+        f"({count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
+        for one in together
+        if not one.is_certain
+    ]
     return (
         f"Of the {of(lists.n, 'prediction')} of {lists.name} that have a confidence, you can use "
-        f"{'; or '.join(parts)}."
+        f"{', or '.join(parts)}."
     )
 
 
@@ -218,9 +216,9 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
         f"estimate. The second is guaranteed for proteins of new {lookup.families}: of "
         "calibration sets like this one, at most "
         f"{percent(1.0 - found.certainty)} give a threshold that lets through more wrong ones, "
-        f"each {'family' if lookup.knows_relatives else 'protein'} counting once. Each is a statement "
-        "about one class by itself, at calibration's mix of classes; where a use-set's mix "
-        "differs, use its lists."
+        f"each {'family' if lookup.knows_relatives else 'protein'} counting once. Each is a "
+        "statement about one class by itself, at calibration's mix of classes; where the mix of "
+        "a use-set differs, use its lists."
     )
     if not lookup.knows_relatives:
         text += " No relatives are known here; if there are some, the guarantee does not hold."

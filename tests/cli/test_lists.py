@@ -1,0 +1,174 @@
+"""Which predictions can be used: `credence list`, `credence thresholds` and q-values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from credence.app import run_command_line
+from credence.tables.stage_files import read_calibration
+
+RUN = ["--calibration", "k.json", "--out", "conf.tsv"]
+
+
+@pytest.fixture
+def confidences(inside: Path, calibration: Path) -> pd.DataFrame:
+    """Return the confidences of the use-set, which stand in conf.tsv."""
+    words = ["annotate", "demo/use.csv", "--format", "phanns", *RUN, "--lists", "lists"]
+    assert run_command_line([*words, "--lists-record", "lists.json"]) == 0
+    return pd.read_csv("conf.tsv", sep="\t")
+
+
+def test_the_list_of_annotate_is_that_of_the_command(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["list", "conf.tsv", "--calibration", "k.json", "--out", "list.tsv"]
+    capsys.readouterr()
+    assert run_command_line([*words, "--error", "0.1"]) == 0
+    shown = capsys.readouterr().err
+    assert Path("list.tsv").read_bytes() == Path("lists/list_0.1.tsv").read_bytes()
+    listed = pd.read_csv("list.tsv", sep="\t")
+    assert list(listed) == [
+        *("id", "predicted_class", "confidence", "lower", "upper", "q_value", "note")
+    ]
+    assert 0 < len(listed) < len(confidences)
+    found = json.loads(Path("lists.json").read_text())["lists"]
+    (own,) = (
+        one for one in found
+        if one["class_name"] is None and one["error"] == 0.1 and not one["is_certain"]
+    )  # fmt: skip
+    assert own["n"] == len(listed)
+    assert f"{own['n']:,} predictions of confidence {own['confidence']:g} and more" in shown
+
+
+def test_a_list_is_all_that_have_a_q_value_within_its_error(confidences: pd.DataFrame) -> None:
+    for error in ("0.05", "0.1"):
+        listed = pd.read_csv(f"lists/list_{error}.tsv", sep="\t")
+        within = confidences[confidences.q_value <= float(error)]
+        assert listed.id.tolist() == within.id.tolist()
+    known = confidences.dropna(subset=["confidence"])
+    assert known.sort_values("confidence").q_value.is_monotonic_decreasing
+
+
+def test_a_certain_list_is_no_longer_and_classes_have_their_own(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["list", "conf.tsv", "--calibration", "k.json", "--error", "0.2", "--out"]
+    assert run_command_line([*words, "all.tsv"]) == 0
+    assert run_command_line([*words, "sure.tsv", "--certain"]) == 0
+    assert run_command_line([*words, "classes.tsv", "--by-class"]) == 0
+    every, sure, classes = (
+        pd.read_csv(f"{name}.tsv", sep="\t") for name in ("all", "sure", "classes")
+    )
+    assert set(sure.id) <= set(every.id)
+    assert classes.q_value.max() <= 0.2
+    shown = capsys.readouterr().err
+    assert "not of all lists together" in shown
+    assert "no list" in shown  # of a class that is mostly wrong
+
+
+def test_rows_in_pieces_give_the_same_list(
+    confidences: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from credence.tables import contract, writing
+
+    monkeypatch.setattr(contract, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(writing, "ROWS_AT_ONCE", 7)
+    words = ["list", "conf.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
+    assert run_command_line(words) == 0
+    assert Path("l.tsv").read_bytes() == Path("lists/list_0.1.tsv").read_bytes()
+
+
+def test_known_relatives_in_the_list_widen_its_interval(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd.DataFrame({"id": confidences.id, "cluster": "one"}).to_csv("c.tsv", sep="\t", index=False)
+    words = ["list", "conf.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
+    widths = []
+    for further in ([], ["--clusters", "c.tsv"]):
+        capsys.readouterr()
+        assert run_command_line([*words, *further]) == 0
+        low, high = (
+            capsys.readouterr()
+            .err.split("interval ")[1]
+            .split(")")[0]
+            .replace(",", "")
+            .split(" to ")
+        )
+        widths.append(float(high) - float(low))
+    assert widths[1] > widths[0]
+
+
+def test_a_calibration_that_keeps_nothing_held_out_is_refused_with_its_remedy(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dataclasses import replace
+
+    from credence.tables.stage_files import write_calibration
+
+    write_calibration(Path("old.json"), replace(read_calibration(Path("k.json")), held_out=None))
+    capsys.readouterr()
+    words = ["list", "conf.tsv", "--calibration", "old.json", "--error", "0.1", "--out", "no.tsv"]
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "old.json: it does not say what proteins held out show, on which lists rest. Fit it again "
+        "with credence fit.\nFix this and run the command again.\n"
+    )
+    assert not Path("no.tsv").exists()
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "old.json"]
+    assert run_command_line([*words, "--out", "old.tsv"]) == 0
+    assert "q_value" not in Path("old.tsv").read_text().splitlines()[0]
+
+
+def test_a_table_of_another_calibration_is_refused(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    confidences.assign(predicted_class="Nothing known").to_csv("odd.tsv", sep="\t", index=False)
+    capsys.readouterr()
+    words = ["list", "odd.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
+    assert run_command_line(words) == 2
+    assert "odd.tsv, column 'predicted_class': 'Nothing known'" in capsys.readouterr().err
+
+
+def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration: Path) -> None:
+    words = ["thresholds", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "20"]
+    words += ["--precision", "0.8", "--precision", "0.9", "--calibration", "k.json"]
+    assert run_command_line([*words, "--out", "t.tsv"]) == 0
+    found = pd.read_csv("t.tsv", sep="\t")
+    assert set(found.on) == {"score", "confidence"}
+    table = pd.read_csv("demo/calibration.csv", index_col=0)
+    names = [name for name in found["class"].unique() if name != "all"]
+    scores = table[names].to_numpy()
+    top, predicted = scores.max(axis=1), np.array(names)[scores.argmax(axis=1)]
+    label = next(column for column in table.columns if column not in names)
+    right = predicted == table[label].to_numpy()
+    rows = found[(found.on == "score") & (found["class"] != "all")].dropna(subset=["threshold"])
+    assert len(rows) >= 3
+    for row in rows.itertuples():
+        own = predicted == row[1]
+        kept = own & (top >= row.threshold - 1e-9)
+        assert row.right == pytest.approx(right[kept].mean())
+        assert row.kept == pytest.approx(kept.sum() / own.sum())
+        # Each protein is a family of its own here: one wrong one is added.
+        assert ((~right[kept]).sum() + 1) / (kept.sum() + 1) <= 1 - row.precision + 1e-9
+
+
+def test_a_table_without_scores_has_thresholds_on_confidences_only(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("calls.csv").write_text(
+        "id,true_class,predicted_class\n"
+        + "".join(f"p{n},{'a' if n % 5 else 'b'},a\n" for n in range(60))
+    )
+    words = ["calls.csv", "--format", "top-score", "--spec"]
+    spec = {
+        "columns": {"id": "id", "true_class": "true_class", "predicted_class": "predicted_class"}
+    }
+    words.append(json.dumps(spec))
+    capsys.readouterr()
+    assert run_command_line(["thresholds", *words, "--out", "t.tsv"]) == 2
+    assert "it has no scores. Give the calibration as well" in capsys.readouterr().err
