@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import credence
 from credence.app import run_command_line
 from credence.tables.stage_files import read_calibration
 
@@ -140,12 +141,10 @@ def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration:
     assert run_command_line([*words, "--out", "t.tsv"]) == 0
     found = pd.read_csv("t.tsv", sep="\t")
     assert set(found.on) == {"score", "confidence"}
-    table = pd.read_csv("demo/calibration.csv", index_col=0)
-    names = [name for name in found["class"].unique() if name != "all"]
-    scores = table[names].to_numpy()
-    top, predicted = scores.max(axis=1), np.array(names)[scores.argmax(axis=1)]
-    label = next(column for column in table.columns if column not in names)
-    right = predicted == table[label].to_numpy()
+    read = credence.read("demo/calibration.csv", format="phanns-labelled")
+    names, predictions = np.array(read.class_names), read.predictions
+    top, predicted = predictions.top_score, names[predictions.predicted_class]
+    right = predicted == names[read.samples.true_class]
     rows = found[(found.on == "score") & (found["class"] != "all")].dropna(subset=["threshold"])
     assert len(rows) >= 3
     for row in rows.itertuples():
@@ -155,20 +154,3 @@ def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration:
         assert row.kept == pytest.approx(kept.sum() / own.sum())
         # Each protein is a family of its own here: one wrong one is added.
         assert ((~right[kept]).sum() + 1) / (kept.sum() + 1) <= 1 - row.precision + 1e-9
-
-
-def test_a_table_without_scores_has_thresholds_on_confidences_only(
-    inside: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("calls.csv").write_text(
-        "id,true_class,predicted_class\n"
-        + "".join(f"p{n},{'a' if n % 5 else 'b'},a\n" for n in range(60))
-    )
-    words = ["calls.csv", "--format", "top-score", "--spec"]
-    spec = {
-        "columns": {"id": "id", "true_class": "true_class", "predicted_class": "predicted_class"}
-    }
-    words.append(json.dumps(spec))
-    capsys.readouterr()
-    assert run_command_line(["thresholds", *words, "--out", "t.tsv"]) == 2
-    assert "it has no scores. Give the calibration as well" in capsys.readouterr().err

@@ -198,7 +198,8 @@ def _alike(held_out: HeldOut, step_error: Floats, above: Above) -> Floats:
         return np.concatenate([[0.0], np.cumsum(values)])[n_rows]
 
     pairs, most = sums(2.0 * (residual * before).to_numpy()), sums(p * (1.0 - p)) * above.relatives
-    return np.clip(np.divide(pairs, most, out=np.zeros_like(most), where=most > 0), 0.0, 1.0)
+    # Where no relatives are known, they may be all alike.
+    return np.clip(np.divide(pairs, most, out=np.ones_like(most), where=most > 0), 0.0, 1.0)
 
 
 def _band(error: Floats, draws: Floats, above: Above, certainty: float) -> Floats:
