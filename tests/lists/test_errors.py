@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -259,3 +260,21 @@ def test_held_out_proteins_without_a_confidence_are_left_out() -> None:
     assert found.of_class(1).step.tolist() == []
     nothing = errors_of(found.of_class(1), uses([200]), 0.95)
     assert nothing.end_of(0.9) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("step", [N, 0], "it has a value out of range"),
+        ("step", [-1, 0], "it has a value out of range"),
+        ("cluster", [0, 2], "it has a value out of range"),
+        ("weight", [1.0, np.nan], "it has a value out of range"),
+        ("true", [0], "its columns differ in length"),
+    ],
+)
+def test_damaged_rows_are_refused(part: str, value: list[float], message: str) -> None:
+    whole = held_out_from([(300, False, 0, 1.0), (200, True, 1, 1.0)])
+    whole.refuse_damage()
+    damaged = replace(whole, **{part: np.array(value)})
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        damaged.refuse_damage()
