@@ -74,10 +74,13 @@ class ListErrors:
         def ends(alike: float) -> tuple[float, float]:
             variance = of_proteins * (1.0 + alike * others) + n**2 * float(self.variance[step])
             reach = factor * float(np.sqrt(variance))
-            return (
-                max(n - float(most @ n_use) - reach, 0.0),
-                min(n - float(least @ n_use) + reach, n),
-            )
+            low, high = max(n - float(most @ n_use), 0.0), n - float(least @ n_use)
+            # Wrong ones come in families, so many more are likelier than as many fewer: the
+            # lower end also on a scale where the spread of a share does not hang on the share.
+            slope = 2.0 * float(np.sqrt(low * max(n - low, 0.0)))
+            angle = np.arccos(np.sqrt(low / n)) + reach / slope if slope > 0 else np.pi / 2.0
+            skewed = n * float(np.cos(min(angle, np.pi / 2.0))) ** 2
+            return max(min(low - reach, skewed), 0.0), min(high + reach, n)
 
         return Right(expected, *ends(float(self.alike[step])), *ends(1.0))
 
