@@ -337,4 +337,5 @@ def test_a_stated_composition_is_refused_with_all_that_is_wrong() -> None:
     with pytest.raises(InputError) as refusal:
         stated_share({"Portal": 0.5, "HTJ": 0.4}, ("Portal", "HTJ"), "shift.json")
     assert str(refusal.value) == "shift.json: the shares sum to 0.9. Give shares that sum to 1."
-    assert stated_share({"HTJ": 1.0}, ("Portal", "HTJ"), "x").tolist() == [0.0, 1.0]
+    for stated in ({"HTJ": 1.0}, {"HTJ": 1.0, "Portal": 0.0}):
+        assert stated_share(stated, ("Portal", "HTJ"), "x").tolist() == [0.0, 1.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from credence.calibrators.protocol import FitOptions
 from credence.composition.adjusted import adjust, shifted
 from credence.composition.both_samples import CalibrationSample, calibration_sample, use_sample
-from credence.composition.diagnostics import diagnose
+from credence.composition.diagnostics import _effective, diagnose
 from credence.composition.estimate import (
     Composition,
     NoShift,
+    _interval,
     compare_predicted,
     estimate_composition,
 )
@@ -152,3 +154,35 @@ def test_the_effective_numbers_are_those_of_the_weights_that_are_fitted_with() -
     weight = found.fit_weight[sample.labelled.true_class[other]]
     assert moved.effective_after[10] == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
     assert moved.effective_after[10] < moved.effective_before[10]
+
+
+def test_a_share_near_none_may_be_none_and_reaches_as_far_as_a_normal_does() -> None:
+    # Of t with 99 degrees of freedom 1.98422 deviations: 0.01 + 0.19842.
+    found, draws = SimpleNamespace(unbounded=np.array([0.01]), share=np.array([0.01])), np.ones(40)
+    ends = _interval(
+        found, 0.02 * draws[None, :], np.array([0.1]), np.array([100.0]), FitOptions(n_draws=40)
+    )
+    assert [end.tolist() for end in ends] == [[0.0], [pytest.approx(0.208422, abs=1e-6)]]
+
+
+def test_a_class_that_calibration_lacks_is_not_moved_to() -> None:
+    found = SimpleNamespace(
+        no_shift=True,
+        part_applied=0.5,
+        share=np.array([0.2, 0.8, 0.0]),
+        calibration_share=np.array([0.5, 0.5, 0.0]),
+        least=0.0,
+        draws=np.empty((3, 0)),
+        is_known=np.array([True, True, False]),
+    )
+    moved = Composition.moved_share.fget(found)
+    np.testing.assert_allclose(moved, [0.35, 0.65, 0.0], rtol=0, atol=1e-12)
+
+
+def test_nothing_is_left_of_a_prediction_whose_proteins_are_all_of_a_class_of_weight_0() -> None:
+    class_ = np.array([0, 0, 1])
+    labelled = SimpleNamespace(
+        weight=np.ones(3), true_class=class_, predictions=SimpleNamespace(predicted_class=class_)
+    )
+    found = _effective(SimpleNamespace(labelled=labelled), np.array([1.0, 0.0]))
+    assert [number.tolist() for number in found] == [[2.0, 1.0], [2.0, 0.0]]

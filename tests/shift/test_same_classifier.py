@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import credence
-from credence.composition.sameness import RUNNER_UP, TOP_SCORE, Look, Sketch, sketch_of
+from credence.composition import sameness
+from credence.composition.sameness import (
+    RUNNER_UP,
+    TOP_SCORE,
+    FeatureSketch,
+    Look,
+    Sketch,
+    _Part,
+    sketch_of,
+)
 from credence.confidence import NOTE_TEXTS, Note
 from credence.findings import Sameness
 from credence.predictions import Floats, Labelled, Predictions, from_scores, label
@@ -180,3 +189,48 @@ def test_a_damaged_sketch_is_refused(part: str, value: object) -> None:
     record["features"][0][part] = value
     with pytest.raises(credence.problems.InputError, match=r"features\[0\]"):
         from_record(Sketch, record)
+
+
+def part_of(seen: list[int], design: list[float], counts: list[int]) -> _Part:
+    """Return the counts of two classes, all predicted right, in one bin each."""
+    place, edges = np.array([0, 3]), np.empty((2, 0))
+    known = FeatureSketch(TOP_SCORE, edges, place, np.array(seen), np.array(design))
+    return _Part(known, np.array(counts))
+
+
+@pytest.mark.parametrize(
+    ("seen", "design", "is_compared"),
+    [
+        ([50, 50], [1.0, 1.0], [True, True]),
+        ([49, 50], [1.0, 1.0], [False, True]),  # fewer than 50 predicted so
+        ([50, 50], [10.0, 10.0], [True, True]),
+        ([50, 50], [10.0, 10.1], [True, False]),  # fewer than five families
+    ],
+)
+def test_a_class_is_compared_from_fifty_proteins_and_five_families_on(
+    seen: list[int], design: list[float], is_compared: list[bool]
+) -> None:
+    assert part_of(seen, design, [30, 30]).is_compared.tolist() == is_compared
+
+
+def test_a_set_of_many_proteins_counts_as_a_thousand() -> None:
+    part = part_of([60, 60], [1.0, 1.0], [600, 1_000])
+    assert (part.counted_as, part.n) == (0.625, 1000.0)
+    assert part.n_class.tolist() == [375.0, 625.0]
+    assert part_of([60, 60], [1.0, 1.0], [300, 500]).counted_as == 1.0
+
+
+def test_a_number_of_too_many_cells_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 11 · 11 classes in 20 bins are 2,420 cells; with 12 runners-up 1,452.
+    for most, left_out in ((2_420, False), (2_419, True)):
+        monkeypatch.setattr(sameness, "MOST_CELLS", most)
+        found = sketch_of(world(0))
+        assert found is not None
+        assert ([part.name for part in found.features] == [RUNNER_UP]) == left_out
+
+
+def test_where_nobody_says_who_is_related_a_design_effect_is_assumed() -> None:
+    known = world(0)
+    found = sketch_of(replace(known, cluster=known.predictions.ids))
+    assert found is not None
+    assert found.features[0].design.tolist() == [10.0] * 11
