@@ -234,3 +234,19 @@ def test_where_nobody_says_who_is_related_a_design_effect_is_assumed() -> None:
     found = sketch_of(replace(known, cluster=known.predictions.ids))
     assert found is not None
     assert found.features[0].design.tolist() == [10.0] * 11
+
+
+def test_a_class_of_which_enough_is_seen_is_asked_for_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Of the first class there are 30, of the second 10, which are too few by themselves.
+    p_values = iter([0.001, 0.002, 0.5])  # of the first, of the second, of both together
+    monkeypatch.setattr(sameness, "_tail", lambda misfit, drawn: next(p_values))
+    known = FeatureSketch(
+        TOP_SCORE, np.empty((2, 0)), np.array([0, 3]), np.array([60, 60]), np.ones(2)
+    )
+    look = Look(Sketch((known,)))
+    look._counts = [np.array([30, 10])]
+    found = look.found()
+    assert found is not None
+    assert found.p_value == pytest.approx(0.003)  # three questions share the level
