@@ -1054,6 +1054,16 @@ class ProteinList:
 
 
 @dataclass(frozen=True)
+class VerifyClass:
+    """How many predictions of a class to verify next, and what that would show."""
+
+    class_name: str
+    n: int
+    width: float  # Mean width of its intervals now, and after
+    width_after: float
+
+
+@dataclass(frozen=True)
 class UseLists:
     """Which predictions of a use-set can be used."""
 
@@ -1065,6 +1075,8 @@ class UseLists:
     lists: tuple[ProteinList, ...]
     every: tuple[ProteinList, ...]  # All predictions, not chosen: of all classes, then of each
     curve: ErrorCurve
+    n_verify: int = 0  # How many verifications the next field divides
+    verify: tuple[VerifyClass, ...] = ()
 
 
 @dataclass(frozen=True)

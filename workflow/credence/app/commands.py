@@ -265,6 +265,30 @@ def list_predictions() -> None:
 
 
 @stage_command(
+    "plan.plan_verification", "plan conf.tsv --calibration c.json --number 20 --out plan.tsv"
+)
+@click.argument("confidences")
+@required_options(calibration="What they were annotated with.")
+@file_options(shift="The same: what credence shift wrote.")
+@click.option(
+    "--number",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="How many can be verified.",
+)
+@file_options(clusters="Table of clusters of these proteins: then one of each is chosen.")
+@spreadsheet_option
+@out_option("The table to fill in: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def plan() -> None:
+    """Choose which predictions of CONFIDENCES to verify next at the bench.
+
+    Those whose classes narrow the intervals of the table most, where most of its
+    predictions are. Filled in, the table gives the labels of a trove.
+    """
+
+
+@stage_command(
     "novelty.learn_novelty",
     "novelty demo/calibration.csv --format phanns-labelled "
     "--proteins demo/proteins.fasta --out novelty.json",

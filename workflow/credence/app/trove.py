@@ -56,6 +56,7 @@ def add(name: str, config: str, **given: Any) -> None:
     """
     from credence.app import configuration
     from credence.app.editing import with_trove
+    from credence.predictions import UNKNOWN_CLASS
     from credence.problems import gathering, raise_any
     from credence.stages.reading import read_set, table_spec
     from credence.stages.troves import read_trove
@@ -82,12 +83,18 @@ def add(name: str, config: str, **given: Any) -> None:
             option = OPTIONS.get(column.removeprefix(above), config)
             problems[at] = replace(problem, where=option, line=None, column=None)
     problems = problems or unreadable
+    samples = None
     if not unreadable:
         base = old.calibration_set
         known = read_set(base.scores, table_spec(base.scores, None, base.spec)).predictions
         with gathering(problems):
-            read_trove(configuration.trove_of(entry, old.values["calibration_set"]), known)
+            trove = configuration.trove_of(entry, old.values["calibration_set"])
+            samples, *_ = read_trove(trove, known)
     raise_any(problems)
+    true_class = None if samples is None else samples.true_class
+    if true_class is not None and (n_without := int((true_class == UNKNOWN_CLASS).sum())):
+        n = f"{n_without:,} of {len(true_class):,}"
+        click.echo(f"{n} proteins of the trove have no true class: these do not join.", err=True)
     _write(config, edited)
     release = configuration.load(config).releases[-1]
     click.echo(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from credence.findings import ProteinList, UseLists
+from credence.findings import ProteinList, UseLists, VerifyClass
 from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut
+from credence.lists.plan import by_stratum, plan_of
 from credence.lists.thresholds import curve_of
 from credence.predictions import Integers
+
+N_VERIFY = 20  # verifications that a page divides among the classes
 
 
 def use_lists(
@@ -55,6 +58,23 @@ def use_lists(
         tuple(lists),
         tuple(whole),
         curve_of(None, every),
+        N_VERIFY,
+        verify_next(held_out, counts, class_names, N_VERIFY),
+    )
+
+
+def verify_next(
+    held_out: HeldOut, counts: Integers, class_names: Sequence[str], number: int
+) -> tuple[VerifyClass, ...]:
+    """Return how many predictions of each class to verify of so many, where there are some."""
+    plan = plan_of(held_out, by_stratum(counts), number)
+    width, after = plan.width(), plan.width(plan.n_verify)
+    return tuple(
+        VerifyClass(name, int(n), float(width[class_]), float(after[class_]))
+        for class_, (name, n) in enumerate(
+            zip(class_names, plan.n_verify.sum(axis=1), strict=True)
+        )
+        if n
     )
 
 

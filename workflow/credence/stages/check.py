@@ -109,8 +109,13 @@ def read_checked(
     proteins: str | None,
     match: str,
     labelled: bool,
+    *,
+    may_lack: bool = False,
 ) -> tuple[Samples, tuple[InputFile, ...]]:
-    """Return the samples of a set and the files read, or raise all problems."""
+    """Return the samples of a set and the files read, or raise all problems.
+
+    Of a trove a table of labels `may_lack` proteins: those do not join.
+    """
     problems: list[Problem] = []
     samples = None
     with gathering(problems):
@@ -123,7 +128,9 @@ def read_checked(
     if samples is not None:
         with gathering(problems):
             if labels is not None:
-                samples = with_labels(samples, tables[0], labels, proteins, match, spec)
+                samples = with_labels(
+                    samples, tables[0], labels, proteins, match, spec, may_lack=may_lack
+                )
             if labelled:
                 require_labels(samples, tables[0])
     raise_any(problems)

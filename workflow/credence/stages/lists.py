@@ -159,6 +159,27 @@ def write_lists(
     return found
 
 
+def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple[Table, Integers]:
+    """Return a table of confidences and its counts by class and step, with what ranks it."""
+    file = read_calibration(Path(calibration))
+    shift_file = None if shift is None else SHIFT.read(Path(shift))
+    if shift_file is not None and shift_file.method_spec != file.method_spec:
+        what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
+        raise refuse(str(shift), what, OTHER_METHOD)
+    ranking = ranking_of(file, shift_file)
+    if ranking is None:
+        raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
+    return table_of(Path(confidences), ranking)
+
+
+def cluster_of(clusters: str | None) -> dict[str, str]:
+    """Return the cluster of each protein of a table of clusters."""
+    if clusters is None:
+        return {}
+    given = read_clusters(Path(clusters))
+    return dict(zip(given.ids.tolist(), given.cluster.tolist(), strict=True))
+
+
 def list_confidences(
     confidences: str,
     out: str,
@@ -173,15 +194,8 @@ def list_confidences(
 ) -> None:
     """Write the longest list of predictions with at most so many wrong ones."""
     require_other((out,), [confidences, calibration, shift, clusters])
-    file = read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
-    if shift_file is not None and shift_file.method_spec != file.method_spec:
-        what = f"it corrects {shift_file.method_spec!r}, not {file.method_spec!r}."
-        raise refuse(str(shift), what, OTHER_METHOD)
-    ranking = ranking_of(file, shift_file)
-    if ranking is None:
-        raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
-    table, counts = table_of(Path(confidences), ranking)
+    table, counts = opened_table(confidences, calibration, shift)
+    ranking = table.ranking
     certainty, level = settings.lists.certainty, settings.calibration.level
     parts: list[tuple[str | None, HeldOut, Integers]]
     if by_class:
@@ -193,10 +207,7 @@ def list_confidences(
         parts = [(None, ranking.held_out, counts.sum(axis=0))]
     errors = [errors_of(held_out, own, certainty) for _, held_out, own in parts]
     ends = [one.end_of(error, is_certain=certain) for one in errors]
-    known = None
-    if clusters is not None:
-        given = read_clusters(Path(clusters))
-        known = dict(zip(given.ids, given.cluster, strict=True))
+    known = None if clusters is None else cluster_of(clusters)
     (sizes,) = write_lists(
         table, errors, {Path(out): ends}, spreadsheet_safe=spreadsheet_safe, clusters=known
     )

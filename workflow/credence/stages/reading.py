@@ -260,6 +260,8 @@ def with_labels(
     proteins: str | None,
     match: str,
     spec: TableSpec,
+    *,
+    may_lack: bool = False,
 ) -> Samples:
     """Return samples with the true classes of a second table or of FASTA headers."""
     raise_any(set_problems("--labels", {"labels": labels}, ["labels"]))
@@ -280,7 +282,7 @@ def with_labels(
             labels.get("id_column", "id"),
             labels.get("label_column", "true_class"),
         )
-    return attach_labels(samples, found, spec, table)
+    return attach_labels(samples, found, spec, table, may_lack=may_lack)
 
 
 class Features:

@@ -75,7 +75,7 @@ def read_trove(trove: Trove, known: Predictions) -> tuple[Samples, NewSet, tuple
     spec = table_spec(trove.scores, None, trove.spec)
     spec = as_calibrated(spec, known.class_names, known.scale)
     samples, inputs = read_checked(
-        trove.scores, spec, trove.labels, trove.fasta, trove.match, labelled=False
+        trove.scores, spec, trove.labels, trove.fasta, trove.match, labelled=False, may_lack=True
     )
     if samples.true_class is None:
         raise refuse(

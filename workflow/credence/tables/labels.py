@@ -123,8 +123,13 @@ def labels_from_headers(
     return _labels(where, None, list(ids), texts, list(lines))
 
 
-def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str) -> Samples:
-    """Return samples with their true classes, or raise every id and label that does not fit."""
+def attach_labels(
+    samples: Samples, labels: Labels, spec: TableSpec, table: str, *, may_lack: bool = False
+) -> Samples:
+    """Return samples with their true classes, or raise every id and label that does not fit.
+
+    Where proteins `may_lack` a label, those of no row are of an unknown class.
+    """
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
     names = predictions.class_names
@@ -147,7 +152,7 @@ def attach_labels(samples: Samples, labels: Labels, spec: TableSpec, table: str)
         if truth[row] < 0 and text.strip():
             what = f"{text!r} is no class (protein {name!r})."
             problems.append(Problem(labels.where, what, nearest(text, names), line, labels.column))
-    for place in np.flatnonzero(~is_labelled):
+    for place in () if may_lack else np.flatnonzero(~is_labelled):
         what = f"protein {predictions.ids[place]!r} has no label in {labels.where}."
         remedy = "Give it one, or remove its row."
         problems.append(Problem(table, what, remedy, int(samples.lines[place])))

@@ -64,6 +64,8 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         blocks.append(_table(lists, together))
     if lists.curve.confidence:
         blocks.append(page.FigureRow((_figure(lists, together, name),)))
+    if lists.verify:
+        blocks.append(page.Paragraph(_next(lists)))
     by_class = _by_class(lists)
     if by_class.rows:
         blocks.append(page.Folded(f"{lists.name}: a list for each class", (by_class,)))
@@ -109,6 +111,19 @@ def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -
             "relatives among them, the numbers are less certain than they look."
         )
     return text
+
+
+def _next(lists: UseLists) -> str:
+    parts = [
+        f"{count(one.n)} {one.class_name} (± {one.width / 2:.2f} → ± {one.width_after / 2:.2f})"
+        for one in sorted(lists.verify, key=lambda one: -one.n)
+    ]
+    return (
+        f"What to verify next: of {count(lists.n_verify)} proteins at the bench, "
+        f"{', '.join(parts)}. "
+        "In brackets how surely it is known how many are right at a confidence, now and then. "
+        "credence plan names the proteins, and writes a table to fill in."
+    )
 
 
 def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:

@@ -1,0 +1,71 @@
+"""The lab's loop: confidences, a plan to verify, and its table as the labels of a trove."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from credence.app import run_command_line
+
+WORDS = ["plan", "conf.tsv", "--calibration", "k.json", "--number", "12"]
+
+
+@pytest.fixture
+def annotated(inside: Path, calibration: Path) -> Path:
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    assert run_command_line([*words, "--out", "conf.tsv"]) == 0
+    return inside
+
+
+def test_a_plan_is_to_be_filled_in_and_the_same_for_rows_in_any_order(annotated: Path) -> None:
+    assert run_command_line([*WORDS, "--out", "plan.tsv"]) == 0
+    plan = pd.read_csv("plan.tsv", sep="\t")
+    known = pd.read_csv("conf.tsv", sep="\t").set_index("id")
+    assert len(plan) == 12
+    assert plan.id.is_unique
+    assert plan.true_class.isna().all()
+    assert (plan.predicted_class == known.loc[plan.id].predicted_class.to_numpy()).all()
+    assert plan.confidence.between(plan.stratum_from, plan.stratum_to).all()
+    assert plan.chance.between(0, 1, inclusive="right").all()
+    known.iloc[::-1].to_csv("back.tsv", sep="\t")
+    words = ["plan", "back.tsv", *WORDS[2:], "--out", "again.tsv"]
+    assert run_command_line(words) == 0
+    assert Path("again.tsv").read_bytes() == Path("plan.tsv").read_bytes()
+
+
+def test_one_of_a_family_is_verified(annotated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ids = pd.read_csv("conf.tsv", sep="\t").id
+    clusters = pd.DataFrame({"id": ids, "cluster": [f"c{row % 3}" for row in range(len(ids))]})
+    clusters.to_csv("c.tsv", sep="\t", index=False)
+    capsys.readouterr()
+    assert run_command_line([*WORDS, "--clusters", "c.tsv", "--out", "plan.tsv"]) == 0
+    plan = pd.read_csv("plan.tsv", sep="\t")
+    families = clusters.set_index("id").cluster.loc[plan.id]
+    assert families.is_unique
+    shown = capsys.readouterr().err
+    assert "plan.tsv: fewer than 12, one of a family, and there are no more." in shown
+
+
+def test_the_filled_in_table_gives_the_labels_of_a_trove(
+    annotated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([*WORDS, "--out", "plan.tsv"]) == 0
+    plan = pd.read_csv("plan.tsv", sep="\t", dtype={"true_class": str})
+    plan["true_class"] = plan.predicted_class
+    plan.loc[0, "true_class"] = ""  # nothing was found
+    plan.to_csv("filled.tsv", sep="\t", index=False)
+    Path("mylab.yaml").write_text(
+        "run: mylab\n"
+        "calibration_set:\n"
+        "  scores: demo/calibration.csv\n"
+        "  format: phanns-labelled\n"
+        "  proteins: demo/proteins.fasta\n"
+    )
+    words = ["trove", "add", "bench", "--scores", "demo/use.csv", "--format", "phanns"]
+    words += ["--labels", "filled.tsv", "--fasta", "demo/use.fasta", "--config", "mylab.yaml"]
+    capsys.readouterr()
+    assert run_command_line(words) == 0
+    shown = capsys.readouterr().err
+    assert "29 of 40 proteins of the trove have no true class: these do not join." in shown

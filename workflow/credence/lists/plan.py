@@ -1,0 +1,106 @@
+"""Which proteins to verify next, so that confidences are known better where they are used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from credence.lists.held_out import STEPS, HeldOut
+from credence.predictions import Floats, Integers
+
+# Confidences at which the strata of a class end; finer where most predictions are.
+EDGES: Floats = np.array([0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+POWER = 2.0 / 3.0  # which narrows the mean interval most (METHODS section 10)
+PRIOR = 1.0  # families, right as the confidence says: no stratum is taken for certain
+N_HALVINGS = 200  # of the interval that holds λ
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How many proteins of each stratum to verify; arrays by class and stratum.
+
+    A stratum is the predictions of a class in a range of confidences.
+    """
+
+    n_use: Integers  # Proteins of the use-set
+    n_known: Integers  # Calibration families there
+    right: Floats  # Share of these that is right
+    n_verify: Integers
+
+    def width(self, more: Integers | int = 0) -> Floats:
+        """Return how surely the share right is known, by class, where so many more are verified.
+
+        The mean width of intervals of the strata, each as often as the use-set has it.
+        """
+        variance = self.right * (1.0 - self.right) / (self.n_known + more + PRIOR)
+        factor = 2.0 * float(special.ndtri(0.975))
+        total = np.maximum(self.n_use.sum(axis=1), 1)
+        width = np.minimum(factor * np.sqrt(variance), 1.0)
+        return np.asarray((self.n_use * width).sum(axis=1) / total)
+
+
+def stratum_of(confidence: Floats) -> Integers:
+    """Return the stratum of each confidence; -1 where there is none.
+
+    >>> stratum_of(np.array([0.3, 0.9, 1.0, np.nan])).tolist()
+    [1, 6, 8, -1]
+    """
+    place = np.searchsorted(EDGES, confidence, side="right") - 1
+    return np.where(np.isnan(confidence), -1, place).astype(np.int64)
+
+
+def by_stratum(counts: Integers) -> Integers:
+    """Return counts by class and step as those by class and stratum."""
+    return np.asarray(counts @ (stratum_of(STEPS)[:, None] == np.arange(len(EDGES))), np.int64)
+
+
+def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
+    """Return how to divide so many verifications among the strata of a use-set.
+
+    `n_use` counts its proteins by class and stratum. A stratum is given what brings its
+    evidence to λ (N √(p (1 − p)))^⅔, with one λ for all; never more than it holds.
+    """
+    shape = n_use.shape
+    own = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
+    family = own * max(len(held_out.key), 1) + held_out.cluster
+    # A family is one piece of evidence in a stratum, right as far as its members are.
+    pairs, place = np.unique(family, return_inverse=True)
+    wrong = np.bincount(place, weights=held_out.is_wrong, minlength=len(pairs))
+    share = wrong / np.maximum(np.bincount(place, minlength=len(pairs)), 1)
+    stratum = pairs // max(len(held_out.key), 1)
+    n_known = np.bincount(stratum, minlength=n_use.size).reshape(shape)
+    n_wrong = np.bincount(stratum, weights=share, minlength=n_use.size).reshape(shape)
+    stated = (EDGES + np.append(EDGES[1:], 1.0)) / 2.0
+    right = (n_known - n_wrong + PRIOR * stated) / (n_known + PRIOR)
+    goal = np.asarray(n_use * np.sqrt(right * (1.0 - right)), np.float64) ** POWER
+    n_verify = divided(goal, n_known, n_use, min(number, int(n_use.sum())))
+    return Plan(n_use, n_known, right, n_verify)
+
+
+def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Integers:
+    """Return whole numbers that add up to `number`: max(0, λ goal − known), at most `most`.
+
+    >>> divided(np.array([4.0, 4.0, 0.0]), np.array([1, 3, 0]), np.array([9, 9, 9]), 4).tolist()
+    [3, 1, 0]
+    """
+    low, high = 0.0, 1.0
+
+    def at(factor: float) -> Floats:
+        return np.clip(factor * goal - n_known, 0.0, most)
+
+    reached = float(np.where(goal > 0, most, 0).sum())
+    while float(at(high).sum()) < min(number, reached):
+        high *= 2.0
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if at(middle).sum() < number else (low, middle)
+    wanted = at(high)
+    found = np.floor(wanted + 1e-9).astype(np.int64)
+    # The rest goes to the greatest remainders, one each; then to whoever has some left.
+    for most_each in (1, number):
+        for place in np.argsort(-(wanted - found), axis=None, kind="stable"):
+            left = min(most_each, most.flat[place] - found.flat[place], number - found.sum())
+            found.flat[place] += max(left, 0)
+    return found

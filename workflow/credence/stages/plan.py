@@ -1,0 +1,98 @@
+"""The stage `plan`: which proteins to verify next, as a table to be filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from credence.draws import keys_of
+from credence.lists.plan import EDGES, Plan, by_stratum, plan_of, stratum_of
+from credence.stages.lists import Table, cluster_of, opened_table
+from credence.stages.reading import require_other
+from credence.tables.writing import write_table
+
+SPARE = 20  # rows kept for each that is wanted, as relatives of a chosen one are passed over
+
+
+def plan_verification(
+    confidences: str,
+    out: str,
+    calibration: str,
+    shift: str | None,
+    number: int,
+    clusters: str | None,
+    spreadsheet_safe: bool,
+) -> None:
+    """Write which predictions to verify next, one of a family, with a column for their class."""
+    require_other((out,), [confidences, calibration, shift, clusters])
+    table, counts = opened_table(confidences, calibration, shift)
+    ranking = table.ranking
+    n_use = by_stratum(counts)
+    plan = plan_of(ranking.held_out, n_use, number)
+    columns = _chosen(table, plan, cluster_of(clusters))
+    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe)
+    n_chosen = len(columns["id"])
+    n_known = int(n_use.sum())
+    click.echo(f"Wrote {out}: {n_chosen} of {n_known:,} predictions to verify.", err=True)
+    if n_chosen < number:
+        why = "one of a family, and" if clusters else "since"
+        click.echo(f"{out}: fewer than {number}, {why} there are no more.", err=True)
+    width, after = plan.width(), plan.width(plan.n_verify)
+    for class_, name in enumerate(ranking.class_names):
+        if n := int(plan.n_verify[class_].sum()):
+            click.echo(
+                f"{name}: {n} of {int(n_use[class_].sum()):,}. How many are right at a confidence "
+                f"is known to ± {width[class_] / 2:.2f} now, to about ± {after[class_] / 2:.2f} "
+                "then.",
+                err=True,
+            )
+    click.echo(
+        "Fill in true_class, in the classifier's names, and leave it empty where nothing was "
+        "found; then give the table to credence trove add as --labels.",
+        err=True,
+    )
+
+
+def _chosen(table: Table, plan: Plan, cluster_of: Mapping[str, str]) -> dict[str, list[Any]]:
+    """Return the rows of the plan: in each stratum the least by a hash of their ids."""
+    n_strata = len(EDGES)
+    wanted = plan.n_verify.ravel()
+    kept: dict[int, list[tuple[int, str, float]]] = {int(p): [] for p in np.flatnonzero(wanted)}
+    for piece, code, _ in table.pieces():
+        confidence = piece[table.ranking.names[0]].to_numpy().astype(np.float64)
+        place = np.where(code >= 0, code * n_strata + stratum_of(confidence), -1)
+        for stratum, rows in kept.items():
+            own = np.flatnonzero((place == stratum) & ~np.isnan(confidence))
+            ids = piece["id"].take(own).to_pylist()
+            found = zip(keys_of(ids).tolist(), ids, confidence[own].tolist(), strict=True)
+            rows[:] = sorted([*rows, *found])[: SPARE * int(wanted[stratum])]
+    names = table.ranking.class_names
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    families: set[str] = set()
+    for stratum, rows in kept.items():
+        class_, part = divmod(stratum, n_strata)
+        n_left = int(wanted[stratum])
+        for _, id_, confidence in rows:
+            family = cluster_of.get(id_, id_)
+            if n_left and family not in families:
+                families.add(family)
+                n_left -= 1
+                chance = wanted[stratum] / plan.n_use[class_, part]
+                end = EDGES[part + 1] if part + 1 < n_strata else 1.0
+                known = int(plan.n_known[class_, part])
+                values = (id_, "", names[class_], confidence, EDGES[part], end, chance, known)
+                for name, value in zip(COLUMNS, values, strict=True):
+                    columns[name].append(value)
+    return columns
+
+
+# What a plan says of each protein: an empty true class to be filled in; the stratum's range of
+# confidences, the chance that a protein of it had to be chosen, and the families known there.
+COLUMNS = (
+    *("id", "true_class", "predicted_class", "confidence"),
+    *("stratum_from", "stratum_to", "chance", "families_known"),
+)
