@@ -33,7 +33,7 @@ BEFORE = {
     )
 }
 # Pages that begin where the demo has run.
-IN_LAB = ("docs/figures.md", "docs/publications.md", "docs/recalibration.md")
+IN_LAB = ("docs/figures.md", "docs/lists.md", "docs/publications.md", "docs/recalibration.md")
 # Pages whose commands are only read for options that do not exist, and why.
 ONLY_READ = {
     "docs/cluster.md": "begins where a run has ended, and goes on on a cluster: make test-slurm",
