@@ -10,7 +10,7 @@ MAPIE's control of precision (left out where it is not installed), Learn Then Te
 proteins, conformal selection (Jin and Candes 2023), the share of wrong ones that is
 observed, and the mean of 1 - confidence.
 
-    python verification/lists.py --worlds 400 --jobs 2 --page docs/verification-lists.md
+    PYTHONPATH=. python verification/lists.py --jobs 2 --page docs/verification-lists.md
 
 The real table is read where it is (../shared/data), and left out where it is not.
 """
