@@ -250,3 +250,14 @@ def test_a_class_of_which_enough_is_seen_is_asked_for_itself(
     found = look.found()
     assert found is not None
     assert found.p_value == pytest.approx(0.003)  # three questions share the level
+
+
+def test_all_proteins_of_a_large_set_are_told_though_a_thousand_count() -> None:
+    known = FeatureSketch(
+        TOP_SCORE, np.empty((2, 0)), np.array([0, 3]), np.array([60, 60]), np.ones(2)
+    )
+    look = Look(Sketch((known,)))
+    look._counts = [np.array([600, 1_000])]
+    found = look.found()
+    assert found is not None
+    assert found.n == 1_600
