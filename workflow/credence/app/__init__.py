@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "thresholds": "Find from which score on predictions are right as often as wanted.",
     "list": "List the predictions that can be used, with few wrong ones among them.",
     "plan": "Choose which predictions to verify next at the bench.",
+    "labels": "List calibration proteins whose label is doubtful.",
     "novelty": "Learn where labelled proteins lie, to see how far others are.",
     "shift": "Estimate the composition of a use-set, and correct for it.",
     "events": "Learn how probable groups of classes are, and judge it.",

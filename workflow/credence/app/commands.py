@@ -289,6 +289,40 @@ def plan() -> None:
 
 
 @stage_command(
+    "labels.doubtful_labels",
+    "labels demo/calibration.csv --format phanns-labelled --clusters clusters.tsv "
+    "--out labels.tsv",
+)
+@tables_argument
+@table_options
+@file_options(labels="Table of true classes: id and true_class.")
+@group_options
+@file_options(families="Also write the families with two labels or more, as a table.")
+@click.option(
+    "--error",
+    type=Finite(0.0, 1.0, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of right labels that the list may hold.",
+)
+@click.option(
+    "--wrong",
+    type=Finite(0.0, 0.5, min_open=True),
+    default=0.02,
+    show_default=True,
+    help="Share of all labels that you take to be wrong; so many are planted to see who is found.",
+)
+@spreadsheet_option
+@out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")
+def labels() -> None:
+    """List the proteins of labelled TABLEs whose label is doubtful; changes no label.
+
+    By their scores, with their family left out, and by the scores and labels of their
+    relatives. How many of the list are right labels is found with planted wrong ones.
+    """
+
+
+@stage_command(
     "novelty.learn_novelty",
     "novelty demo/calibration.csv --format phanns-labelled "
     "--proteins demo/proteins.fasta --out novelty.json",

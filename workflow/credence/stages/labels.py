@@ -1,0 +1,229 @@
+"""The stage `labels`: calibration proteins whose label is doubtful."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+from credence.lists.labels import Doubts, class_chances, doubts_of, plant
+from credence.predictions import Integers, Labelled, Strings
+from credence.problems import refuse
+from credence.stages.reading import (
+    choose_calibration,
+    in_order_of_ids,
+    read_set,
+    require_other,
+    stated_spec,
+    with_labels,
+)
+from credence.tables.contract import Clusters, read_clusters, read_groups
+from credence.tables.writing import write_table
+
+DECIMALS = 4
+
+
+def doubtful_labels(
+    tables: Sequence[str],
+    out: str,
+    format_: str | None,
+    spec_json: str,
+    labels: str | None,
+    groups: str | None,
+    clusters: str | None,
+    families: str | None,
+    error: float,
+    wrong: float,
+    spreadsheet_safe: bool,
+) -> None:
+    """Write the calibration proteins whose label is doubtful, the most doubtful first."""
+    require_other((out, families), [*tables, labels, groups, clusters])
+    if families is not None and Path(families).resolve() == Path(out).resolve():
+        raise refuse(families, "both tables would stand here.", "Choose another --families.")
+    spec = stated_spec(tables, format_, spec_json)
+    samples = read_set(tables, spec)
+    if labels is not None:
+        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    known = None if clusters is None else read_clusters(Path(clusters))
+    chosen = choose_calibration(
+        samples,
+        tables[0],
+        None if groups is None else read_groups(Path(groups)),
+        known,
+        "none",
+        (groups or "groups", clusters or "clusters"),
+    )
+    labelled = in_order_of_ids(chosen.labelled)
+    require_two(labelled, tables[0])
+    doubts = doubts_of(labelled, class_chances(labelled))
+    planted = plant(labelled, doubts, wrong)
+    found, false = planted.at(doubts.doubt)
+    ranked = np.lexsort((np.arange(labelled.n_samples), -doubts.doubt))
+    listed = ranked[(doubts.doubt[ranked] > 0.0) & (false[ranked] <= error)]
+    columns = columns_of(labelled, doubts, listed, known)
+    columns["expected_false"] = np.round(false[listed], DECIMALS).tolist()
+    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe)
+    mixed = families_of(labelled)
+    if families is not None:
+        write_table(Path(families), mixed, spreadsheet_safe=spreadsheet_safe)
+    n, n_mixed = labelled.n_samples, len(mixed["cluster"])
+    lines = [f"Wrote {out}: {len(listed):,} of {n:,} labels are doubtful."]
+    if planted.share < wrong:
+        lines.append(
+            f"Not {wrong:.2%} of the labels are wrong, or more of them would be doubtful: at most "
+            f"{planted.share:.2%} are, and it may be that none is."
+        )
+    if len(listed):
+        last = listed[-1]
+        lines.append(
+            f"If {planted.share:.2%} of the labels are wrong, about {false[last]:.0%} of this "
+            f"list are right labels, and {found[last]:.0%} of the wrong ones are in it; so wrong "
+            "labels show that were planted. If fewer are wrong, more of the list are right ones."
+        )
+    elif len(listed := ranked[doubts.doubt[ranked] > 0.0]):
+        lines.append(
+            f"If {planted.share:.2%} of the labels are wrong, {false[listed].min():.0%} of the "
+            f"best list would be right labels; --error allows {error:.0%}."
+        )
+    if len(np.unique(labelled.cluster)) == n:
+        lines.append(
+            "No protein has a known relative: its own scores are all that speaks for or against "
+            "a label. Give --clusters."
+        )
+    elif n_mixed:
+        where = "" if families is None else f", listed in {families}"
+        lines.append(f"Families with two labels or more: {n_mixed:,}{where}.")
+    lines.append("No label was changed. Look at each before you change one.")
+    click.echo("\n".join(lines), err=True)
+
+
+def require_two(labelled: Labelled, where: str) -> None:
+    """Refuse labels of one class, and proteins of one cluster."""
+    classes = np.unique(labelled.true_class)
+    if len(classes) < 2:
+        name = labelled.predictions.class_names[classes[0]]
+        raise refuse(
+            where,
+            f"all labels are {name!r}, so nothing speaks for another.",
+            "Give labelled proteins of two classes or more.",
+        )
+    clusters = sorted(set(labelled.cluster.tolist()))
+    if len(clusters) < 2:
+        raise refuse(
+            where,
+            f"all proteins are in the cluster {clusters[0]!r}, and none is left to learn from.",
+            "Give labelled proteins of other families too.",
+        )
+
+
+def columns_of(
+    labelled: Labelled, doubts: Doubts, listed: Integers, known: Clusters | None
+) -> dict[str, list[object]]:
+    """Return the columns of the list, but for its error."""
+    names = labelled.predictions.class_names
+    nearest = Nearest(labelled, known)
+    columns: dict[str, list[object]] = defaultdict(list)
+    for row in listed.tolist():
+        suggested = int(doubts.suggested[row])
+        relative, identity = nearest.of(row, suggested)
+        values = {
+            "id": labelled.predictions.ids[row],
+            "label": names[labelled.true_class[row]],
+            "suggested_class": names[suggested],
+            "p_label": round(float(doubts.p_label[row]), DECIMALS),
+            "p_suggested": round(float(doubts.p_suggested[row]), DECIMALS),
+            "doubt": round(float(doubts.doubt[row]), DECIMALS),
+            "cluster": labelled.cluster[row],
+            "relatives_same": int(doubts.n_same[row]),
+            "relatives_other": int(doubts.n_other[row]),
+            "nearest_relative": relative,
+            "identity": identity,
+            "why": why(doubts, row, names[suggested]),
+        }
+        for name, value in values.items():
+            columns[name].append(value)
+    return {name: columns[name] for name in COLUMNS}
+
+
+COLUMNS = (
+    *("id", "label", "suggested_class", "p_label", "p_suggested", "doubt", "cluster"),
+    *("relatives_same", "relatives_other", "nearest_relative", "identity", "why"),
+)
+
+
+def why(doubts: Doubts, row: int, suggested: str) -> str:
+    """Return in words what speaks against a label."""
+    same, other = int(doubts.n_same[row]), int(doubts.n_other[row])
+    reasons = []
+    if doubts.p_suggested[row] > doubts.p_label[row]:
+        reasons.append(f"its scores speak for {suggested}")
+    if same and doubts.by_relatives[row] > 0.0:
+        reasons.append(f"scores of relatives with its label speak for {suggested}")
+    if doubts.n_suggested[row]:
+        reasons.append(f"{doubts.n_suggested[row]} of {same + other} relatives are {suggested}")
+    if other:
+        reasons.append("two labels or more in its family")
+    return "; ".join(reasons)
+
+
+class Nearest:
+    """Relatives to look at beside a protein."""
+
+    def __init__(self, labelled: Labelled, known: Clusters | None) -> None:
+        self.ids, self.cluster = labelled.predictions.ids, labelled.cluster
+        self.members: dict[tuple[str, int | None], list[str]] = defaultdict(list)
+        for id_, cluster, label in zip(self.ids, self.cluster, labelled.true_class, strict=True):
+            self.members[cluster, None].append(id_)
+            self.members[cluster, int(label)].append(id_)
+        self.stands_for: dict[str, str] = {}
+        self.identity: dict[str, float] = {}
+        if known is not None:
+            self.stands_for = dict(zip(known.cluster, known.representative, strict=True))
+            self.identity = dict(zip(known.ids, known.identity, strict=True))
+
+    def of(self, row: int, suggested: int) -> tuple[str, float]:
+        """Return a relative with the suggested class, else its cluster's representative.
+
+        And their identity where it is known: that of one with the representative.
+        """
+        id_, cluster = self.ids[row], self.cluster[row]
+        first = self.stands_for.get(cluster, "")
+        others = self.members.get((cluster, suggested), [])
+        if others:
+            relative = first if first in others else others[0]
+        elif first not in ("", id_):
+            relative = first
+        else:
+            relative = next((one for one in self.members[cluster, None] if one != id_), "")
+        if not relative:
+            return "", float("nan")
+        of_one = id_ if relative == first else relative if id_ == first else ""
+        return relative, round(self.identity.get(of_one, float("nan")), DECIMALS)
+
+
+def families_of(labelled: Labelled) -> dict[str, list[object]]:
+    """Return the families with two labels or more, and whose label is the rarer one."""
+    names = labelled.predictions.class_names
+    counts: dict[str, Counter[int]] = defaultdict(Counter)
+    members: dict[tuple[str, int], list[str]] = defaultdict(list)
+    every: Strings = labelled.predictions.ids
+    for id_, cluster, label in zip(every, labelled.cluster, labelled.true_class, strict=True):
+        counts[cluster][int(label)] += 1
+        members[cluster, int(label)].append(id_)
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("cluster", "proteins", "labels", "rarest_label", "rarest_ids")
+    }
+    for cluster in sorted(one for one, labels in counts.items() if len(labels) > 1):
+        # By how many proteins have it, then in the order of the classes.
+        labels = sorted(counts[cluster].items(), key=lambda one: (-one[1], one[0]))
+        rarest, n_rarest = labels[-1]
+        is_even = n_rarest == labels[-2][1]
+        columns["cluster"].append(cluster)
+        columns["proteins"].append(sum(counts[cluster].values()))
+        columns["labels"].append("; ".join(f"{names[label]} {n}" for label, n in labels))
+        columns["rarest_label"].append("" if is_even else names[rarest])
+        columns["rarest_ids"].append("" if is_even else " ".join(members[cluster, rarest]))
+    return columns
