@@ -88,7 +88,7 @@ def run(small: Findings, **ran: bool) -> Findings:
         shifts=(
             ShiftFinding(
                 "sea water", "bbse_hard" if ran["shift"] else "none", "kernel", 0.95, 5, 0, 0.0,
-                1.0, 1.0, 0.5, 0.0, 0.5, 4.0, 3.0, 5.0, (),
+                1.0, 1.0, 0.5, 0.0, 0.5, (),
                 reference="Lipton 2018" if ran["shift"] else "",
             ),
         ),

@@ -620,9 +620,6 @@ class ShiftClass:
     confidence_after: float
     score_before: float  # From which on confidence stays above 90 %; NaN: nowhere
     score_after: float
-    right: float  # Expected number of right predictions among those of the class
-    right_lower: float
-    right_upper: float
     elsewhere: float  # Expected number of proteins of the class predicted to be of another
     elsewhere_lower: float
     elsewhere_upper: float
@@ -669,9 +666,6 @@ class ShiftFinding:
     p_no_shift: float  # See :class:`credence.shift.diagnostics.Diagnostics`
     gap: float
     p_label_shift: float
-    right: float  # Expected number of right predictions, of all classes
-    right_lower: float
-    right_upper: float
     classes: tuple[ShiftClass, ...]  # One per class
     sentences: tuple[str, ...] = ()  # What a reader has to know before believing it
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for

@@ -71,8 +71,6 @@ def summarise_shift(
     table = expected_truth(density, use.counts, weight)
     draws = expected_draws(corrected, options.n_draws)
     own, own_draws = np.diag(table), np.diagonal(draws, axis1=1, axis2=2)
-    total = own.sum(keepdims=True), np.trace(draws, axis1=1, axis2=2)[:, None]
-    right = {name: float(ends[0]) for name, ends in _with_bounds("right", *total, options).items()}
     columns = {
         "n_predicted": use.counts.sum(axis=1).astype(np.int64),
         "calibration_share": composition.calibration_share,
@@ -85,7 +83,6 @@ def summarise_shift(
         "effective_before": seen.effective_before,
         "effective_after": seen.effective_after,
         **_by_score(corrected),
-        **_with_bounds("right", own, own_draws, options),
         **_with_bounds(
             "elsewhere", table.sum(axis=0) - own, draws.sum(axis=1) - own_draws, options
         ),
@@ -103,9 +100,6 @@ def summarise_shift(
         p_no_shift=seen.p_no_shift,
         gap=seen.gap,
         p_label_shift=seen.p_label_shift,
-        right=right["right"],
-        right_lower=right["right_lower"],
-        right_upper=right["right_upper"],
         classes=tuple(
             ShiftClass(class_name, **{name: own[class_].item() for name, own in columns.items()})
             for class_, class_name in enumerate(predictions.class_names)
