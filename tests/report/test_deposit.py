@@ -30,7 +30,7 @@ def test_no_text_of_an_input_is_markup_in_the_readme(hostile: Findings) -> None:
 
 
 def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
-    first, second, third, _ = methods_text(small)
+    first, second, third, lists, _ = methods_text(small)
     assert first == (
         "Confidence, the probability that a prediction is right [1, 2], was calibrated on "
         "simulated data with credence 0.1.0 [3]. It was learnt from 120 proteins of known class, "
@@ -42,3 +42,4 @@ def test_the_methods_text_has_the_numbers_of_the_run(small: Findings) -> None:
     assert "5-fold cross-fitting over whole clusters" in third
     assert "200 draws of a Bayesian bootstrap over clusters" in third
     assert "The method was compared with class_only [5]." in third
+    assert "guaranteed for new families by learn then test [6]" in lists

@@ -32,7 +32,9 @@ from credence.report.sections.lookup import Lookup
 from credence.report.sections.measuring import all_notices, floor_words
 from credence.stages.evaluate import _method_finding
 
-WHAT_RAN = ("proteins", "clusters", "training", "troves", "shift", "sets", "events", "novelty")
+WHAT_RAN = (
+    *("proteins", "clusters", "training", "troves", "shift", "sets", "events", "novelty", "lists"),
+)
 # What is in the texts where it was done, and in none of them where it was not.
 SAID_IF: dict[str, tuple[str, ...]] = {
     "proteins": ("align with identity of at least 0.40", "By exact alignment of 60 proteins"),
@@ -42,6 +44,7 @@ SAID_IF: dict[str, tuple[str, ...]] = {
     "shift": ("How common each class is in sea water was estimated", "Lipton 2018", "score alike"),
     "sets": ("Prediction sets are conformal", "Vovk 2013", "held out, 0.91 (0.88–0.94) of them"),
     "events": ("Probabilities of further events (two_best)", "Kuleshov & Liang 2015", "Platt"),
+    "lists": ("3 predictions of sea water at 5 %", "Angelopoulos et al. 2021"),
     "novelty": ("Distances to the calibration proteins", "7 of 50 proteins of sea water"),
 }
 SAID_IF_NOT = {"training": ("its training set was not compared",)}
@@ -93,6 +96,8 @@ def run(small: Findings, **ran: bool) -> Findings:
             ),
         ),
         sets=sets if ran["sets"] else None,
+        thresholds=small.thresholds if ran["lists"] else None,
+        lists=small.lists if ran["lists"] else (),
         events=asked if ran["events"] else None,
         novelties=(
             NoveltyFinding(

@@ -6,12 +6,14 @@ work, and nothing where it was not done; PARAGRAPHS is the table of all of them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from operator import itemgetter
 
 from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.events import FORECASTS, units
+from credence.report.sections.lists import percent
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.methods import SHOWN
 from credence.report.sections.splits import relatives_in_words
@@ -36,6 +38,7 @@ DOME = (
 )
 CONFORMAL = "Vovk 2013, doi 10.1007/s10994-013-5355-6"
 GROUPED = "Dunn, Wasserman & Ramdas 2023, doi 10.1080/01621459.2022.2060112"
+LEARN_THEN_TEST = "Angelopoulos et al. 2021, Learn then test, arXiv 2110.01052"
 EVENTS = "Kuleshov & Liang 2015, Calibrated structured prediction, NeurIPS"
 PHANNS = "Cantu et al. 2020, PhANNs, PLoS Computational Biology 16, e1007845"
 
@@ -201,6 +204,31 @@ def _sets(lookup: Lookup, cite: Citations) -> str:
     )
 
 
+def _lists(lookup: Lookup, cite: Citations) -> str:
+    thresholds, lists = lookup.findings.thresholds, lookup.findings.lists
+    one = "family" if lookup.knows_relatives else "protein"
+    texts = []
+    made = [
+        f"{count(found.n)} predictions of {use_set.name} at {percent(found.error)}"
+        for use_set in lists
+        for found in use_set.lists
+        if found.class_name is None and not found.is_certain
+    ]
+    if made:
+        texts.append(
+            "Lists of predictions are the longest whose estimated share of wrong ones is allowed: "
+            f"{', '.join(made)}. The share is that of {lookup.families} held out with one wrong "
+            f"{one} added, weighted to the confidences of the set."
+        )
+    if thresholds is not None and any(not math.isnan(row.sure) for row in thresholds.rows):
+        texts.append(
+            f"Thresholds are guaranteed for new {lookup.families} by learn then test"
+            f"{cite(LEARN_THEN_TEST)}, one randomly chosen protein of each {one} counting, with "
+            f"{percent(thresholds.certainty)} certainty for each class by itself."
+        )
+    return " ".join(texts)
+
+
 def _shift(lookup: Lookup, cite: Citations) -> str:
     by_estimator: dict[tuple[str, str], list[str]] = {}
     for found in lookup.findings.shifts:
@@ -257,6 +285,7 @@ PARAGRAPHS: tuple[tuple[Callable[[Lookup, Citations], str], ...], ...] = (
     (_relatives, _training, _troves),
     (_held_out,),
     (_sets,),
+    (_lists,),
     (_shift,),
     (_novelty,),
     (_events,),
@@ -355,8 +384,19 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
 
 def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
     """Return the files of an archive and what they are."""
-    shifted = {found.name for found in findings.shifts}
+    kinds = {
+        one.name: ", ".join(
+            ["confidences"]
+            + ["lists" for lists in findings.lists if lists.name == one.name and lists.lists]
+            + ["composition" for found in findings.shifts if found.name == one.name]
+        )
+        for one in findings.use_sets
+    }
     further = [("events.json", "what forecasts the events")] if findings.events else []
+    if findings.thresholds is not None:
+        further.append(
+            ("thresholds.tsv", "from which score on predictions of a class can be used")
+        )
     if findings.provenance.run:
         what = "every release: its calibration, the group of every protein, its record"
         further.append(("releases/", what))
@@ -365,10 +405,7 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
         ("findings.json", "every number of it, to the last digit"),
         ("calibration.json", "the calibration: credence annotate needs nothing else"),
         ("metrics.tsv, metrics.parquet", "every metric of every method and class"),
-        *(
-            (f"{one.name}/", "confidences" + (", composition" if one.name in shifted else ""))
-            for one in findings.use_sets
-        ),
+        *((f"{name}/", kind) for name, kind in kinds.items()),
         *further,
         ("README.md, CITATION.cff", "what it is and how to cite it; put your names in the second"),
         ("SHA256SUMS", "a digest of every file: sha256sum --check SHA256SUMS"),
