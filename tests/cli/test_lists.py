@@ -154,3 +154,42 @@ def test_thresholds_are_what_a_loop_over_scores_finds(inside: Path, calibration:
         assert row.kept == pytest.approx(kept.sum() / own.sum())
         # Each protein is a family of its own here: one wrong one is added.
         assert ((~right[kept]).sum() + 1) / (kept.sum() + 1) <= 1 - row.precision + 1e-9
+
+
+def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_not(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["shift", "demo/use.csv", "--format", "phanns", "--samples", "demo/calibration.csv"]
+    words += ["--samples-format", "phanns-labelled", "--calibration", "k.json", "--draws", "20"]
+    assert run_command_line([*words, "--record", "s.json", "--out", "mix.tsv"]) == 0
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    assert run_command_line([*words, "--shift", "s.json", "--out", "both.tsv"]) == 0
+    capsys.readouterr()
+    words = ["--calibration", "k.json", "--error", "0.2", "--out", "l.tsv"]
+    assert run_command_line(["list", "conf.tsv", "--shift", "s.json", *words]) == 2
+    assert capsys.readouterr().err == (
+        "conf.tsv: it has no column 'adjusted_confidence'. Annotate it with --shift, or leave "
+        "--shift out.\nFix this and run the command again.\n"
+    )
+    assert run_command_line(["list", "both.tsv", *words]) == 0
+    assert (
+        "corrected for its mix of classes as well; --shift uses those" in capsys.readouterr().err
+    )
+    assert run_command_line(["list", "both.tsv", "--shift", "s.json", *words]) == 0
+    assert list(pd.read_csv("l.tsv", sep="\t"))[2] == "adjusted_confidence"
+    listed, both = pd.read_csv("l.tsv", sep="\t"), pd.read_csv("both.tsv", sep="\t")
+    assert listed.id.tolist() == both[both.q_value <= 0.2].id.tolist()
+
+
+def test_confidences_of_another_method_are_refused(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    confidences.assign(method="isotonic").to_csv("other.tsv", sep="\t", index=False)
+    capsys.readouterr()
+    words = ["list", "other.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
+    assert run_command_line(words) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(
+        "other.tsv, column 'method': its confidences are of 'isotonic', not of"
+    )
+    assert "Give the calibration that the table was annotated with." in shown

@@ -37,6 +37,7 @@ from credence.tables.contract import (
     NOT_QUICKLY,
     Q_VALUE,
     class_codes,
+    has_adjusted,
     read_clusters,
     read_slowly,
     stream_confidences,
@@ -65,6 +66,7 @@ class Ranking:
     names: tuple[str, ...]  # Columns: the confidence and its interval
     held_out: HeldOut
     class_names: tuple[str, ...]
+    method: str  # Which made the confidences
 
     @property
     def is_adjusted(self) -> bool:
@@ -81,7 +83,8 @@ def ranking_of(file: CalibrationFile, shift: ShiftFile | None) -> Ranking | None
     held_out = file.held_out if shift is None else shift.held_out
     if held_out is None:
         return None
-    return Ranking(PLAIN_NAMES if shift is None else ADJUSTED_NAMES, held_out, file.class_names)
+    names = PLAIN_NAMES if shift is None else ADJUSTED_NAMES
+    return Ranking(names, held_out, file.class_names, file.method_spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +107,16 @@ class Table:
         """Return how many proteins there are by class and step."""
         n_classes = len(self.ranking.class_names)
         found = np.zeros((n_classes, len(STEPS)), dtype=np.int64)
-        for _, code, step in self.pieces():
+        for piece, code, step in self.pieces():
+            other = [
+                name
+                for name in pc.unique(piece["method"]).to_pylist()
+                if name != self.ranking.method
+            ]
+            if other:
+                what = f"its confidences are of {other[0]!r}, not of {self.ranking.method!r}."
+                remedy = "Give the calibration that the table was annotated with."
+                raise refuse(str(self.path), what, remedy, column="method")
             found += counts_of(code, step, n_classes)
         return found
 
@@ -115,6 +127,11 @@ def table_of(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
         table = Table(path, ranking)
         return table, table.counts()
     except NOT_QUICKLY:
+        if ranking.is_adjusted and not has_adjusted(path):
+            what = f"it has no column {ranking.names[0]!r}."
+            raise refuse(
+                str(path), what, "Annotate it with --shift, or leave --shift out."
+            ) from None
         table = Table(path, ranking, is_odd=True)
         return table, table.counts()
 
@@ -169,7 +186,15 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     ranking = ranking_of(file, shift_file)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
+    if shift is None and has_adjusted(Path(confidences)):
+        click.echo(f"{confidences}: {ALSO_ADJUSTED}", err=True)
     return table_of(Path(confidences), ranking)
+
+
+ALSO_ADJUSTED = (
+    "it has confidences that are corrected for its mix of classes as well; --shift uses those. "
+    "The others hold for the mix of the calibration set."
+)
 
 
 def cluster_of(clusters: str | None) -> dict[str, str]:
@@ -222,14 +247,19 @@ def list_confidences(
         if its_errors.n_listed[0]:
             click.echo(sentence_of(own, its_errors, certainty, level), err=True)
     if n_listed:
-        click.echo(MEANING[by_class], err=True)
+        click.echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_adjusted]}", err=True)
 
 
 MEANING = (
     "These shares are of the list, not of a protein in it: the confidence of each says how "
-    "probably it is right itself. They hold for proteins like those of the calibration set.",
+    "probably it is right itself.",
     "These shares are of each class's list by itself, not of a protein in it, and not of all "
-    "lists together. They hold for proteins like those of the calibration set.",
+    "lists together.",
+)
+FOR_WHOM = (
+    "They hold for proteins like those of the calibration set, mixed alike.",
+    "They hold for proteins that are, class by class, like those of the calibration set, at the "
+    "mix that was estimated; its own error is not in them.",
 )
 NO_SHIFT = (
     "it does not say what proteins held out show, on which lists rest.",

@@ -704,6 +704,14 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     return places[encoded.indices.to_numpy(zero_copy_only=False)] if names else places
 
 
+def has_adjusted(path: Path) -> bool:
+    """Return whether a table of confidences has corrected ones too, as far as it can be read."""
+    try:
+        return ADJUSTED_NAMES[0] in open_table(path, CONTRACT).header
+    except InputError:
+        return False
+
+
 def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
     read = _read_confidences(path)
