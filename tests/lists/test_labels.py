@@ -8,7 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from credence.lists.labels import SHOW_NOTHING, class_chances, doubts_of, plant, with_wrong_labels
+from credence.lists.labels import (
+    ALIKE,
+    SHOW_NOTHING,
+    class_chances,
+    doubts_of,
+    plant,
+    with_wrong_labels,
+)
 from credence.predictions import Labelled, from_scores, label
 
 NAMES = ("Collar", "Portal", "Tail")
@@ -52,8 +59,8 @@ def slow_doubt(labelled: Labelled, chance: np.ndarray, row: int) -> tuple[float,
                 (1 - SHOW_NOTHING) * chance[one, which] + SHOW_NOTHING / len(NAMES)
                 for which in (class_, own)
             )
-            margins.append(math.log(to / of))
-        scores = sum(margins) / len(alike) * 2 * len(alike) / (len(alike) + 1)
+            margins.append(math.log(to / (1 - to)) - math.log(of / (1 - of)))
+        scores = sum(margins) / (1 + ALIKE * (len(alike) - 1))
         n_there = sum(labelled.true_class[one] == class_ for one in relatives)
         doubt = scores + math.log((n_there + 1) / len(alike))
         best = max(best, (doubt, class_))
@@ -146,17 +153,20 @@ def test_wrong_labels_are_planted_half_in_whole_families() -> None:
         assert len(set(planted.true_class[labelled.cluster == f"f{one:02d}"])) == 1
 
 
-def test_a_clean_table_does_not_show_that_a_tenth_is_wrong() -> None:
+def test_what_is_stated_of_a_list_is_on_the_safe_side() -> None:
     labelled = clean_world()
-    clean = plant(labelled, doubts_of(labelled, class_chances(labelled)), 0.1)
-    assert clean.share == pytest.approx(3 / labelled.n_samples / clean.found[0], rel=0.2)
+    clean = plant(labelled, doubts_of(labelled, class_chances(labelled)))
+    assert clean.share == 0.0 and (clean.false == 1.0).all()
     wrong, is_wrong = with_wrong_labels(labelled, 0.1, np.random.default_rng(4))
     doubts = doubts_of(wrong, class_chances(wrong))
-    shown = plant(wrong, doubts, 0.1)
-    assert shown.share == pytest.approx(0.1)
-    found, false = shown.at(np.array([-np.inf, doubts.doubt[is_wrong].max(), np.inf]))
-    assert found[0] == 1.0 and found[1] < found[0]
-    assert 0.5 < false[0] <= 0.95 and false[1] < 0.6
+    shown = plant(wrong, doubts)
+    assert 0.02 < shown.share < 0.1
+    _, false = shown.at(doubts.doubt)
+    listed = false <= 0.5
+    assert listed.sum() >= 10
+    assert 1.0 - is_wrong[listed].mean() <= false[listed].max()
+    assert shown.at(np.array([-np.inf]))[1] == 1.0
+    assert (np.diff(shown.false) <= 0.0).all() and (np.diff(shown.found) < 0.0).all()
 
 
 def test_a_class_that_one_family_has_is_judged() -> None:

@@ -303,14 +303,7 @@ def plan() -> None:
     type=Finite(0.0, 1.0, min_open=True),
     default=0.5,
     show_default=True,
-    help="Share of right labels that the list may hold.",
-)
-@click.option(
-    "--wrong",
-    type=Finite(0.0, 0.5, min_open=True),
-    default=0.02,
-    show_default=True,
-    help="Share of all labels that you take to be wrong; so many are planted to see who is found.",
+    help="Share of right labels that the list may hold; 1 for all that more speaks against.",
 )
 @spreadsheet_option
 @out_option("The list: .tsv, .tsv.gz, .tsv.zst or .parquet.")

@@ -1,9 +1,9 @@
-"""Which labels are doubtful: what scores and relatives say of them.
+"""Which labels are doubtful: what scores and relatives show of them.
 
-Nothing here changes a label. The evidence against the label y of a protein, and for a
-class c, is a log-odds of two parts. Scores: log P(c) - log P(y), held out, summed over
-the protein and its relatives with the same label, of which m count as 2m / (m + 1).
-Labels: log((relatives labelled c + 1) / (relatives labelled y + 1)).
+Nothing here changes a label. The evidence for a class c against the label y of a protein
+has two parts. Scores: the log-odds of c minus those of y, held out, their mean over the
+protein and its m - 1 relatives with the same label, times m / (1 + 0.7 (m - 1)). Labels:
+log((relatives labelled c + 1) / (relatives labelled y + 1)).
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
 N_FOLDS = 5
-# Share of the proteins whose scores are taken to show nothing of their class. It bounds what one
-# protein can say: a chance of 1e-6 is no better known than one of 1e-2.
-SHOW_NOTHING = 0.1
-SEED = 20261123
+# Share of the proteins whose scores are taken to show nothing of their class: it bounds what the
+# scores of one can show.
+SHOW_NOTHING = 0.02
+# What relatives share of the error of their scores: many count as 1 / 0.7 proteins.
+ALIKE = 0.7
+PLANTED = 0.02  # share of the labels that are made wrong, to see who is found
 LEAST_PLANTED, MOST_TABLES = 200, 10  # wrong labels planted in all, in so many tables at most
-# Poisson: with 95 % certainty no more than these are to be expected where none is found.
-NONE_FOUND = 3.0
+SEED = 20261123
+CERTAIN = 1.645  # standard errors: a limit of 95 % certainty
+NONE_FOUND = 3.0  # Poisson: no more than these are to be expected where none is found, at 95 %
 
 
 def class_chances(labelled: Labelled) -> Floats:
@@ -86,16 +89,16 @@ def doubts_of(labelled: Labelled, chance: Floats) -> Doubts:
     label, (n, n_classes) = labelled.true_class, chance.shape
     row = np.arange(n)
     family, key = encode_clusters(labelled.cluster)
-    shown = np.log((1.0 - SHOW_NOTHING) * chance + SHOW_NOTHING / n_classes)
+    bounded = (1.0 - SHOW_NOTHING) * chance + SHOW_NOTHING / n_classes
+    shown = np.log(bounded / (1.0 - bounded))
     shown -= shown[row, label][:, None]
     alike = family * n_classes + label  # relatives with one label
     counts = np.bincount(alike, minlength=len(key) * n_classes)
     total = np.column_stack([np.bincount(alike, weights=one) for one in shown.T])[alike]
     n_same = counts[alike] - 1
     relatives = counts.reshape(len(key), n_classes)[family]
-    evidence = total * (2.0 / (n_same + 2.0))[:, None] + np.log(
-        (relatives + 1.0) / (n_same + 1.0)[:, None]
-    )
+    evidence = total / (1.0 + ALIKE * n_same)[:, None]
+    evidence += np.log((relatives + 1.0) / (n_same + 1.0)[:, None])
     evidence[row, label] = -np.inf
     suggested = evidence.argmax(axis=1)
     return Doubts(
@@ -146,10 +149,10 @@ def with_wrong_labels(
 class PlantedErrors:
     """What doubts are worth, by wrong labels that were planted."""
 
-    share: float  # Of the labels taken to be wrong: as asked, or the most that the table allows
+    share: float  # Of the labels that are wrong, at least
     doubt: Floats  # Ascending; and from there on:
     found: Floats  # Share of the wrong labels that are listed
-    false: Floats  # Share of the list that is right labels; of no longer list it is less
+    false: Floats  # Share of the list that is right labels, at most; falling
 
     def at(self, doubt: Floats) -> tuple[Floats, Floats]:
         """Return the share found, and that of right labels, in the list down to each doubt."""
@@ -157,34 +160,39 @@ class PlantedErrors:
         known = np.maximum(place, 0)
         return (
             np.where(place < 0, 1.0, self.found[known]),
-            np.where(place < 0, self.false[0], self.false[known]),
+            np.where(place < 0, 1.0, self.false[known]),
         )
 
 
-def plant(labelled: Labelled, doubts: Doubts, share: float) -> PlantedErrors:
-    """Return what a list of doubtful labels is worth where `share` of them are wrong.
+def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
+    """Return what a list of doubtful labels is worth, by planting wrong ones.
 
-    What the table lists itself counts as right, though some of it may be wrong already:
-    so errors are overstated where `share` is met. No table says how many of its labels
-    are wrong; but where so many would make a longer list than its own, the share is
-    lowered until they do not.
+    Notes
+    -----
+    Of a share r of wrong labels, r n S are listed where S of the planted are; so r is at
+    most N / (n S), where N are listed. The least of this over all doubts, with limits
+    for chance, is where wrong labels stand out most; r is taken to be its lower limit
+    there, in which relatives with one label count once. Of N, 1 - r n S / N are then
+    right labels. It is more where scores contradict right labels as strongly as wrong ones.
     """
     n = labelled.n_samples
-    n_tables = int(np.clip(np.ceil(LEAST_PLANTED / max(share * n, 1.0)), 1, MOST_TABLES))
-    wrong, right = [], []
+    n_tables = int(np.clip(np.ceil(LEAST_PLANTED / max(PLANTED * n, 1.0)), 1, MOST_TABLES))
+    wrong = []
     for number in range(n_tables):
-        planted, is_wrong = with_wrong_labels(
-            labelled, share, np.random.default_rng([SEED, number])
-        )
-        doubt = doubts_of(planted, class_chances(planted)).doubt
-        wrong.append(doubt[is_wrong])
-        right.append(doubt[~is_wrong])
-    its_wrong, its_right = np.sort(np.concatenate(wrong)), np.sort(np.concatenate(right))
-    found = 1.0 - np.arange(len(its_wrong)) / len(its_wrong)
-    listed = n - np.searchsorted(np.sort(doubts.doubt), its_wrong)
-    most = float(((listed + NONE_FOUND) / (n * found)).min())
-    taken = min(share, most)
-    n_right = (len(its_right) - np.searchsorted(its_right, its_wrong)) / n_tables
-    n_false = np.maximum(n_right, listed)
-    false = n_false / (n_false + taken * n * found)
-    return PlantedErrors(taken, its_wrong, found, np.minimum.accumulate(false))
+        rng = np.random.default_rng([SEED, number])
+        planted, is_wrong = with_wrong_labels(labelled, PLANTED, rng)
+        wrong.append(doubts_of(planted, class_chances(planted)).doubt[is_wrong])
+    at = np.sort(np.concatenate(wrong))
+    found = 1.0 - np.arange(len(at)) / len(at)
+    n_listed = n - np.searchsorted(np.sort(doubts.doubt), at)
+    alike = np.unique(np.column_stack([encode_clusters(labelled.cluster)[0], labelled.true_class]),
+                      axis=0, return_inverse=True)[1].ravel()  # fmt: skip
+    best = np.full(alike.max() + 1, -np.inf)
+    np.maximum.at(best, alike, doubts.doubt)
+    n_alike = len(best) - np.searchsorted(np.sort(best), at)
+    error = n_listed * CERTAIN / np.sqrt(np.maximum(n_alike, 1))
+    place = int(((n_listed + np.maximum(error, NONE_FOUND)) / found).argmin())
+    share = max(float(n_listed[place] - error[place]), 0.0) / (n * float(found[place]))
+    n_wrong = np.minimum(share * n * found, n_listed)
+    false = 1.0 - n_wrong / np.maximum(n_listed, 1)
+    return PlantedErrors(share, at, found, np.minimum.accumulate(false))

@@ -36,7 +36,6 @@ def doubtful_labels(
     clusters: str | None,
     families: str | None,
     error: float,
-    wrong: float,
     spreadsheet_safe: bool,
 ) -> None:
     """Write the calibration proteins whose label is doubtful, the most doubtful first."""
@@ -59,7 +58,7 @@ def doubtful_labels(
     labelled = in_order_of_ids(chosen.labelled)
     require_two(labelled, tables[0])
     doubts = doubts_of(labelled, class_chances(labelled))
-    planted = plant(labelled, doubts, wrong)
+    planted = plant(labelled, doubts)
     found, false = planted.at(doubts.doubt)
     ranked = np.lexsort((np.arange(labelled.n_samples), -doubts.doubt))
     listed = ranked[(doubts.doubt[ranked] > 0.0) & (false[ranked] <= error)]
@@ -71,23 +70,25 @@ def doubtful_labels(
         write_table(Path(families), mixed, spreadsheet_safe=spreadsheet_safe)
     n, n_mixed = labelled.n_samples, len(mixed["cluster"])
     lines = [f"Wrote {out}: {len(listed):,} of {n:,} labels are doubtful."]
-    if planted.share < wrong:
+    n_odd = int((doubts.doubt > 0.0).sum())
+    if planted.share > 0.0:
         lines.append(
-            f"Not {wrong:.2%} of the labels are wrong, or more of them would be doubtful: at most "
-            f"{planted.share:.2%} are, and it may be that none is."
+            f"At least {planted.share:.2%} of the labels look wrong, by what planted ones show."
         )
-    if len(listed):
+    elif n_odd:
+        lines.append(
+            f"Against {n_odd:,} labels speaks more than for them, but so few are as doubtful as "
+            "planted ones that all of them may be right."
+        )
+    if len(listed) and planted.share > 0.0:
         last = listed[-1]
         lines.append(
-            f"If {planted.share:.2%} of the labels are wrong, about {false[last]:.0%} of this "
-            f"list are right labels, and {found[last]:.0%} of the wrong ones are in it; so wrong "
-            "labels show that were planted. If fewer are wrong, more of the list are right ones."
+            f"At most {false[last]:.0%} of this list are right labels, and it has about "
+            f"{found[last]:.0%} of the wrong ones; unless scores contradict right labels as "
+            "strongly as wrong ones."
         )
-    elif len(listed := ranked[doubts.doubt[ranked] > 0.0]):
-        lines.append(
-            f"If {planted.share:.2%} of the labels are wrong, {false[listed].min():.0%} of the "
-            f"best list would be right labels; --error allows {error:.0%}."
-        )
+    elif n_odd and not len(listed):
+        lines.append(f"More than {error:.0%} of any list may be right. To see them: --error 1.")
     if len(np.unique(labelled.cluster)) == n:
         lines.append(
             "No protein has a known relative: its own scores are all that speaks for or against "
