@@ -169,12 +169,16 @@ def errors_stated(n_worlds: int) -> list[dict[str, object]]:
             if is_listed.any():
                 values["right labels, stated"].append(false[is_listed].max())
                 values["right labels, truth"].append(1.0 - is_wrong[is_listed].mean())
+                values["lists above it"].append(
+                    values["right labels, truth"][-1] > values["right labels, stated"][-1]
+                )
                 values["found, stated"].append(found[is_listed].max())
                 if rate:
                     values["found, truth"].append(is_listed[is_wrong].mean())
+        values["lists"] = [float(len(values["found, stated"]))]
         names = (
-            *("wrong, at least", "listed", "wrong ones listed", "right labels, stated"),
-            *("right labels, truth", "found, stated", "found, truth"),
+            *("lists", "wrong, at least", "listed", "wrong ones listed", "right labels, stated"),
+            *("right labels, truth", "lists above it", "found, stated", "found, truth"),
         )
         means = {key: float(np.mean(values[key])) if values[key] else "" for key in names}
         table.append({"labels wrong": f"{rate:.1%}", "worlds": n_worlds, **means})

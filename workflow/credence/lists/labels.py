@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.crossfit import NOTHING_KNOWN, folds_by_class, out_of_fold
@@ -28,8 +29,7 @@ ALIKE = 0.7
 PLANTED = 0.02  # share of the labels that are made wrong, to see who is found
 LEAST_PLANTED, MOST_TABLES = 200, 10  # wrong labels planted in all, in so many tables at most
 SEED = 20261123
-CERTAIN = 1.645  # standard errors: a limit of 95 % certainty
-NONE_FOUND = 3.0  # Poisson: no more than these are to be expected where none is found, at 95 %
+DOUBT_OF_LIMITS = 0.05  # how often a Poisson number is beyond its limit
 
 
 def class_chances(labelled: Labelled) -> Floats:
@@ -190,9 +190,11 @@ def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
     best = np.full(alike.max() + 1, -np.inf)
     np.maximum.at(best, alike, doubts.doubt)
     n_alike = len(best) - np.searchsorted(np.sort(best), at)
-    error = n_listed * CERTAIN / np.sqrt(np.maximum(n_alike, 1))
-    place = int(((n_listed + np.maximum(error, NONE_FOUND)) / found).argmin())
-    share = max(float(n_listed[place] - error[place]), 0.0) / (n * float(found[place]))
+    size = n_listed / np.maximum(n_alike, 1)
+    most = np.maximum(size, 1.0) * special.gammaincinv(n_alike + 1.0, 1.0 - DOUBT_OF_LIMITS)
+    place = int((most / found).argmin())
+    least = size[place] * special.gammaincinv(max(float(n_alike[place]), 1.0), DOUBT_OF_LIMITS)
+    share = float(least) / (n * float(found[place]))
     n_wrong = np.minimum(share * n * found, n_listed)
     false = 1.0 - n_wrong / np.maximum(n_listed, 1)
     return PlantedErrors(share, at, found, np.minimum.accumulate(false))

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from credence.lists.labels import Doubts, class_chances, doubts_of, plant
+from credence.lists.labels import Doubts, PlantedErrors, class_chances, doubts_of, plant
 from credence.predictions import Integers, Labelled, Strings
 from credence.problems import refuse
 from credence.stages.reading import (
@@ -21,7 +21,7 @@ from credence.stages.reading import (
     with_labels,
 )
 from credence.tables.contract import Clusters, read_clusters, read_groups
-from credence.tables.writing import write_table
+from credence.tables.writing import check_table_ending, write_table
 
 DECIMALS = 4
 
@@ -42,6 +42,8 @@ def doubtful_labels(
     require_other((out, families), [*tables, labels, groups, clusters])
     if families is not None and Path(families).resolve() == Path(out).resolve():
         raise refuse(families, "both tables would stand here.", "Choose another --families.")
+    for path in filter(None, (out, families)):
+        check_table_ending(Path(path))
     spec = stated_spec(tables, format_, spec_json)
     samples = read_set(tables, spec)
     if labels is not None:
@@ -59,7 +61,7 @@ def doubtful_labels(
     require_two(labelled, tables[0])
     doubts = doubts_of(labelled, class_chances(labelled))
     planted = plant(labelled, doubts)
-    found, false = planted.at(doubts.doubt)
+    _, false = planted.at(doubts.doubt)
     ranked = np.lexsort((np.arange(labelled.n_samples), -doubts.doubt))
     listed = ranked[(doubts.doubt[ranked] > 0.0) & (false[ranked] <= error)]
     columns = columns_of(labelled, doubts, listed, known)
@@ -68,8 +70,25 @@ def doubtful_labels(
     mixed = families_of(labelled)
     if families is not None:
         write_table(Path(families), mixed, spreadsheet_safe=spreadsheet_safe)
-    n, n_mixed = labelled.n_samples, len(mixed["cluster"])
-    lines = [f"Wrote {out}: {len(listed):,} of {n:,} labels are doubtful."]
+    lines = [f"Wrote {out}: {len(listed):,} of {labelled.n_samples:,} labels are doubtful."]
+    lines += sentences_of(doubts, planted, listed, error)
+    if len(set(labelled.cluster.tolist())) == labelled.n_samples:
+        lines.append(
+            "No protein has a known relative: its own scores are all that speaks for or against "
+            "a label. Give --clusters."
+        )
+    elif mixed["cluster"]:
+        where = "" if families is None else f", listed in {families}"
+        lines.append(f"Families with two labels or more: {len(mixed['cluster']):,}{where}.")
+    lines.append("No label was changed. Look at each before you change one.")
+    click.echo("\n".join(lines), err=True)
+
+
+def sentences_of(
+    doubts: Doubts, planted: PlantedErrors, listed: Integers, error: float
+) -> list[str]:
+    """Return what can be stated of a list, of which the last label is the least doubtful."""
+    lines = []
     n_odd = int((doubts.doubt > 0.0).sum())
     if planted.share > 0.0:
         lines.append(
@@ -77,28 +96,19 @@ def doubtful_labels(
         )
     elif n_odd:
         lines.append(
-            f"Against {n_odd:,} labels speaks more than for them, but so few are as doubtful as "
-            "planted ones that all of them may be right."
+            f"More speaks against than for this number of labels: {n_odd:,}. But so few are as "
+            "doubtful as planted ones that all of them may be right."
         )
     if len(listed) and planted.share > 0.0:
-        last = listed[-1]
+        found, false = planted.at(doubts.doubt[listed[-1:]])
         lines.append(
-            f"At most {false[last]:.0%} of this list are right labels, and it has about "
-            f"{found[last]:.0%} of the wrong ones; unless scores contradict right labels as "
+            f"At most {false[0]:.0%} of this list are right labels, and it has about "
+            f"{found[0]:.0%} of the wrong ones; unless scores contradict right labels as "
             "strongly as wrong ones."
         )
     elif n_odd and not len(listed):
         lines.append(f"More than {error:.0%} of any list may be right. To see them: --error 1.")
-    if len(np.unique(labelled.cluster)) == n:
-        lines.append(
-            "No protein has a known relative: its own scores are all that speaks for or against "
-            "a label. Give --clusters."
-        )
-    elif n_mixed:
-        where = "" if families is None else f", listed in {families}"
-        lines.append(f"Families with two labels or more: {n_mixed:,}{where}.")
-    lines.append("No label was changed. Look at each before you change one.")
-    click.echo("\n".join(lines), err=True)
+    return lines
 
 
 def require_two(labelled: Labelled, where: str) -> None:
