@@ -136,12 +136,12 @@ def compared(n_worlds: int, n_draws: int) -> list[dict[str, object]]:
                         method: among_first(score, int(is_wrong.sum()))[is_wrong]
                         for method, score in scores.items()
                     }
-                    ours, *others = first.values()
-                    values["found"].append(ours.mean())
-                    if others:
-                        peers = np.any(others, axis=0)
-                        values["only ours"].append((ours & ~peers).mean())
-                        values["only cleanlab's"].append((peers & ~ours).mean())
+                    for method, own in first.items():
+                        values["found by " + method].append(own.mean())
+                    if "normalized_margin" in first:
+                        ours, peers = first["credence"], first["normalized_margin"]
+                        values["only credence"].append((ours & ~peers).mean())
+                        values["only normalized_margin"].append((peers & ~ours).mean())
                 row = {"set": name, "wrong": f"{rate:.0%}", "planted in": kind, "tables": n_times}
                 table.append(row | {key: float(np.mean(own)) for key, own in values.items()})
                 print(table[-1], flush=True)
@@ -194,18 +194,27 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     areas = compared(options.worlds, options.draws)
+    if options.page:
+        area = [{key: own for key, own in row.items() if "found" not in key and "only" not in key}
+                for row in areas]  # fmt: skip
+        write_section(options.page, "Who finds wrong labels", AREAS, area)
+        first = [{key: own for key, own in row.items() if key not in METHODS and key != "tables"}
+                 for row in areas]  # fmt: skip
+        write_section(options.page, "Who is among the first", FIRST, first)
     stated = errors_stated(options.worlds)
     if options.page:
-        write_section(options.page, "Who finds wrong labels", AREAS, areas)
         write_section(options.page, "What the list states of itself", STATED, stated)
 
 
+METHODS = ("credence", "self_confidence", "normalized_margin", "find_label_issues")
 AREAS = (
     "Mean area under precision-recall of the doubt beside cleanlab's label quality scores and its "
     "`find_label_issues` (the others after those that it names), all given the same held-out "
-    "probabilities. `found`: share of the planted among as many as were planted, by the doubt; "
-    "`only ours`, `only cleanlab's`: share of the planted that are there by the doubt and by none "
-    "of cleanlab's rankings, and the other way round."
+    "probabilities."
+)
+FIRST = (
+    "Share of the planted that are among as many as were planted, by each ranking; and the share "
+    "that is there by the doubt and not by cleanlab's best ranking, and the other way round."
 )
 STATED = (
     "Simulated worlds of 5,000 proteins with labels wrong half in families, and the list of "

@@ -14,13 +14,12 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.crossfit import NOTHING_KNOWN, folds_by_class, out_of_fold
+from credence.calibrators.crossfit import DEFAULT_FOLDS, NOTHING_KNOWN, folds_by_class, out_of_fold
 from credence.calibrators.matrix import Matrix
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters
 from credence.predictions import Booleans, Floats, Integers, Labelled
 
-N_FOLDS = 5
 # Share of the proteins whose scores are taken to show nothing of their class: it bounds what the
 # scores of one can show.
 SHOW_NOTHING = 0.02
@@ -39,7 +38,7 @@ def class_chances(labelled: Labelled) -> Floats:
     confidence, and the other classes share the rest as they do among wrong predictions.
     """
     predictions = labelled.predictions
-    fold = folds_by_class(labelled, N_FOLDS)
+    fold = folds_by_class(labelled, DEFAULT_FOLDS)
     chance = np.empty((labelled.n_samples, predictions.n_classes))
     if predictions.scores is not None and predictions.is_distribution:
         every = np.ones(predictions.n_classes, dtype=np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,14 +13,14 @@ from credence.lists.labels import Doubts, PlantedErrors, class_chances, doubts_o
 from credence.predictions import Integers, Labelled, Strings
 from credence.problems import refuse
 from credence.stages.reading import (
-    choose_calibration,
+    calibration_set,
     in_order_of_ids,
     read_set,
     require_other,
     stated_spec,
     with_labels,
 )
-from credence.tables.contract import Clusters, read_clusters, read_groups
+from credence.tables.contract import Clusters, read_clusters
 from credence.tables.writing import check_table_ending, write_table
 
 DECIMALS = 4
@@ -48,16 +48,9 @@ def doubtful_labels(
     samples = read_set(tables, spec)
     if labels is not None:
         samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    labelled = calibration_set(samples, tables[0], groups, clusters, "none").labelled
+    labelled = in_order_of_ids(labelled)
     known = None if clusters is None else read_clusters(Path(clusters))
-    chosen = choose_calibration(
-        samples,
-        tables[0],
-        None if groups is None else read_groups(Path(groups)),
-        known,
-        "none",
-        (groups or "groups", clusters or "clusters"),
-    )
-    labelled = in_order_of_ids(chosen.labelled)
     require_two(labelled, tables[0])
     doubts = doubts_of(labelled, class_chances(labelled))
     planted = plant(labelled, doubts)
@@ -130,39 +123,35 @@ def require_two(labelled: Labelled, where: str) -> None:
         )
 
 
+COLUMNS = (
+    *("id", "label", "suggested_class", "p_label", "p_suggested", "doubt", "cluster"),
+    *("relatives_same", "relatives_other", "nearest_relative", "identity", "why"),
+)
+
+
 def columns_of(
     labelled: Labelled, doubts: Doubts, listed: Integers, known: Clusters | None
 ) -> dict[str, list[object]]:
     """Return the columns of the list, but for its error."""
     names = labelled.predictions.class_names
     nearest = Nearest(labelled, known)
-    columns: dict[str, list[object]] = defaultdict(list)
+    rows: list[tuple[object, ...]] = []
     for row in listed.tolist():
         suggested = int(doubts.suggested[row])
-        relative, identity = nearest.of(row, suggested)
-        values = {
-            "id": labelled.predictions.ids[row],
-            "label": names[labelled.true_class[row]],
-            "suggested_class": names[suggested],
-            "p_label": round(float(doubts.p_label[row]), DECIMALS),
-            "p_suggested": round(float(doubts.p_suggested[row]), DECIMALS),
-            "doubt": round(float(doubts.doubt[row]), DECIMALS),
-            "cluster": labelled.cluster[row],
-            "relatives_same": int(doubts.n_same[row]),
-            "relatives_other": int(doubts.n_other[row]),
-            "nearest_relative": relative,
-            "identity": identity,
-            "why": why(doubts, row, names[suggested]),
-        }
-        for name, value in values.items():
-            columns[name].append(value)
-    return {name: columns[name] for name in COLUMNS}
+        numbers = (doubts.p_label, doubts.p_suggested, doubts.doubt)
+        rows.append((
+            *(labelled.predictions.ids[row], names[labelled.true_class[row]], names[suggested]),
+            *(round(float(one[row]), DECIMALS) for one in numbers),
+            *(labelled.cluster[row], int(doubts.n_same[row]), int(doubts.n_other[row])),
+            *nearest.of(row, suggested),
+            why(doubts, row, names[suggested]),
+        ))  # fmt: skip
+    return table_of(COLUMNS, rows)
 
 
-COLUMNS = (
-    *("id", "label", "suggested_class", "p_label", "p_suggested", "doubt", "cluster"),
-    *("relatives_same", "relatives_other", "nearest_relative", "identity", "why"),
-)
+def table_of(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
+    """Return rows as columns."""
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def why(doubts: Doubts, row: int, suggested: str) -> str:
@@ -216,25 +205,20 @@ class Nearest:
 
 
 def families_of(labelled: Labelled) -> dict[str, list[object]]:
-    """Return the families with two labels or more, and whose label is the rarer one."""
+    """Return the families with two labels or more, and whose label is the rarest."""
     names = labelled.predictions.class_names
-    counts: dict[str, Counter[int]] = defaultdict(Counter)
-    members: dict[tuple[str, int], list[str]] = defaultdict(list)
-    every: Strings = labelled.predictions.ids
-    for id_, cluster, label in zip(every, labelled.cluster, labelled.true_class, strict=True):
-        counts[cluster][int(label)] += 1
-        members[cluster, int(label)].append(id_)
-    columns: dict[str, list[object]] = {
-        name: [] for name in ("cluster", "proteins", "labels", "rarest_label", "rarest_ids")
-    }
-    for cluster in sorted(one for one, labels in counts.items() if len(labels) > 1):
-        # By how many proteins have it, then in the order of the classes.
-        labels = sorted(counts[cluster].items(), key=lambda one: (-one[1], one[0]))
-        rarest, n_rarest = labels[-1]
-        is_even = n_rarest == labels[-2][1]
-        columns["cluster"].append(cluster)
-        columns["proteins"].append(sum(counts[cluster].values()))
-        columns["labels"].append("; ".join(f"{names[label]} {n}" for label, n in labels))
-        columns["rarest_label"].append("" if is_even else names[rarest])
-        columns["rarest_ids"].append("" if is_even else " ".join(members[cluster, rarest]))
-    return columns
+    members: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    ids: Strings = labelled.predictions.ids
+    for id_, cluster, label in zip(ids, labelled.cluster, labelled.true_class, strict=True):
+        members[cluster][int(label)].append(id_)
+    rows = []
+    for cluster, by_label in sorted(members.items()):
+        if len(by_label) > 1:
+            # By how many proteins have it, then in the order of the classes.
+            labels = sorted(by_label, key=lambda one: (-len(by_label[one]), one))
+            counts = [len(by_label[label]) for label in labels]
+            texts = [f"{names[label]} {n}" for label, n in zip(labels, counts, strict=True)]
+            is_even = counts[-1] == counts[-2]
+            rarest = ("", "") if is_even else (names[labels[-1]], " ".join(by_label[labels[-1]]))
+            rows.append((cluster, sum(counts), "; ".join(texts), *rarest))
+    return table_of(("cluster", "proteins", "labels", "rarest_label", "rarest_ids"), rows)
