@@ -1,0 +1,222 @@
+"""Does a plan of what to verify next narrow more than chance does? Simulated worlds.
+
+Each world is a calibration set, a confidence fitted to it, and a use-set of new
+families, once with the classes as often as in calibration and once with a mix drawn
+anew (all alike likely). Some of the use-set are verified, one a family: by the plan,
+at random, those with confidences nearest one half, or those with the lowest ones.
+They join the calibration set as a trove does, each a family, and the confidence is
+fitted again. The truth is the chance of being right given class and score.
+
+    PYTHONPATH=. python verification/plan.py --page docs/verification-plan.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+import pandas as pd
+from lists import (
+    CELLS,
+    CONFIDENCES,
+    N_KINDS,
+    RESOLUTION,
+    SEED,
+    USE_FAMILIES,
+    WRONG,
+    Kind,
+    Proteins,
+    Row,
+    cells_truth,
+    draw,
+    kind_of,
+    labelled_of,
+    predictions_of,
+)
+from scipy.special import logit, xlogy
+from scipy.stats import norm
+
+from credence.calibrators.crossfit import folds_by_class, out_of_fold
+from credence.calibrators.method_spec import parse_method
+from credence.calibrators.protocol import Calibrator, FitOptions
+from credence.confidence import Confidence
+from credence.lists.held_out import held_out_of
+from credence.lists.plan import EDGES, Plan, plan_of, stratum_of
+from credence.predictions import Booleans, Floats, Integers
+from report import write_section
+
+NUMBER = 50  # verified
+DRAWS = 60
+CLIP = 1e-4  # A confidence of 0 or 1 would cost without bound
+CHOICES = ("by the plan", "at random", "nearest one half", "lowest")
+METHODS: dict[str, tuple[Calibrator, Calibrator]] = {
+    name: (
+        parse_method(name, "verification").build(FitOptions(n_draws=DRAWS)),
+        parse_method(name, "verification").build(FitOptions(n_draws=0)),
+    )
+    for name in ("beta", "kernel", "class_only")
+} | {"one line": (CONFIDENCES["one line"], CONFIDENCES["one line"])}
+
+
+@cache
+def truth_of_cells(number: int) -> Floats:
+    """Return the chance of being wrong by class and score.
+
+    Scores at the top and the bottom stand for many; there a population is asked.
+    """
+    kind = kind_of(number)
+    class_, cell = np.divmod(np.arange(len(WRONG) * CELLS), CELLS)
+    start = -np.sqrt(1.0 + kind.slope**2) * norm.ppf(WRONG)[class_]
+    score = np.clip(cell * RESOLUTION, RESOLUTION / 2.0, 1.0 - RESOLUTION / 2.0)
+    ease = (logit(score) - kind.offset) / kind.gain - 0.5 * start
+    is_inside = (cell > 0) & (cell < CELLS - 1)
+    return np.where(is_inside, norm.cdf(-start - ease), cells_truth(number, 0.0))
+
+
+def chosen(
+    choice: str, plan: Plan, use: Proteins, confidence: Floats, rng: np.random.Generator
+) -> Integers:
+    """Return the rows to verify, one a family."""
+    order = rng.permutation(len(confidence))
+    if choice == "by the plan":
+        place = use.predicted * len(EDGES) + stratum_of(confidence)
+        left, families, rows = plan.n_verify.ravel().copy(), set(), []
+        for row in order[np.argsort(place[order], kind="stable")]:
+            if left[place[row]] > 0 and use.family[row] not in families:
+                families.add(use.family[row])
+                left[place[row]] -= 1
+                rows.append(row)
+        return np.array(rows, dtype=np.int64)
+    if choice == "nearest one half":
+        order = order[np.argsort(np.abs(confidence[order] - 0.5), kind="stable")]
+    elif choice == "lowest":
+        order = order[np.argsort(confidence[order], kind="stable")]
+    _, first = np.unique(use.family[order], return_index=True)
+    return order[np.sort(first)[:NUMBER]]
+
+
+def joined(sample: Proteins, new: Proteins) -> Proteins:
+    """Return both; the new ones are each a family of their own."""
+    own = replace(new, family=1 + sample.family.max() + np.arange(len(new.cell)))
+    parts = zip(vars(sample).values(), vars(own).values(), strict=True)
+    return Proteins(*(np.concatenate(both) for both in parts))
+
+
+def stated(plan: Plan, more: Integers | int = 0) -> float:
+    """Return the mean width over all strata."""
+    n_use = plan.n_use.sum(axis=1)
+    return float(n_use @ plan.width(more) / n_use.sum())
+
+
+def judged(found: Confidence, use: Proteins, rate: Floats) -> Row:
+    """Return how far confidences are from the truth, and how wide their intervals are."""
+    value = np.clip(np.where(np.isnan(found.value), 0.5, found.value), CLIP, 1.0 - CLIP)
+    right = 1.0 - rate
+    loss = xlogy(right, right / value) + xlogy(rate, rate / (1.0 - value))
+    width = np.nan_to_num(found.upper - found.lower, nan=1.0)
+    row: Row = {"excess NLL": loss.mean(), "width": width.mean()}
+    for class_ in range(len(WRONG)):
+        ours = use.predicted == class_
+        row[f"off {class_}"] = (value - right)[ours].mean() if ours.any() else np.nan
+    return row
+
+
+def run_world(n_families: int, number: int, method: str) -> list[Row]:
+    """Return what is known before and after the verifications, in both mixes."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([SEED, 5, n_families, number])
+    kind = kind_of(number % N_KINDS)
+    sample = draw(kind, n_families, rng)
+    labelled = labelled_of(sample)
+    calibrator, quick = METHODS[method]
+    calibration = calibrator.fit(labelled)
+    fold = folds_by_class(labelled, 5)
+    held_out = held_out_of(labelled, out_of_fold(labelled, quick, fold).value)
+    rows: list[Row] = []
+    for mix, share in {"like calibration": kind.share, "another": rng.dirichlet([1.0] * 6)}.items():
+        use = draw(replace(kind, share=share), USE_FAMILIES, rng)
+        predictions = predictions_of(use.predicted, use.score)
+        rate = truth_of_cells(number % N_KINDS)[use.predicted * CELLS + use.cell]
+        before = calibration.confidence(predictions)
+        stratum = stratum_of(before.value)
+        place = (use.predicted * len(EDGES) + stratum)[stratum >= 0]
+        n_use = np.bincount(place, minlength=len(WRONG) * len(EDGES)).reshape(len(WRONG), -1)
+        plan = plan_of(held_out, n_use, NUMBER)
+        row: Row = {"families": n_families, "world": number, "mix": mix}
+        known = {"stated width": stated(plan)}
+        rows.append(row | {"choice": "before"} | known | judged(before, use, rate))
+        for choice in CHOICES:
+            new = chosen(choice, plan, use, before.value, rng)
+            more = np.bincount(
+                use.predicted[new] * len(EDGES) + np.maximum(stratum[new], 0),
+                minlength=n_use.size,
+            )
+            after = calibrator.fit(labelled_of(joined(sample, use.take(new))))
+            known = {"stated width": stated(plan, more.reshape(n_use.shape)), "n": len(new)}
+            found = judged(after.confidence(predictions), use, rate)
+            rows.append(row | {"choice": choice} | known | found)
+    return rows
+
+
+MEASURES = ("excess NLL", "width", "stated width")
+
+
+def falls(table: pd.DataFrame) -> pd.DataFrame:
+    """Return by how much each measure falls, and that over the fall with random ones."""
+    rows: list[Row] = []
+    for (families, mix), part in table.groupby(["families", "mix"], sort=False):
+        of = {name: part[part["choice"] == name].set_index("world") for name in part["choice"]}
+        for choice in CHOICES:
+            row: Row = {"families": families, "mix": mix, "verified": choice}
+            for name in MEASURES:
+                fall = of["before"][name] - of[choice][name]
+                chance = of["before"][name] - of["at random"][name]
+                row[f"{name} before"] = of["before"][name].mean()
+                row[name] = fall.mean()
+                row[f"{name} ratio"] = fall.mean() / chance.mean()
+                row[f"{name} error"] = (fall - chance).std() / np.sqrt(len(fall))
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def offsets(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean of confidence less truth, by class."""
+    names = [f"off {class_}" for class_ in range(len(WRONG))]
+    return table.groupby(["families", "mix", "choice"], sort=False)[names].mean().reset_index()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--families", type=int, nargs="+", default=[100])
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=["beta"])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    pd.set_option("display.width", 250, "display.max_rows", 500, "display.max_columns", 30)
+    for kind in range(N_KINDS):  # before the work is divided, so that all have them
+        truth_of_cells(kind)
+    sizes = np.repeat(given.families, given.worlds).tolist()
+    numbers = list(range(given.worlds)) * len(given.families)
+    for method in given.methods:
+        rows: list[Row] = []
+        with ProcessPoolExecutor(given.jobs) as pool:
+            for part in pool.map(run_world, sizes, numbers, [method] * len(sizes), chunksize=5):
+                rows += part
+        table = pd.DataFrame(rows)
+        print(method, falls(table).round(4).to_string(), sep="\n")
+        print(offsets(table).round(4).to_string())
+
+
+if __name__ == "__main__":
+    main()
