@@ -81,3 +81,17 @@ def test_what_is_sure_needs_no_verification() -> None:
 def test_more_than_there_is_gives_all_there_is() -> None:
     plan = plan_of(held_out([(0.5, 0, 0, 0)]), counted((0, 0.75, 3), (1, 0.2, 2)), 50)
     assert plan.n_verify.sum() == 5
+
+
+def test_a_stratum_without_evidence_does_not_take_all_from_a_scarce_class() -> None:
+    rows = [(0.75, 0, family % 2, family) for family in range(60)]
+    rows += [(0.55, 1, family % 2, 60 + family) for family in range(4)]
+    # Class 0 has many families, though none of them where half of its use-set is.
+    use = counted((0, 0.75, 100), (0, 0.85, 100), (1, 0.55, 200))
+    assert plan_of(held_out(rows), use, 20).n_verify.sum(axis=1).tolist() == [0, 20]
+
+
+def test_a_class_is_verified_all_along_its_confidences() -> None:
+    rows = [(0.75, 0, family % 2, family) for family in range(30)]
+    plan = plan_of(held_out(rows), counted((0, 0.75, 50), (0, 0.3, 50), n_classes=1), 10)
+    assert sorted(plan.n_verify[plan.n_verify > 0].tolist()) == [5, 5]

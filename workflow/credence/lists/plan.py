@@ -59,8 +59,9 @@ def by_stratum(counts: Integers) -> Integers:
 def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
     """Return how to divide so many verifications among the strata of a use-set.
 
-    `n_use` counts its proteins by class and stratum. A stratum is given what brings its
-    evidence to λ (N √(p (1 − p)))^⅔, with one λ for all; never more than it holds.
+    `n_use` counts its proteins by class and stratum. A class is given what brings its families
+    to λ (Σ N √(p (1 − p)))^⅔, with one λ for all, since its curve borrows from all its strata;
+    these share it by N √(p (1 − p)). None is given more than it holds.
     """
     shape = n_use.shape
     own = held_out.predicted * shape[1] + stratum_of(STEPS[held_out.step])
@@ -74,8 +75,14 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
     n_wrong = np.bincount(stratum, weights=share, minlength=n_use.size).reshape(shape)
     stated = (EDGES + np.append(EDGES[1:], 1.0)) / 2.0
     right = (n_known - n_wrong + PRIOR * stated) / (n_known + PRIOR)
-    goal = np.asarray(n_use * np.sqrt(right * (1.0 - right)), np.float64) ** POWER
-    n_verify = divided(goal, n_known, n_use, min(number, int(n_use.sum())))
+    spread = np.asarray(n_use * np.sqrt(right * (1.0 - right)), np.float64)
+    families = np.unique(held_out.predicted * max(len(held_out.key), 1) + held_out.cluster)
+    n_families = np.bincount(families // max(len(held_out.key), 1), minlength=shape[0])
+    goal = spread.sum(axis=1) ** POWER
+    of_class = divided(goal, n_families, n_use.sum(axis=1), min(number, int(n_use.sum())))
+    n_verify = np.zeros_like(n_use)
+    for class_, n in enumerate(of_class.tolist()):
+        n_verify[class_] = divided(spread[class_], np.zeros_like(n_use[0]), n_use[class_], n)
     return Plan(n_use, n_known, right, n_verify)
 
 
