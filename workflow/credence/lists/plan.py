@@ -80,9 +80,9 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
     n_families = np.bincount(families // max(len(held_out.key), 1), minlength=shape[0])
     goal = spread.sum(axis=1) ** POWER
     of_class = divided(goal, n_families, n_use.sum(axis=1), min(number, int(n_use.sum())))
-    n_verify = np.zeros_like(n_use)
-    for class_, n in enumerate(of_class.tolist()):
-        n_verify[class_] = divided(spread[class_], np.zeros_like(n_use[0]), n_use[class_], n)
+    n_verify, none = np.zeros_like(n_use), np.zeros_like(n_use[0])
+    for class_ in np.flatnonzero(of_class):
+        n_verify[class_] = divided(spread[class_], none, n_use[class_], int(of_class[class_]))
     return Plan(n_use, n_known, right, n_verify)
 
 
