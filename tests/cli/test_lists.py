@@ -177,6 +177,10 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
     )
     assert run_command_line(["list", "both.tsv", "--shift", "s.json", *words]) == 0
     assert list(pd.read_csv("l.tsv", sep="\t"))[2] == "adjusted_confidence"
+    assert "predictions of adjusted_confidence 0." in capsys.readouterr().err
+    words = ["plan", "both.tsv", "--shift", "s.json", "--calibration", "k.json", "--out", "p.tsv"]
+    assert run_command_line(words) == 0
+    assert list(pd.read_csv("p.tsv", sep="\t"))[3] == "adjusted_confidence"
     listed, both = pd.read_csv("l.tsv", sep="\t"), pd.read_csv("both.tsv", sep="\t")
     assert listed.id.tolist() == both[both.q_value <= 0.2].id.tolist()
 

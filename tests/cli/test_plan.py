@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -45,7 +46,20 @@ def test_one_of_a_family_is_verified(annotated: Path, capsys: pytest.CaptureFixt
     families = clusters.set_index("id").cluster.loc[plan.id]
     assert families.is_unique
     shown = capsys.readouterr().err
-    assert "plan.tsv: fewer than 12, one of a family, and there are no more." in shown
+    assert "fewer than 12, since there are no more, and of each family one is taken." in shown
+
+
+def test_what_is_stated_of_a_class_is_what_the_plan_holds(
+    annotated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = pd.read_csv("conf.tsv", sep="\t").id
+    clusters = pd.DataFrame({"id": ids, "cluster": [f"c{row % 3}" for row in range(len(ids))]})
+    clusters.to_csv("c.tsv", sep="\t", index=False)
+    capsys.readouterr()
+    assert run_command_line([*WORDS, "--clusters", "c.tsv", "--out", "plan.tsv"]) == 0
+    plan = pd.read_csv("plan.tsv", sep="\t")
+    stated = re.findall(r"^(.+): (\d+) of [\d,]+\. The share right", capsys.readouterr().err, re.M)
+    assert {name: int(n) for name, n in stated} == plan.predicted_class.value_counts().to_dict()
 
 
 def test_the_filled_in_table_gives_the_labels_of_a_trove(

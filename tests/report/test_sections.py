@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from credence.findings import Findings, Provenance
 from credence.report import report_record
 from credence.report.blocks import Figure, FigureRow, Folded, Heading, Panel, Section, TableBlock
+from credence.report.sections import lists
 from credence.report.sections.all_sections import SECTIONS, sections_of
 from credence.report.sections.by_class import sentence
+from credence.report.sections.lists import marks_of
 from credence.report.sections.lookup import Lookup, more_needed
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -144,6 +147,31 @@ def test_the_verdict_says_when_another_method_does_better(small: Findings) -> No
         text = verdict(replace(small, chosen="class_only", results=results))
         assert text.startswith("kernel has the least held-out NLL over all classes; this run uses")
         assert text.endswith(words)
+
+
+def test_a_threshold_is_marked_between_the_points_of_its_curve(small: Findings) -> None:
+    assert small.thresholds is not None
+    row = next(row for row in small.thresholds.rows if row.class_name == "Portal")
+    # Kept 0.45 lies between 0.3 and 0.6 of the curve, where 0.1 and 0.2 are wrong.
+    between = replace(row, on="confidence", threshold=0.75, kept=0.45, sure=math.nan)
+    thresholds = replace(small.thresholds, rows=(between,))
+    (mark,) = marks_of(thresholds, small.thresholds.curves[0])
+    assert mark == ("90 % right", 0.45, pytest.approx(0.15))
+
+
+def test_a_use_set_without_confidences_is_not_called_usable(small: Findings) -> None:
+    text = str(lists.section(replace(small, lists=(replace(small.lists[0], n=0),))))
+    assert "No prediction of sea water has a confidence." in text
+    assert "you can use" not in text
+
+
+def test_one_family_that_is_missing_is_not_several(small: Findings) -> None:
+    assert small.thresholds is not None
+    rows = tuple(replace(row, sure=math.nan, n_more=1) for row in small.thresholds.rows)
+    found = replace(small, thresholds=replace(small.thresholds, rows=rows))
+    text = str(lists.section(found))
+    assert "1 more family" in text
+    assert "1 more families" not in text
 
 
 def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:

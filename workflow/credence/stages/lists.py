@@ -245,7 +245,8 @@ def list_confidences(
     click.echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.", err=True)
     for own, its_errors in zip(found, errors, strict=True):
         if its_errors.n_listed[0]:
-            click.echo(sentence_of(own, its_errors, certainty, level), err=True)
+            by = ranking.names[0]
+            click.echo(sentence_of(own, its_errors, certainty, level, by), err=True)
     if n_listed:
         click.echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_adjusted]}", err=True)
 
@@ -267,18 +268,22 @@ NO_SHIFT = (
 )
 
 
-def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
-    """Return what a list holds and how many of it are right."""
+def sentence_of(
+    found: ProteinList, errors: ListErrors, certainty: float, level: float, by: str
+) -> str:
+    """Return what a list holds and how many of it are right; `by`: column it is ranked by."""
     what = "All classes" if found.class_name is None else found.class_name
     if found.n == 0:
         values = errors.bound if found.is_certain else errors.error
         if np.isnan(values).all():
             return f"{what}: no list, since no held-out protein shows how often it is right."
         least = f"{np.nanmin(values):.1%}"
-        kind = f"with {certainty:.0%} certainty " if found.is_certain else ""
-        return f"{what}: no list. The least share of wrong ones of any is {kind}{least}."
+        if found.is_certain:
+            kept_to = f"that a list keeps to with {certainty:.0%} certainty"
+            return f"{what}: no list. The least share wrong {kept_to} is {least}."
+        return f"{what}: no list. By the estimate, each has at least {least} wrong ones."
     return (
-        f"{what}: {found.n:,} predictions of confidence {found.confidence:g} and more, of which "
+        f"{what}: {found.n:,} predictions of {by} {found.confidence:g} and more, of which "
         f"about {found.right:,.0f} are right ({level:.0%} interval {found.right_lower:,.0f} to "
         f"{found.right_upper:,.0f}); {found.estimate:.1%} wrong by the estimate, with "
         f"{certainty:.0%} certainty at most {found.bound:.1%}."

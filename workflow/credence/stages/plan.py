@@ -39,15 +39,18 @@ def plan_verification(
     n_known = int(n_use.sum())
     click.echo(f"Wrote {out}: {n_chosen} of {n_known:,} predictions to verify.", err=True)
     if n_chosen < number:
-        why = "one of a family, and" if clusters else "since"
-        click.echo(f"{out}: fewer than {number}, {why} there are no more.", err=True)
-    width, after = plan.width(), plan.width(plan.n_verify)
+        of_each = ", and of each family one is taken" if clusters else ""
+        click.echo(f"{out}: fewer than {number}, since there are no more{of_each}.", err=True)
+    taken = np.zeros_like(plan.n_verify)
+    code = [ranking.class_names.index(name) for name in columns["predicted_class"]]
+    np.add.at(taken, (code, stratum_of(np.array(columns[ranking.names[0]], dtype=float))), 1)
+    width, after = plan.width(), plan.width(taken)
     for class_, name in enumerate(ranking.class_names):
-        if n := int(plan.n_verify[class_].sum()):
+        if n := int(taken[class_].sum()):
             click.echo(
-                f"{name}: {n} of {int(n_use[class_].sum()):,}. How many are right at a confidence "
-                f"is known to ± {width[class_] / 2:.2f} now, to about ± {after[class_] / 2:.2f} "
-                "then.",
+                f"{name}: {n} of {int(n_use[class_].sum()):,}. The share right at a confidence is "
+                f"known to ± {width[class_] / 2:.2f} now, and to about ± {after[class_] / 2:.2f} "
+                "once these are verified.",
                 err=True,
             )
     click.echo(
@@ -71,7 +74,8 @@ def _chosen(table: Table, plan: Plan, cluster_of: Mapping[str, str]) -> dict[str
             found = zip(keys_of(ids).tolist(), ids, confidence[own].tolist(), strict=True)
             rows[:] = sorted([*rows, *found])[: SPARE * int(wanted[stratum])]
     names = table.ranking.class_names
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    ranked_by = {"confidence": table.ranking.names[0]}
+    columns: dict[str, list[Any]] = {ranked_by.get(name, name): [] for name in COLUMNS}
     families: set[str] = set()
     for stratum, rows in kept.items():
         class_, part = divmod(stratum, n_strata)
@@ -85,8 +89,8 @@ def _chosen(table: Table, plan: Plan, cluster_of: Mapping[str, str]) -> dict[str
                 end = EDGES[part + 1] if part + 1 < n_strata else 1.0
                 known = int(plan.n_known[class_, part])
                 values = (id_, "", names[class_], confidence, EDGES[part], end, chance, known)
-                for name, value in zip(COLUMNS, values, strict=True):
-                    columns[name].append(value)
+                for column, value in zip(columns.values(), values, strict=True):
+                    column.append(value)
     return columns
 
 

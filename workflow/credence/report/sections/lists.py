@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from credence.findings import ErrorCurve, Findings, ProteinList, Threshold, Thresholds, UseLists
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
@@ -51,6 +53,10 @@ def percent(value: float) -> str:
     return f"{100.0 * value:.3g} %"
 
 
+def _count(number: int) -> str:
+    return count(number) if number else "none"
+
+
 def _round(number: float) -> str:
     return NOTHING if math.isnan(number) else count(round(number))
 
@@ -58,6 +64,8 @@ def _round(number: float) -> str:
 def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
     together = [one for one in lists.lists if one.class_name is None]
     blocks: list[page.Block] = [page.Heading(lists.name, f"lists-{name}")]
+    if lists.n == 0:
+        return [*blocks, page.Paragraph(f"No prediction of {lists.name} has a confidence.")]
     if together:
         blocks.append(page.Paragraph(_lead(lists, together), is_lead=True))
         blocks.append(page.Paragraph(_meaning(lists, together, lookup)))
@@ -68,15 +76,15 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         blocks.append(page.Paragraph(_next(lists)))
     by_class = _by_class(lists)
     if by_class.rows:
-        blocks.append(page.Folded(f"{lists.name}: a list for each class", (by_class,)))
+        blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
     return blocks
 
 
 def _lead(lists: UseLists, together: Sequence[ProteinList]) -> str:
     sure = {one.error: one.n for one in together if one.is_certain}
     parts = [
-        f"{count(one.n)} if {percent(one.error)} of them may be wrong "
-        f"({count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
+        f"{_count(one.n)} if {percent(one.error)} of them may be wrong "
+        f"({_count(sure[one.error])} to be {percent(lists.certainty)} certain of it)"
         for one in together
         if not one.is_certain
     ]
@@ -96,14 +104,14 @@ def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -
             f"{percent(1.0 - longest.confidence)} are wrong"
         )
     text += (
-        f". It comes from {lookup.families} held out, never from adding up confidences, and holds "
-        "for proteins like those of the calibration set."
+        f". The numbers come from {lookup.families} held out, never from adding up confidences, "
+        "and hold for proteins like those of the calibration set."
     )
     if lists.is_adjusted:
         text += (
             " The confidences are those corrected for this set's mix of classes "
-            "(adjusted_confidence); the error of the mix itself is not in these numbers, so there "
-            "is no guarantee."
+            "(adjusted_confidence). The mix is estimated too, and its error is not in these "
+            "numbers: they are as certain as stated only if the mix is right."
         )
     if not lookup.knows_relatives:
         text += (
@@ -115,21 +123,23 @@ def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -
 
 def _next(lists: UseLists) -> str:
     parts = [
-        f"{count(one.n)} {one.class_name} (± {one.width / 2:.2f} → ± {one.width_after / 2:.2f})"
+        f"{count(one.n)} {one.class_name} "
+        f"(± {one.width / 2:.2f}\N{NO-BREAK SPACE}→ ± {one.width_after / 2:.2f})"
         for one in sorted(lists.verify, key=lambda one: -one.n)
     ]
     return (
-        f"What to verify next: of {count(lists.n_verify)} proteins at the bench, "
-        f"{', '.join(parts)}. "
-        "In brackets how surely it is known how many are right at a confidence, now and then. "
-        "credence plan names the proteins, and writes a table to fill in."
+        f"What to verify next, if you can verify {of(lists.n_verify, 'protein')}; how many of "
+        f"each predicted class: {', '.join(parts)}. In brackets, how surely the share right at a "
+        "confidence is known: the half width of a 95 % interval, averaged over the predictions of "
+        "the class, before → after. credence plan names the proteins, and writes a table to fill "
+        "in."
     )
 
 
 def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
     return page.table(
-        f"Lists of {lists.name}, all classes together. Each stands beside confidences.tsv as "
-        "list_<share>.tsv, those by the estimate.",
+        f"Lists of {lists.name}, all classes together. Those by the estimate are files beside "
+        "confidences.tsv, list_<share>.tsv; credence list --certain writes the others.",
         together,
         page.word("wrong ones allowed", lambda one: percent(one.error)),
         page.word("kept to", lambda one: "with certainty" if one.is_certain else "by estimate"),
@@ -148,6 +158,7 @@ def _table(lists: UseLists, together: Sequence[ProteinList]) -> page.TableBlock:
             "kept to": f"With certainty: the bound, at {percent(lists.certainty)}, keeps to it",
             "of these right": f"With a {percent(lists.level)} interval for this very list",
             "relatives all alike": "The interval, were relatives all right or all wrong together",
+            "wrong": "By the estimate, with a wrong one added, so that no list is called perfect",
             "at most": f"With {percent(lists.certainty)} certainty, for all lists together",
         },
     )
@@ -167,9 +178,15 @@ def _by_class(lists: UseLists) -> page.TableBlock:
             return NOTHING
         return f"{count(one.n)} (from {one.confidence:g})"
 
+    caption = f"{lists.name}: each class by itself."
+    if allowed:
+        caption += (
+            " Lists of several classes put together may hold more wrong ones than each: for one "
+            "list, take the one of all classes. A list: how many predictions, from which "
+            f"confidence on; {NOTHING} where every list has more wrong ones."
+        )
     return page.table(
-        f"{lists.name}: each class by itself. Lists of several classes put together may hold more "
-        "wrong ones than each: for one list, take the one of all classes.",
+        caption,
         [one for one in lists.every if one.class_name is not None],
         page.word("predicted class", "class_name"),
         page.number("predictions", "n"),
@@ -194,8 +211,8 @@ def _figure(lists: UseLists, together: Sequence[ProteinList], name: str) -> page
     stated = "; ".join(f"{label}: {percent(x)} kept" for label, x, _ in points) or "no list"
     return page.Figure(
         f"lists-{name}",
-        f"{lists.name}: how many predictions are kept, and how many of these are wrong. Points "
-        "are the lists above.",
+        f"{lists.name}: how many predictions are kept, and how many of these are wrong."
+        + (" Points are the lists above." if ends else ""),
         f"Share wrong over the share of predictions kept. {stated}.",
         _curve_plot(lists.curve, lists.certainty, points),
     )
@@ -242,7 +259,8 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
         return _end(row.threshold, row.kept, scale)
 
     def sure(row: Threshold) -> str:
-        missing = f"{count(row.n_more)} more {lookup.families}"
+        single = "more family" if lookup.knows_relatives else "more protein"
+        missing = of(row.n_more, single, f"more {lookup.families}")
         return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
 
     tables = []
@@ -273,7 +291,7 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
             f"{curve.class_name}: what is kept of the calibration proteins predicted to be of it, "
             "by confidences held out, and how much of that is wrong.",
             f"Share wrong over the share kept, {curve.class_name}.",
-            _curve_plot(curve, found.certainty, _marks(found, curve)),
+            _curve_plot(curve, found.certainty, marks_of(found, curve)),
         )
         for number, curve in enumerate(found.curves)
         if curve.class_name is not None and curve.confidence
@@ -293,7 +311,7 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
     return blocks
 
 
-def _marks(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
+def marks_of(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
     """Return where thresholds on the confidence of a class lie, for nine of ten right."""
     rows = [
         row
@@ -302,11 +320,10 @@ def _marks(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, floa
     ]
     ends = [("90 % right", row.threshold, row.kept) for row in rows]
     ends += [("90 % guaranteed", row.sure, row.sure_kept) for row in rows]
-    known = dict(zip(curve.confidence, curve.error, strict=True))
     return tuple(
-        (label, kept, known[end])
+        (label, kept, float(np.interp(kept, curve.kept[::-1], curve.error[::-1])))
         for label, end, kept in ends
-        if not math.isnan(end) and end in known
+        if not math.isnan(end)
     )
 
 
