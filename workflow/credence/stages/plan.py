@@ -42,8 +42,9 @@ def plan_verification(
         of_each = ", and of each family one is taken" if clusters else ""
         click.echo(f"{out}: fewer than {number}, since there are no more{of_each}.", err=True)
     taken = np.zeros_like(plan.n_verify)
-    code = [ranking.class_names.index(name) for name in columns["predicted_class"]]
-    np.add.at(taken, (code, stratum_of(np.array(columns[ranking.names[0]], dtype=float))), 1)
+    stratum = stratum_of(np.array(columns[ranking.names[0]], dtype=np.float64))
+    for name, place in zip(columns["predicted_class"], stratum.tolist(), strict=True):
+        taken[ranking.class_names.index(name), place] += 1
     width, after = plan.width(), plan.width(taken)
     for class_, name in enumerate(ranking.class_names):
         if n := int(taken[class_].sum()):
