@@ -80,7 +80,8 @@ def test_shares_are_written_and_corrected_confidences_join_the_others(inside: Pa
     plain, both = rows_of(inside / "plain.tsv"), rows_of(inside / "both.tsv")
     assert len(both) == SMALL.n_use
     added = ["adjusted_confidence", "adjusted_lower", "adjusted_upper"]
-    assert list(both[0]) == [*plain[0], *added]
+    *before, last = plain[0]
+    assert (list(both[0]), last) == ([*before, *added, last], "q_value")
     for before, after in zip(plain, both, strict=True):
         assert {name: after[name] for name in before} == before
         if after[added[0]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from credence.lists.errors import LEAST_FAMILIES, ListErrors, bins_of, errors_of
-from credence.lists.held_out import STEPS, HeldOut, held_out_of, step_of
+from credence.lists.held_out import STEPS, HeldOut, MixDraws, held_out_of, step_of
 from credence.predictions import Predictions, label
 
 N = len(STEPS)
@@ -53,17 +53,23 @@ def some_rows(seed: int, *, n_families: int = 80, confident: float = 0.5) -> lis
     return rows
 
 
+def effective(rows: list[Row], steps: list[int]) -> float:
+    """Return Kish's number of families in a bin, each of the mean weight of its members."""
+    means = []
+    for family in {row[2] for row in rows if row[0] in steps}:
+        own = [row[3] for row in rows if row[0] in steps and row[2] == family]
+        means.append(sum(own) / len(own))
+    return sum(means) ** 2 / sum(mean**2 for mean in means) if means else 0.0
+
+
 def slow_bins(rows: list[Row]) -> list[int]:
     """Go down the steps; a bin is full when so many families are in it."""
     bins: list[list[int]] = [[]]
-    families: set[int] = set()
     for step in reversed(range(N)):
-        if len(families) >= LEAST_FAMILIES:
+        if effective(rows, bins[-1]) >= LEAST_FAMILIES - 1e-6:
             bins.append([])
-            families = set()
         bins[-1].append(step)
-        families |= {row[2] for row in rows if row[0] == step}
-    if len(families) < LEAST_FAMILIES and len(bins) > 1:
+    if effective(rows, bins[-1]) < LEAST_FAMILIES - 1e-6 and len(bins) > 1:
         rest = bins.pop()
         bins[-1] += rest
     return [next(number for number, bin_ in enumerate(bins) if step in bin_) for step in range(N)]
@@ -79,7 +85,11 @@ def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
         step_error.append(sum(row[3] for row in own if row[1]) / total if own else 0.0)
     answer = []
     for end in range(N):
-        families = len({row[2] for row in rows if row[0] >= end})
+        above = [row for row in rows if row[0] >= end]
+        sums = [sum(row[3] ** power for row in above) for power in (0, 1, 2)]
+        families = len({row[2] for row in above}) * (
+            sums[1] ** 2 / sums[0] / sums[2] if above else 0
+        )
         listed = int(n_use[end:].sum())
         if families == 0 or listed == 0:
             answer.append(math.nan)
@@ -137,7 +147,9 @@ def test_bins_are_those_of_a_loop_down_the_steps(rows: list[Row]) -> None:
 def test_above_counts_families_kish_and_relatives() -> None:
     rows = [(300, False, 0, 1.0), (300, True, 0, 1.0), (300, False, 1, 2.0), (100, False, 2, 1.0)]
     above = errors_of(held_out_from(rows), uses([300]), 0.95).above
-    assert above.n_families[[301, 300, 101, 100, 0]].tolist() == [0, 2, 2, 3, 3]
+    # Rows of unlike weight are as many as Kish counts: (1 + 1 + 2)² / (3 · 6) of 2 families.
+    found = above.n_families[[301, 300, 101, 100, 0]].tolist()
+    assert found == pytest.approx([0, 16 / 9, 16 / 9, 3 * 25 / 28, 3 * 25 / 28])
     # Masses 2 and 2, then 2, 2 and 1: 5² / 9.
     np.testing.assert_allclose(above.kish[[300, 100]], [2.0, 25.0 / 9.0])
     # Two of three proteins have one relative each.
@@ -278,3 +290,26 @@ def test_damaged_rows_are_refused(part: str, value: list[float], message: str) -
     damaged = replace(whole, **{part: np.array(value)})
     with pytest.raises(ValueError, match=f"^{message}$"):
         damaged.refuse_damage()
+
+
+def test_what_is_not_known_of_the_mix_widens_bounds_and_ranges() -> None:
+    rows = some_rows(9)
+    known, n_use = held_out_from(rows), uses([row[0] for row in rows])
+    ratios = np.array([0.2, 1.0, 3.0, 1.0])  # of the first class; the second is as it is
+    mixed = replace(known, mix=MixDraws(2, np.concatenate([ratios, np.ones(4)])))
+    sure, unsure = errors_of(known, n_use, 0.95), errors_of(mixed, n_use, 0.95)
+    np.testing.assert_allclose(unsure.error, sure.error)
+    assert unsure.variance[0] > 1.5 * sure.variance[0]
+    one, other = sure.right(0, 0.95), unsure.right(0, 0.95)
+    assert other.upper - other.lower > one.upper - one.lower
+    # Draws of ratio 1 are no draws.
+    same = replace(known, mix=MixDraws(2, np.ones(8)))
+    np.testing.assert_allclose(errors_of(same, n_use, 0.95).bound, sure.bound)
+
+
+def test_a_few_heavy_families_are_not_taken_for_many() -> None:
+    # One family of a rare class stands for most of the set: steps are not told apart by it.
+    rows = [(step, False, step, 0.01) for step in range(100, 200)] + [(300, True, 500, 100.0)]
+    found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
+    assert len(set(found.step_error.tolist())) == 1
+    assert found.above.n_families[0] < 2.0

@@ -20,6 +20,7 @@ from credence.predictions import Floats, Integers
 
 N_DRAWS = 400  # of families
 DRAWS_AT_ONCE = 50  # bounds the memory
+ROUNDING = 1e-6  # of a number of families
 LEAST_FAMILIES = 10  # of a bin of steps that shares one error
 FEW_FAMILIES = 100.0  # below, the bound is Clopper and Pearson's where that is higher
 BAND_FROM = 5.0  # families above a step that the band is simultaneous over
@@ -30,8 +31,8 @@ N_STEPS = len(STEPS)
 class Above:
     """What calibration has at each step or above."""
 
-    n_families: Floats
-    kish: Floats  # The same by Kish: fewer where some are large
+    n_families: Floats  # Fewer than there are where weights differ
+    kish: Floats  # The same by Kish: fewer where some are large, too
     relatives: Floats  # Mean number of relatives that a protein has there
 
 
@@ -100,11 +101,15 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     """Return the error of each list that the confidences of a use-set allow."""
     above, bin_ = _above(held_out), bins_of(held_out)
     listed = np.cumsum(n_use[::-1])[::-1]
+    mix, n_bins = held_out.mix, int(bin_.max()) + 1
     masses = _masses(held_out, bin_)
 
-    def of_steps(weights: Floats) -> Floats:
-        """Return the share of wrong ones in each step, clusters weighted."""
-        total, wrong = (mass @ weights for mass in masses)
+    def of_steps(weights: Floats, draws: slice | None = None) -> Floats:
+        """Return the share of wrong ones in each step, clusters and true classes weighted."""
+        sums = [(mass @ weights).reshape(-1, n_bins, weights.shape[1]) for mass in masses]
+        if mix is not None and draws is not None:
+            sums = [part * mix.of(draws)[:, None] for part in sums]
+        total, wrong = (part.sum(axis=0) for part in sums)
         return np.asarray((wrong / np.maximum(total, 1e-300))[bin_])
 
     def of_lists(steps: Floats, wrong_family: Floats) -> tuple[Floats, Floats]:
@@ -120,7 +125,9 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
     ours = weight_blocks(keys_of(["a wrong family"]), N_DRAWS, DRAWS_AT_ONCE)
     theirs = weight_blocks(held_out.key, N_DRAWS, DRAWS_AT_ONCE)
     for (part, weights), (_, added) in zip(theirs, ours, strict=True):
-        draws[:, part] = of_lists(of_steps(weights), added[0])[1]
+        draws[:, part] = of_lists(of_steps(weights, part), added[0])[1]
+    # Draws of a mix lie around the estimated one, which is not the one that is used.
+    centre = error if mix is not None else draws.mean(axis=1)
     bound = np.maximum(_band(error, draws, above, certainty), _exact(share, above, certainty))
     is_known = (above.n_families > 0) & (listed > 0)
     error, bound = np.where(is_known, error, np.nan), np.where(is_known, bound, np.nan)
@@ -133,31 +140,50 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
         np.minimum(bound, 1.0),
         np.where(np.isinf(least), np.nan, least),
         step_error[:, 0],
-        draws.var(axis=1),
+        ((draws - centre[:, None]) ** 2).mean(axis=1),
         _alike(held_out, step_error[:, 0], above),
     )
 
 
 def bins_of(held_out: HeldOut) -> Integers:
-    """Return the bin of each step: from the top down, each of as many families as it needs."""
-    order = np.argsort(held_out.step, kind="stable")
-    starts = np.searchsorted(held_out.step[order], np.arange(len(STEPS) + 1))
-    bin_ = np.empty(len(STEPS), dtype=np.int64)
-    number, families = 0, set[int]()
-    for step in range(len(STEPS) - 1, -1, -1):
-        if len(families) >= LEAST_FAMILIES:
-            number, families = number + 1, set()
-        bin_[step] = number
-        families.update(held_out.cluster[order[starts[step] : starts[step + 1]]].tolist())
-    if len(families) < LEAST_FAMILIES and number > 0:
-        bin_[bin_ == number] = number - 1  # too few are left at the bottom
+    """Return the bin of each step: from the top down, each of as many families as it needs.
+
+    Families are counted as Kish counts their weights: where a few of a rare class stand
+    for most of a use-set, they are not taken for many.
+    """
+    n_steps, n_keys = len(STEPS), max(len(held_out.key), 1)
+    # The mean weight of each family in each step, and how many families that makes.
+    pairs, place = np.unique(held_out.step * n_keys + held_out.cluster, return_inverse=True)
+    number = np.bincount(place, minlength=len(pairs))
+    weight = np.bincount(place, weights=held_out.weight, minlength=len(pairs))
+    step, family = np.divmod(pairs, n_keys)
+    starts = np.searchsorted(step, np.arange(n_steps + 1))
+    bin_ = np.empty(n_steps, dtype=np.int64)
+    current, total, square = 0, 0.0, 0.0
+    known: dict[int, tuple[float, int]] = {}
+    for at in range(n_steps - 1, -1, -1):
+        if total**2 >= (LEAST_FAMILIES - ROUNDING) * square > 0.0:
+            current, total, square, known = current + 1, 0.0, 0.0, {}
+        bin_[at] = current
+        for row in range(starts[at], starts[at + 1]):
+            before, n = known.get(family[row], (0.0, 0))
+            after = before + weight[row], n + int(number[row])
+            old, new = before / max(n, 1), after[0] / after[1]
+            known[family[row]] = after
+            total, square = total + new - old, square + new**2 - old**2
+    if total**2 < (LEAST_FAMILIES - ROUNDING) * square and current > 0:
+        bin_[bin_ == current] = current - 1  # too few are left at the bottom
     return bin_
 
 
 def _masses(held_out: HeldOut, bin_: Integers) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return the weight of all, and of the wrong ones, by bin and cluster."""
-    shape = (int(bin_.max()) + 1, len(held_out.key))
-    place = (bin_[held_out.step], held_out.cluster)
+    n_bins, n_classes = int(bin_.max()) + 1, 1
+    row = bin_[held_out.step]
+    if held_out.mix is not None:  # then those of each true class by themselves
+        n_classes = held_out.mix.n_classes
+        row = row + n_bins * held_out.true
+    shape, place = (n_classes * n_bins, len(held_out.key)), (row, held_out.cluster)
     wrong = np.where(held_out.is_wrong, held_out.weight, 0.0)
     total, of_wrong = (
         sparse.coo_array((weight, place), shape=shape).tocsr()
@@ -182,7 +208,9 @@ def _above(held_out: HeldOut) -> Above:
     total, square = sums(weight.to_numpy()), sums(squares)
     kish = np.divide(total**2, square, out=np.zeros_like(total), where=square > 0)
     relatives = sums(2.0 * there) / np.maximum(n_rows, 1)
-    return Above(sums((there == 0).astype(np.float64)), kish, relatives)
+    alone = np.maximum(n_rows * sums(weight.to_numpy() ** 2), 1e-300)
+    n_families = sums((there == 0).astype(np.float64)) * total**2 / alone
+    return Above(np.where(n_rows > 0, n_families, 0.0), kish, relatives)
 
 
 def _alike(held_out: HeldOut, step_error: Floats, above: Above) -> Floats:

@@ -38,6 +38,35 @@ def step_of(confidence: Floats) -> Integers:
 
 
 @dataclass(frozen=True, eq=False)
+class MixDraws:
+    """How far the weights of classes, by which outcomes count, may be from the true ones."""
+
+    n_classes: int
+    ratios: PackedFloats  # Of each class, one draw after the other, to the weight that is used
+
+    def of(self, draws: slice) -> Floats:
+        """Return the ratios of some draws, one column each; they are gone round again."""
+        ratios = self.ratios.reshape(self.n_classes, -1)
+        return ratios[:, np.arange(draws.start, draws.stop) % ratios.shape[1]]
+
+    def refuse_damage(self) -> None:
+        """Refuse ratios that do not fit the classes, or are none."""
+        if self.n_classes < 1 or not len(self.ratios) or len(self.ratios) % self.n_classes:
+            raise ValueError("its draws of weights are not as many for each class")
+        if not ((self.ratios >= 0) & np.isfinite(self.ratios)).all():
+            raise ValueError("it has a draw of a weight that is no number")
+
+
+def mix_draws(weight: Floats, draws: Floats) -> MixDraws | None:
+    """Return draws of the weights of classes beside those used; None without any."""
+    if draws.shape[1] == 0:
+        return None
+    used = np.nan_to_num(weight)[:, None]
+    ratios = np.divide(np.nan_to_num(draws), used, out=np.ones_like(draws), where=used > 0)
+    return MixDraws(len(weight), ratios.ravel())
+
+
+@dataclass(frozen=True, eq=False)
 class HeldOut:
     """Calibration proteins, each with what a fit without its cluster stated."""
 
@@ -47,6 +76,8 @@ class HeldOut:
     weight: PackedFloats
     cluster: PackedIntegers  # Index into the keys
     key: Annotated[NDArray[np.uint64], Stored(packed="uint64")]  # Of each cluster's name
+    # Where the weights correct for an estimated mix of classes.
+    mix: Annotated[MixDraws | None, Stored(is_left_out=True)] = None
 
     @property
     def is_wrong(self) -> Booleans:
@@ -69,6 +100,7 @@ class HeldOut:
             self.weight[rows],
             place.astype(np.int64),
             self.key[cluster],
+            self.mix,
         )
 
     def refuse_damage(self) -> None:
@@ -80,9 +112,11 @@ class HeldOut:
         for part, limit in zip(parts, limits, strict=True):
             if not ((part >= 0) & (part < limit)).all():
                 raise ValueError("it has a value out of range")
+        if self.mix is not None and self.mix.n_classes < self.n_classes:
+            raise ValueError("its draws of weights are of fewer classes")
 
 
-def held_out_of(labelled: Labelled, confidence: Floats) -> HeldOut:
+def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = None) -> HeldOut:
     """Return what there is to know of confidences held out; those that are NaN are left out.
 
     Rows stand in the order of a hash of their ids, by which one speaks for its family.
@@ -97,4 +131,5 @@ def held_out_of(labelled: Labelled, confidence: Floats) -> HeldOut:
         labelled.weight[rows],
         cluster,
         key,
+        mix,
     )

@@ -24,6 +24,7 @@ from credence.composition.both_samples import (
 )
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
+    Composition,
     compression_error,
     estimate_composition,
     fixed_composition,
@@ -40,8 +41,8 @@ from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import curves_of
 from credence.draws import keys_of
 from credence.findings import ShiftFinding
-from credence.lists.held_out import held_out_of
-from credence.predictions import Labelled, Predictions
+from credence.lists.held_out import HeldOut, held_out_of, mix_draws
+from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress
 from credence.stages.reading import (
@@ -172,8 +173,22 @@ def find_shift(
         float(labelled.predictions.scale),
         replace(found, sameness=sameness),
         corrected.adjusted,
-        held_out_of(moved, unseen),
+        _held_out(moved, unseen, composition),
     )
+
+
+def _held_out(moved: Labelled, unseen: Floats, composition: Composition) -> HeldOut:
+    """Return what proteins held out show at the estimated mix.
+
+    Confidences are corrected for no more of it than chance leaves open; how many of them
+    are right depends on all of it.
+    """
+    weight, used = (
+        np.nan_to_num(w) for w in (composition.estimated_weight, composition.fit_weight)
+    )
+    part = np.divide(weight, used, out=np.ones_like(used), where=used > 0)
+    whole = moved.reweighted(moved.weight * part[moved.true_class])
+    return held_out_of(whole, unseen, mix_draws(weight, composition.weight_draws))
 
 
 def _counted(
