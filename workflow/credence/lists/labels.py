@@ -151,7 +151,7 @@ class PlantedErrors:
     share: float  # Of the labels that are wrong, at least
     doubt: Floats  # Ascending; and from there on:
     found: Floats  # Share of the wrong labels that are listed
-    false: Floats  # Share of the list that is right labels, at most; falling
+    false: Floats  # Share of the list that is right labels, with caution; falling
 
     def at(self, doubt: Floats) -> tuple[Floats, Floats]:
         """Return the share found, and that of right labels, in the list down to each doubt."""

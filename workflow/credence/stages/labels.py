@@ -95,7 +95,7 @@ def sentences_of(
     if len(listed) and planted.share > 0.0:
         found, false = planted.at(doubts.doubt[listed[-1:]])
         lines.append(
-            f"At most {false[0]:.0%} of this list are right labels, and it has about "
+            f"By a cautious estimate {false[0]:.0%} of this list are right labels, and it has "
             f"{found[0]:.0%} of the wrong ones; unless scores contradict right labels as "
             "strongly as wrong ones."
         )
