@@ -186,9 +186,12 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     ranking = ranking_of(file, shift_file)
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
+    opened = table_of(Path(confidences), ranking)
     if shift is None and has_adjusted(Path(confidences)):
         click.echo(f"{confidences}: {ALSO_ADJUSTED}", err=True)
-    return table_of(Path(confidences), ranking)
+    if file.counts.get("relatives") == RELATIVES_UNKNOWN:
+        click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
+    return opened
 
 
 ALSO_ADJUSTED = (
@@ -260,7 +263,7 @@ MEANING = (
 FOR_WHOM = (
     "They hold for proteins like those of the calibration set, mixed alike.",
     "They hold for proteins that are, class by class, like those of the calibration set, at the "
-    "mix that was estimated; its own error is not in them.",
+    "mix that was estimated; how surely that is known is in the bounds.",
 )
 NO_SHIFT = (
     "it does not say what proteins held out show, on which lists rest.",

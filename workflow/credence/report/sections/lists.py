@@ -110,8 +110,8 @@ def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -
     if lists.is_adjusted:
         text += (
             " The confidences are those corrected for this set's mix of classes "
-            "(adjusted_confidence). The mix is estimated too, and its error is not in these "
-            "numbers: they are as certain as stated only if the mix is right."
+            "(adjusted_confidence). Where the mix was estimated, bounds and ranges hold what is "
+            "not known of it; that only the mix differs is taken for granted."
         )
     if not lookup.knows_relatives:
         text += (
@@ -176,7 +176,8 @@ def _by_class(lists: UseLists) -> page.TableBlock:
         one = found.get((whole.class_name, allowed[at]))
         if one is None or one.n == 0:
             return NOTHING
-        return f"{count(one.n)} (from {one.confidence:g})"
+        low, high = _round(one.right_lower), _round(one.right_upper)
+        return f"{count(one.n)} (from {one.confidence:g}; right {low}–{high})"
 
     caption = f"{lists.name}: each class by itself."
     if allowed:
