@@ -110,10 +110,13 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
 # What the others write instead.
 OTHERS = {
     "nothing of single proteins": {"run", "unlock", "demo", "init", "trove", "methods", "doctor"},
-    "rows of classes, methods or metrics": {"shift", "evaluate", "figures", "study", "report"},
+    "rows of classes, methods or metrics": {
+        *("shift", "evaluate", "figures", "study", "report", "thresholds")
+    },
     "what was learnt, as JSON": {"fit", "events", "novelty"},
     "what other commands write": {"stage", "completion"},
     "its own proteins": {"simulate"},
+    "some proteins, chosen": {"list", "plan", "labels"},
 }
 
 

@@ -110,7 +110,7 @@ def test_a_class_unknown_to_the_findings_is_refused(small: Findings, tmp_path: P
     with pytest.raises(InputError) as error:
         summarise_file("sea", path, results_of(small), "kernel")
     assert error.value.text() == (
-        f"{path}, column 'predicted_class': 'Portl' is no class of these findings. "
+        f"{path}, column 'predicted_class': 'Portl' is no class that is known here. "
         "Did you mean 'Portal'?"
     )
 

@@ -22,6 +22,8 @@ from credence.app.options import _parsed as parsed
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
+from credence.lists.held_out import MixDraws, held_out_of
+from credence.lists.thresholds import own_errors
 from credence.predictions import Labelled, from_scores, label
 from credence.problems import InputError
 from credence.records import DIGEST, digest_of, read_record, signed, to_record
@@ -83,6 +85,7 @@ from valid_tables import SPECS, VALID
 DATA = Path(__file__).resolve().parents[1] / "data"
 TOLD_EVERY = 1_000  # inputs, on the way
 CLASSES = ("Portal", "HTJ", "Köpfe")
+MIX = MixDraws(len(CLASSES), np.linspace(0.5, 2.0, 2 * len(CLASSES)))
 TABLES = {
     "clusters.tsv": (
         read_clusters,
@@ -277,6 +280,7 @@ class Readers:
             file = CalibrationFile(
                 calibration=stage.build(options).fit(known),
                 sets=fit_sets(known),
+                held_out=held_out_of(known, np.linspace(0.0, 1.0, known.n_samples), MIX),
                 method_spec=stage.text,
                 class_names=CLASSES,
                 scale=10.0,
@@ -295,7 +299,7 @@ class Readers:
         def job(rng: np.random.Generator) -> None:
             body = dict(whole)
             if rng.random() < 0.8:  # what was fitted, the rest being right
-                part = "calibration" if rng.random() < 0.8 else "sets"
+                part = pick(rng, ["calibration"] * 8 + ["sets", "held_out"])
                 body[part] = mutated_record(rng, body[part])
             else:
                 body = mutated_record(rng, body)
@@ -316,6 +320,10 @@ class Readers:
         inside = np.isnan(found.value) | ((found.value >= 0) & (found.value <= 1))
         assert inside.all(), "a confidence that is no probability"
         set_columns(file.sets, predictions, np.full(len(CLASSES), 1 / len(CLASSES)))
+        if file.held_out is not None:
+            errors = own_errors(file.held_out, 0.95)
+            known = errors.error[~np.isnan(errors.error)]
+            assert ((known >= 0) & (known <= 1)).all(), "a share wrong that is none"
 
     def _calibration_bytes(self, rng: np.random.Generator) -> None:
         names = sorted(self.calibrations)
@@ -411,7 +419,7 @@ class Readers:
                 change = mutated_bytes if ending == ".tsv" else mutated_parquet
                 content = change(rng, content)
             paths.append(str(self._put(f"p{number}{ending}", content)))
-        gather_parts(paths, str(self.folder / f"parts{ending}"))
+        gather_parts(paths, str(self.folder / f"parts{ending}"), Settings())
 
     def _use_set(self, rng: np.random.Generator) -> None:
         results = make(CLASSES).results

@@ -31,6 +31,7 @@ from credence.findings import (
     ShiftClass,
     ShiftFinding,
     SplitFinding,
+    UseLists,
 )
 from credence.novelty.reference import build
 from credence.novelty.space import fit_composition
@@ -84,7 +85,7 @@ def _shift_finding(known: Labelled) -> ShiftFinding:
         ShiftClass(name, *[0.3] * 6, 9, *[0.3] * (len(fields(ShiftClass)) - 8))
         for name in known.predictions.class_names
     )
-    texts, numbers = ("use", "em_matched", "kernel"), (0.95, 9, 9, *[0.5] * 9)
+    texts, numbers = ("use", "em_matched", "kernel"), (0.95, 9, 9, *[0.5] * 6)
     return ShiftFinding(*texts, *numbers, classes=classes, sentences=(), curves=())
 
 
@@ -136,6 +137,7 @@ RECORDS = {
     "check.json": Summary,
     "split.json": SplitFinding,
     "novel.json": NoveltyFinding,
+    "lists.json": UseLists,
     "changes.json": ReleaseStep,
     "attach.json": AttachSummary,
     "release.json": Release,

@@ -83,29 +83,13 @@ def test_what_was_found_of_a_composition_survives_json() -> None:
     nan = float("nan")
     entry = ShiftClass(
         *("Portal", 0.1, 0.2, 0.15, 0.25, 0.18, 2.0, 7, 6.5, 40.0, 31.5, 6.8, 0.7, 0.8),
-        *(9.1, nan, 5.5, 4.9, 6.1, 2.5, 1.0, 4.0),
+        *(9.1, nan, 2.5, 1.0, 4.0),
     )
     curve = ShiftCurve(
         "Portal", (0.0, 1.0), (0.1, 0.2), (nan, nan), (nan, nan), *((0.3, 1 / 3),) * 3
     )
     shift = ShiftFinding(
-        *(
-            "use",
-            "em_matched",
-            "kernel",
-            0.95,
-            9,
-            9,
-            0.0,
-            3.5,
-            0.9,
-            0.01,
-            0.02,
-            0.5,
-            5.5,
-            4.9,
-            6.1,
-        ),
+        *("use", "em_matched", "kernel", 0.95, 9, 9, 0.0, 3.5, 0.9, 0.01, 0.02, 0.5),
         classes=(entry,),
         sentences=("Take care.",),
         curves=(curve,),
