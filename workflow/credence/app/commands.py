@@ -207,8 +207,9 @@ def annotate(calibration: str | None, release: str | None, config: str, **given:
 def gather() -> None:
     """Join what credence annotate wrote of the parts of a table, in their order.
 
-    The bytes are those of a table that was annotated whole. With --also, parts
-    that end as its name does are its own.
+    The bytes are those of a table that was annotated whole: q-values are added from
+    the calibration that the parts name, where it is still there, or from --calibration.
+    With --also, parts that end as its name does are its own.
     """
 
 

@@ -159,7 +159,14 @@ def annotate_tables(
         found = None
         if not part:
             found = finish_table(
-                rows_of, file, shift_file, settings, name, lists, spreadsheet_safe=spreadsheet_safe
+                rows_of,
+                file,
+                shift_file,
+                settings,
+                name,
+                lists,
+                spreadsheet_safe=spreadsheet_safe,
+                is_shown=lists_record is not None,
             )
     if lists_record is not None:
         write_record(Path(lists_record), found or {})
@@ -449,7 +456,14 @@ def gather_parts(
         ]
         if file is not None:
             found = finish_table(
-                rows_of, file, shift_file, settings, name, lists, spreadsheet_safe=spreadsheet_safe
+                rows_of,
+                file,
+                shift_file,
+                settings,
+                name,
+                lists,
+                spreadsheet_safe=spreadsheet_safe,
+                is_shown=lists_record is not None,
             )
     if lists_record is not None:
         write_record(Path(lists_record), found or {})

@@ -305,11 +305,13 @@ def finish_table(
     folder: str | None,
     *,
     spreadsheet_safe: bool,
+    is_shown: bool,
 ) -> UseLists | None:
     """Write tables of confidences with their q-values, and their lists into a folder.
 
     `rows` are the files to write and the same without q-values; lists are those of the
-    settings. None where the calibration does not say what lists rest on.
+    settings. Returns what a page shows of them, if it `is_shown`; None where the
+    calibration does not say what lists rest on.
     """
     ranking = ranking_of(file, shift)
     if ranking is None:
@@ -326,6 +328,8 @@ def finish_table(
         paths = zip(list_paths(folder, settings), allowed, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
         write_lists(table, [errors], ends, spreadsheet_safe=spreadsheet_safe)
+    if not is_shown:
+        return None
     return use_lists(
         name, ranking.held_out, counts, file.class_names, allowed, certainty, level,
         is_adjusted=ranking.is_adjusted,
