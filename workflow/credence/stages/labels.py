@@ -83,16 +83,16 @@ def sentences_of(
     """Return what can be stated of a list, of which the last label is the least doubtful."""
     lines = []
     n_odd = int((doubts.doubt > 0.0).sum())
-    if planted.share > 0.0:
+    if planted.share > 0.0 and len(listed):
         lines.append(
-            f"At least {planted.share:.2%} of the labels look wrong, by what planted ones show."
+            f"About {planted.share:.1%} of the labels or more look wrong, by what planted ones show."
         )
     elif n_odd:
         lines.append(
             f"More speaks against than for this number of labels: {n_odd:,}. But so few are as "
             "doubtful as planted ones that all of them may be right."
         )
-    if len(listed) and planted.share > 0.0:
+    if planted.share > 0.0 and len(listed):
         found, false = planted.at(doubts.doubt[listed[-1:]])
         lines.append(
             f"By a cautious estimate {false[0]:.0%} of this list are right labels, and it has "
