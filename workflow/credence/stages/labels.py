@@ -85,7 +85,7 @@ def sentences_of(
     n_odd = int((doubts.doubt > 0.0).sum())
     if planted.share > 0.0 and len(listed):
         lines.append(
-            f"About {planted.share:.1%} of the labels or more look wrong, by what planted ones show."
+            f"By what planted ones show, {planted.share:.1%} of the labels or more look wrong."
         )
     elif n_odd:
         lines.append(
