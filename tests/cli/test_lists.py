@@ -197,3 +197,15 @@ def test_confidences_of_another_method_are_refused(
         "other.tsv, column 'method': its confidences are of 'isotonic', not of"
     )
     assert "Give the calibration that the table was annotated with." in shown
+
+
+def test_ids_that_look_like_formulas_are_guarded_once(inside: Path, calibration: Path) -> None:
+    text = Path("demo/use.csv").read_text()
+    Path("formulas.csv").write_text(text.replace("simulated_use", "=simulated_use"))
+    words = ["annotate", "formulas.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--spreadsheet-safe", "--error", "0.9", "--lists", "guarded", "--out", "g.tsv"]
+    assert run_command_line(words) == 0
+    listed = pd.read_csv("guarded/list_0.9.tsv", sep="\t").id
+    assert len(listed)
+    assert set(listed) <= set(pd.read_csv("g.tsv", sep="\t").id)
+    assert listed.str.startswith("'=simulated_use").all()

@@ -87,9 +87,10 @@ def slow_errors(rows: list[Row], n_use: np.ndarray) -> list[float]:
     for end in range(N):
         above = [row for row in rows if row[0] >= end]
         sums = [sum(row[3] ** power for row in above) for power in (0, 1, 2)]
-        families = len({row[2] for row in above}) * (
-            sums[1] ** 2 / sums[0] / sums[2] if above else 0
-        )
+        families = 0.0
+        if above:  # Kish's number; one at least, whatever the weights of its members
+            families = len({row[2] for row in above}) * sums[1] ** 2 / sums[0] / sums[2]
+            families = max(families, 1.0)
         listed = int(n_use[end:].sum())
         if families == 0 or listed == 0:
             answer.append(math.nan)
@@ -308,7 +309,7 @@ def test_what_is_not_known_of_the_mix_widens_bounds_and_ranges() -> None:
 
 
 def test_a_few_heavy_families_are_not_taken_for_many() -> None:
-    # One family of a rare class stands for most of the set: steps are not told apart by it.
+    # One family of a rare class stands for most of the set: it cannot separate steps.
     rows = [(step, False, step, 0.01) for step in range(100, 200)] + [(300, True, 500, 100.0)]
     found = errors_of(held_out_from(rows), uses([row[0] for row in rows]), 0.95)
     assert len(set(found.step_error.tolist())) == 1

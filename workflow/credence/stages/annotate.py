@@ -156,20 +156,10 @@ def annotate_tables(
                     writer.write(columns)
                 progress.add(len(columns["id"]))
             n_samples = progress.done
-        found = None
         if not part:
-            found = finish_table(
-                rows_of,
-                file,
-                shift_file,
-                settings,
-                name,
-                lists,
-                spreadsheet_safe=spreadsheet_safe,
-                is_shown=lists_record is not None,
+            finish_table(
+                rows_of, file, shift_file, settings, name, lists, lists_record, spreadsheet_safe
             )
-    if lists_record is not None:
-        write_record(Path(lists_record), found or {})
     if novelty_record is not None:
         write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
@@ -434,7 +424,6 @@ def gather_parts(
         if not own[suffix]:
             raise refuse(path, f"no part ends in {suffix}.", "Give the parts of this table.")
     every = read_parts({wanted[suffix]: own[suffix] for suffix in wanted})
-    found = None
     of_parts = next(iter(next(iter(every.values())).values()))
     calibration, shift = (
         _still_there(given, option, of_parts)
@@ -455,18 +444,9 @@ def gather_parts(
             for own_parts, rows in zip(every.values(), rows_of.values(), strict=True)
         ]
         if file is not None:
-            found = finish_table(
-                rows_of,
-                file,
-                shift_file,
-                settings,
-                name,
-                lists,
-                spreadsheet_safe=spreadsheet_safe,
-                is_shown=lists_record is not None,
+            finish_table(
+                rows_of, file, shift_file, settings, name, lists, lists_record, spreadsheet_safe
             )
-    if lists_record is not None:
-        write_record(Path(lists_record), found or {})
     for path, n_own in zip(every, n_rows, strict=True):
         click.echo(f"Wrote {path}: {n_own} rows of {len(every[path])} parts.", err=True)
     if file is None:

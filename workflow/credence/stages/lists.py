@@ -49,7 +49,7 @@ from credence.tables.stage_files import (
     read_calibration,
     require_match,
 )
-from credence.tables.writing import TableWriter, write_table
+from credence.tables.writing import TableWriter, write_record, write_table
 
 PLAIN_NAMES = ("confidence", "lower", "upper")
 NO_HELD_OUT = (
@@ -303,37 +303,48 @@ def finish_table(
     settings: Settings,
     name: str,
     folder: str | None,
-    *,
+    record: str | None,
     spreadsheet_safe: bool,
-    is_shown: bool,
-) -> UseLists | None:
-    """Write tables of confidences with their q-values, and their lists into a folder.
+) -> None:
+    """Write tables of confidences with their q-values, their lists, and a record for the page.
 
     `rows` are the files to write and the same without q-values; lists are those of the
-    settings. Returns what a page shows of them, if it `is_shown`; None where the
-    calibration does not say what lists rest on.
+    settings. Where the calibration does not say what lists rest on there are no q-values
+    and no lists, and the record is empty.
     """
     ranking = ranking_of(file, shift)
     if ranking is None:
         for written, source in rows.items():
             source.replace(written)
-        return None
+        if record is not None:
+            write_record(Path(record), {})
+        return
     table, counts = table_of(next(iter(rows.values())), ranking)
-    certainty, level = settings.lists.certainty, settings.calibration.level
-    allowed = settings.lists.error
-    errors = errors_of(ranking.held_out, counts.sum(axis=0), certainty)
+    errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     for written, source in rows.items():
         with_q_values(source, written, ranking, errors)
     if folder is not None:
-        paths = zip(list_paths(folder, settings), allowed, strict=True)
+        paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
-        write_lists(table, [errors], ends, spreadsheet_safe=spreadsheet_safe)
-    if not is_shown:
-        return None
+        # The cells of a TSV are safe already.
+        is_unsafe = table.path.suffix == ".parquet"
+        write_lists(table, [errors], ends, spreadsheet_safe=spreadsheet_safe and is_unsafe)
+    if record is not None:
+        write_record(Path(record), lists_found(ranking, counts, settings, name))
+
+
+def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: str) -> UseLists:
+    """Return which proteins of a use-set can be used, by its counts by class and step."""
     return use_lists(
-        name, ranking.held_out, counts, file.class_names, allowed, certainty, level,
+        name,
+        ranking.held_out,
+        counts,
+        ranking.class_names,
+        settings.lists.error,
+        settings.lists.certainty,
+        settings.calibration.level,
         is_adjusted=ranking.is_adjusted,
-    )  # fmt: skip
+    )
 
 
 def with_lists(
@@ -347,19 +358,14 @@ def with_lists(
     ranking = ranking_of(file, shift)
     if ranking is None:
         return columns, None
-    certainty, level = settings.lists.certainty, settings.calibration.level
     code = class_codes(
         pa.chunked_array([pa.array(columns["predicted_class"])]), file.class_names, name
     )
     step = step_of(columns[ranking.names[0]])
     counts = counts_of(code, step, len(file.class_names))
-    errors = errors_of(ranking.held_out, counts.sum(axis=0), certainty)
+    errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     q_value = np.where(step >= 0, errors.q_value[step], np.nan)
-    found = use_lists(
-        name, ranking.held_out, counts, file.class_names, settings.lists.error, certainty, level,
-        is_adjusted=ranking.is_adjusted,
-    )  # fmt: skip
-    return {**columns, Q_VALUE: q_value}, found
+    return {**columns, Q_VALUE: q_value}, lists_found(ranking, counts, settings, name)
 
 
 def counts_of(code: Integers, step: Integers, n_classes: int) -> Integers:
