@@ -109,16 +109,16 @@ def test_events_are_corrected_where_the_confidence_is() -> None:
     assert annotate("--events", "events.json", "--out", "conf.tsv") == 0
     rows, plain = rows_of("moved.tsv"), rows_of("conf.tsv")
     for row, before in zip(rows, plain, strict=True):
-        assert [row[f"event_{name}"] for name in NAMES] == [
+        assert [row[f"uncorrected_event_{name}"] for name in NAMES] == [
             before[f"event_{name}"] for name in NAMES
         ]
-        assert row["adjusted_event_predicted_class"] == row["adjusted_confidence"]
-        assert float(row["adjusted_event_two_best"]) >= float(row["adjusted_confidence"])
-    more = [float(row["adjusted_event_tail"]) - float(row["event_tail"]) for row in rows]
+        assert row["event_predicted_class"] == row["confidence"]
+        assert float(row["event_two_best"]) >= float(row["confidence"])
+    more = [float(row["event_tail"]) - float(row["uncorrected_event_tail"]) for row in rows]
     assert sum(more) / len(more) > 0.02
-    assert list(rows[0])[-7:-1] == [
+    assert list(rows[0])[-6:] == [
         *(f"event_{name}" for name in NAMES),
-        *(f"adjusted_event_{name}" for name in NAMES),
+        *(f"uncorrected_event_{name}" for name in NAMES),
     ]
     assert len(read_confidences(Path("moved.tsv")).ids) == 60
 
@@ -128,7 +128,7 @@ def test_the_calibration_set_s_own_mix_moves_no_event() -> None:
     assert annotate(*given, "--out", "same.tsv") == 0
     for row in rows_of("same.tsv"):
         for name in NAMES:
-            assert row[f"adjusted_event_{name}"] == row[f"event_{name}"]
+            assert row[f"uncorrected_event_{name}"] == row[f"event_{name}"]
 
 
 def test_a_column_that_is_no_share_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,8 +26,8 @@ def test_annotate_needs_nothing_but_table_and_calibration(
     assert "scores.csv: read as phanns (" in done.stderr
     lines = (tmp_path / "conf.tsv").read_text().splitlines()
     assert lines[0].split("\t") == [
-        *("id", "predicted_class", "score", "confidence", "lower", "upper", "support"),
-        *("method", "note", "prediction_set", "set_size", "q_value"),
+        *("id", "predicted_class", "confidence", "lower", "upper", "use", "note"),
+        *("score", "support", "method", "q_value", "prediction_set", "set_size"),
     ]
     assert [line.split("\t")[0] for line in lines[1:]] == [
         line.split(",")[0] for line in table.read_text().splitlines()[1:]

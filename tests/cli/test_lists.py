@@ -168,21 +168,53 @@ def test_corrected_confidences_are_asked_for_where_they_are_and_refused_where_no
     words = ["--calibration", "k.json", "--error", "0.2", "--out", "l.tsv"]
     assert run_command_line(["list", "conf.tsv", "--shift", "s.json", *words]) == 2
     assert capsys.readouterr().err == (
-        "conf.tsv: it has no column 'adjusted_confidence'. Annotate it with --shift, or leave "
-        "--shift out.\nFix this and run the command again.\n"
+        "conf.tsv: its confidences are not corrected for its mix of classes: no column "
+        "'uncorrected_confidence'. Annotate it with --shift, or leave --shift out.\n"
+        "Fix this and run the command again.\n"
     )
-    assert run_command_line(["list", "both.tsv", *words]) == 0
-    assert (
-        "corrected for its mix of classes as well; --shift uses those" in capsys.readouterr().err
-    )
+    for command in (["list", *words], ["plan", "--calibration", "k.json", "--out", "p.tsv"]):
+        assert run_command_line([command[0], "both.tsv", *command[1:]]) == 2
+        assert capsys.readouterr().err == (
+            "both.tsv: its confidences are corrected for its mix of classes: column "
+            "'uncorrected_confidence'. Give --shift, what it was annotated with, or annotate it "
+            "without.\nFix this and run the command again.\n"
+        )
     assert run_command_line(["list", "both.tsv", "--shift", "s.json", *words]) == 0
-    assert list(pd.read_csv("l.tsv", sep="\t"))[2] == "adjusted_confidence"
-    assert "predictions of adjusted_confidence 0." in capsys.readouterr().err
+    assert "predictions of confidence 0." in capsys.readouterr().err
+    listed, both = pd.read_csv("l.tsv", sep="\t"), pd.read_csv("both.tsv", sep="\t")
+    within = both[both.q_value <= 0.2]
+    assert listed.id.tolist() == within.id.tolist()
+    assert listed.confidence.tolist() == within.confidence.tolist()
     words = ["plan", "both.tsv", "--shift", "s.json", "--calibration", "k.json", "--out", "p.tsv"]
     assert run_command_line(words) == 0
-    assert list(pd.read_csv("p.tsv", sep="\t"))[3] == "adjusted_confidence"
-    listed, both = pd.read_csv("l.tsv", sep="\t"), pd.read_csv("both.tsv", sep="\t")
-    assert listed.id.tolist() == both[both.q_value <= 0.2].id.tolist()
+    corrected = both.set_index("id").confidence
+    plan = pd.read_csv("p.tsv", sep="\t")
+    assert plan.confidence.tolist() == pytest.approx(corrected[plan.id].tolist(), abs=1e-6)
+
+
+def test_a_table_in_which_confidence_was_not_corrected_is_never_read_as_one_in_which_it_is(
+    confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from credence.problems import InputError
+    from credence.tables.contract import read_confidences, read_slowly, stream_confidences
+
+    older = confidences.assign(adjusted_confidence=0.5)
+    older.to_csv("older.tsv", sep="\t", index=False)
+    older.to_parquet("older.parquet")
+    what = (
+        "column 'adjusted_confidence': an older version wrote this table, with corrected "
+        "confidences in this column and others in 'confidence'. Annotate it again: credence "
+        "annotate --shift."
+    )
+    capsys.readouterr()
+    words = ["list", "older.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
+    assert run_command_line(words) == 2
+    shown = capsys.readouterr().err
+    assert shown == f"older.tsv, line 1, {what}\nFix this and run the command again.\n"
+    for read in (read_confidences, read_slowly, lambda path: list(stream_confidences(path))):
+        with pytest.raises(InputError) as caught:
+            read(Path("older.parquet"))
+        assert str(caught.value) == f"older.parquet, {what}"
 
 
 def test_confidences_of_another_method_are_refused(

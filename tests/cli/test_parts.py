@@ -109,7 +109,9 @@ def test_a_part_of_networks_is_whole_proteins(world: Path) -> None:
     assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
 
 
-def test_corrected_confidences_of_parts_have_the_resolution_of_the_whole(world: Path) -> None:
+def test_corrected_confidences_of_parts_are_those_of_the_whole(
+    world: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     # All decimals stand in the first row; a part without it has to know of them.
     lines = (world / "demo" / "use.csv").read_text().splitlines()
     zeros = ",0.0" * (lines[0].count(",") - 2)
@@ -125,8 +127,19 @@ def test_corrected_confidences_of_parts_have_the_resolution_of_the_whole(world: 
     for number in (1, 2):
         part = ["--part", f"{number}/2", "--check", "check.json", "--out", f"part_{number}.tsv"]
         assert run_command_line([*words, *part]) == 0
-    assert run_command_line(["gather", "part_1.tsv", "part_2.tsv", "--out", "joined.tsv"]) == 0
+    gather = ["gather", "part_1.tsv", "part_2.tsv", "--out", "joined.tsv"]
+    assert run_command_line(gather) == 0
     assert (world / "joined.tsv").read_bytes() == (world / "whole.tsv").read_bytes()
+    # Without what corrected them, calibration proteins show nothing of these confidences.
+    (world / "shift.json").unlink()
+    capsys.readouterr()
+    assert run_command_line(gather) == 0
+    assert "joined.tsv: without q-values, which need --shift." in capsys.readouterr().err
+    assert "q_value" not in (world / "joined.tsv").read_text().splitlines()[0]
+    assert message(capsys, [*gather, "--lists", "lists"]) == (
+        "--shift: nothing says what proteins held out show. "
+        "Give what the parts were annotated with."
+    )
 
 
 def test_every_row_is_in_one_part() -> None:

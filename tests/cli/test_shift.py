@@ -69,7 +69,7 @@ def fit(method: str) -> None:
     assert run_command_line([*words, "--sets", "none", "--draws", "10", "--out", "c.json"]) == 0
 
 
-def test_shares_are_written_and_corrected_confidences_join_the_others(inside: Path) -> None:
+def test_shares_are_written_and_confidences_corrected_with_the_others_behind(inside: Path) -> None:
     fit("histogram")
     assert shift("--method", "histogram", "--record", "shift.json") == 0
     shares = rows_of(inside / "composition.tsv")
@@ -79,17 +79,21 @@ def test_shares_are_written_and_corrected_confidences_join_the_others(inside: Pa
     assert run_command_line([*words, "--shift", "shift.json", "--out", "both.tsv"]) == 0
     plain, both = rows_of(inside / "plain.tsv"), rows_of(inside / "both.tsv")
     assert len(both) == SMALL.n_use
-    added = ["adjusted_confidence", "adjusted_lower", "adjusted_upper"]
-    *before, last = plain[0]
-    assert (list(both[0]), last) == ([*before, *added, last], "q_value")
+    behind = ["uncorrected_confidence", "uncorrected_lower", "uncorrected_upper"]
+    assert list(both[0]) == [*plain[0], *behind]
+    record = json.loads((inside / "shift.json").read_text())["adjusted"]
+    assert record["calibration"] != json.loads((inside / "c.json").read_text())["calibration"]
+    n_moved = 0
     for before, after in zip(plain, both, strict=True):
-        # A q-value is of the list by corrected confidences.
-        assert {name: after[name] for name in before if name != last} == {
-            name: value for name, value in before.items() if name != last
-        }
-        if after[added[0]]:
-            low, value, high = (float(after[name]) for name in (added[1], added[0], added[2]))
+        for name in ("confidence", "lower", "upper"):
+            assert after[f"uncorrected_{name}"] == before[name]
+        for name in ("id", "predicted_class", "score", "method"):
+            assert after[name] == before[name]
+        if after["confidence"]:
+            low, value, high = (float(after[name]) for name in ("lower", "confidence", "upper"))
             assert low <= value <= high
+            n_moved += after["confidence"] != before["confidence"]
+    assert n_moved > SMALL.n_use / 2
 
 
 def test_without_a_correction_both_confidences_are_the_same(inside: Path) -> None:
@@ -98,8 +102,8 @@ def test_without_a_correction_both_confidences_are_the_same(inside: Path) -> Non
     words = ["annotate", "use.csv", "--calibration", "c.json", "--shift", "shift.json"]
     assert run_command_line([*words, "--out", "both.tsv"]) == 0
     for row in rows_of(inside / "both.tsv"):
-        assert row["adjusted_confidence"] == row["confidence"]
-        assert (row["adjusted_lower"], row["adjusted_upper"]) == (row["lower"], row["upper"])
+        for name in ("confidence", "lower", "upper"):
+            assert row[f"uncorrected_{name}"] == row[name]
 
 
 def test_a_stated_composition_is_taken_as_it_is(inside: Path) -> None:

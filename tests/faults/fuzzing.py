@@ -519,6 +519,7 @@ def _confidences() -> dict[str, object]:
     n, texts = 4, ("id", "predicted_class", "method", "note")
     columns: dict[str, object] = {name: np.full(n, 0.5) for name in CONFIDENCE_NAMES}
     columns |= {name: np.array([f"{name}{row}" for row in range(n)], object) for name in texts}
+    columns["use"] = np.array(["check"] * n, object)
     return columns | {"predicted_class": np.array([CLASSES[0]] * n, object)}
 
 

@@ -154,18 +154,25 @@ def test_sets_over_all_have_columns_for_another_composition(folder: Path) -> Non
     share = SHIFT.read(Path("s.json")).applied_share
     assert share == pytest.approx(list(USE.values()), abs=1e-9)
     sets = fit_sets(known(), SetOptions(0.8, "overall"))
-    adjusted, plain = sets.contains(new(), share), sets.contains(new())
-    assert found["prediction_set"] == set_texts(plain, NAMES).tolist()
-    assert found["adjusted_prediction_set"] == set_texts(adjusted, NAMES).tolist()
-    assert found["adjusted_set_size"] == [str(size) for size in adjusted.sum(axis=1)]
-    assert found["adjusted_prediction_set"] != found["prediction_set"]
+    corrected, plain = sets.contains(new(), share), sets.contains(new())
+    assert found["prediction_set"] == set_texts(corrected, NAMES).tolist()
+    assert found["set_size"] == [str(size) for size in corrected.sum(axis=1)]
+    assert found["uncorrected_prediction_set"] == set_texts(plain, NAMES).tolist()
+    assert found["uncorrected_set_size"] == [str(size) for size in plain.sum(axis=1)]
+    assert found["uncorrected_prediction_set"] != found["prediction_set"]
 
 
 def test_sets_class_by_class_need_no_column_for_another_composition(folder: Path) -> None:
     found = shifted("class_wise")
     assert "prediction_set" in found
-    assert "adjusted_prediction_set" not in found
-    assert "adjusted_confidence" in found
+    assert (
+        found["prediction_set"]
+        == set_texts(
+            fit_sets(known(), SetOptions(0.8, "class_wise")).contains(new()), NAMES
+        ).tolist()
+    )
+    assert "uncorrected_prediction_set" not in found
+    assert "uncorrected_confidence" in found
 
 
 def test_a_table_without_all_scores_gets_empty_sets() -> None:

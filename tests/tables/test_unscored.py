@@ -62,7 +62,7 @@ def test_their_rows_are_read_back(table: Path, tmp_path: Path) -> None:
     columns = unscored_columns(samples.unscored_ids, "kernel")
     path = tmp_path / "confidences.tsv"
     write_contract(path, Confidences(*columns.values()))
-    assert path.read_text().splitlines()[1] == f"a\t\t\t\t\t\t0\tkernel\t{UNSCORED}"
+    assert path.read_text().splitlines()[1] == f"a\t\t\t\t\tno evidence\t{UNSCORED}\t\t0\tkernel"
     back = read_confidences(path)
     assert back.predicted_class.tolist() == ["", ""]
     assert np.isnan(back.confidence).all()

@@ -87,7 +87,7 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
     assert made["reports/small/use/confidences.tsv"].count(b"\n") == 41
     header = made["reports/small/use/confidences.tsv"].split(b"\n")[0].split(b"\t")
     events = [b"event_two_best", b"event_tail"]
-    assert header[-5:] == [*events, *(b"adjusted_" + name for name in events), b"q_value"]
+    assert header[-4:] == [*events, *(b"uncorrected_" + name for name in events)]
     assert b"A small world" in made["reports/small/index.html"]
     assert b"simulated" in made["reports/small/index.html"].lower()
 

@@ -446,8 +446,8 @@ def annotate(
     calibration : FittedCalibration
         From :func:`fit` or :func:`load`.
     shift : UseComposition, optional
-        From :func:`shift` of the same table: confidences corrected for its
-        composition stand beside the others.
+        From :func:`shift` of the same table: confidences are corrected for its
+        composition, and the others stand behind as `uncorrected_confidence`.
 
     Examples
     --------

@@ -134,6 +134,28 @@ class Confidence:
         return np.asarray(texts[places])
 
 
+USES = ("yes", "check", "no evidence")
+SURE, WIDEST = 0.9, 0.4  # The least lower end of `yes`; the widest range that is evidence
+# No calibration protein has such a score.
+UNSEEN = Note.BELOW_RANGE | Note.ABOVE_RANGE | Note.EMPTY_BIN | Note.UNSEEN_CLASS
+# Something is known of the protein, or of its set, that its score does not show.
+DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.CHANGED
+
+
+def use_of(confidence: Confidence) -> Strings:
+    """Return whether each prediction can be used as it is: one of `USES`.
+
+    >>> use_of(unknown(1, Note.UNSEEN_CLASS)).tolist()
+    ['no evidence']
+    """
+    note, lower = confidence.note, confidence.lower
+    is_blank = np.isnan(confidence.value) | (note & int(UNSEEN) != 0)
+    is_blank |= confidence.upper - lower > WIDEST
+    is_sure = (lower >= SURE) & (note & int(DOUBTED) == 0)
+    found = np.where(is_blank, USES[2], np.where(is_sure, USES[0], USES[1]))
+    return np.asarray(found.astype(object))
+
+
 def unknown(n_samples: int, note: Note) -> Confidence:
     """Return confidences that say nothing, and why."""
     blank = np.full(n_samples, np.nan)

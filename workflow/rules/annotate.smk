@@ -1,8 +1,8 @@
 # In: the table of a use-set, as the tool wrote it, the chosen calibration, the same
 # corrected for the set's composition, and where proteins of known class lie.
-# Out: confidences.tsv and .parquet, a confidence for every prediction, both as it is
-# and corrected; and, for the page, how far its proteins are from those known. A large
-# set is divided into parts, and the parts are joined.
+# Out: confidences.tsv and .parquet, a confidence for every prediction, corrected, and
+# uncorrected behind; and, for the page, how far its proteins are from those known. A
+# large set is divided into parts, and the parts are joined.
 
 
 rule annotate:

@@ -36,9 +36,9 @@ from credence.stages.reading import (
 )
 from credence.stages.settings import Settings
 from credence.tables.contract import (
-    ADJUSTED_NAMES,
     CONFIDENCE_NAMES,
     NOVELTY_NAMES,
+    UNCORRECTED_NAMES,
     EvidenceTable,
     confidence_columns,
     event_columns,
@@ -235,18 +235,20 @@ class Annotation:
         is_shifted = self.shift is not None
         return (
             *CONFIDENCE_NAMES,
-            *(ADJUSTED_NAMES if is_shifted else ()),
             *set_names(self.file.sets, is_shifted),
             *(NOVELTY_NAMES if self.newcomers else ()),
+            *(UNCORRECTED_NAMES if is_shifted else ()),
             *event_names(None if self.events is None else self.events.model, is_shifted),
         )
 
     def columns(self, samples: Samples, where: str) -> dict[str, Any]:
         """Return the rows of some proteins, in the table's order; also those without scores."""
         predictions, method = samples.predictions, self.file.method_spec
-        confidence = adjusted = unknown(0, Note.NONE)
+        confidence = plain = unknown(0, Note.NONE)
         if predictions.n_samples:
-            confidence = confidence_of(self.file, predictions, where)
+            confidence = plain = confidence_of(self.file, predictions, where)
+            if self.shift is not None:
+                confidence = self.shift.adjusted.confidence(predictions)
             note = np.where(predictions.is_tied, int(Note.TIED), 0)
             if self.file.known is not None:
                 note |= self.file.known.notes(predictions.ids, self.sequences)
@@ -260,21 +262,17 @@ class Annotation:
         columns = confidence_columns(predictions, confidence, method)
         share = mix = None
         if self.shift is not None:
-            if predictions.n_samples:
-                adjusted = self.shift.adjusted.confidence(predictions)
-            values = (adjusted.value, adjusted.lower, adjusted.upper)
-            columns |= zip(ADJUSTED_NAMES, values, strict=True)
+            columns |= zip(UNCORRECTED_NAMES, (plain.value, plain.lower, plain.upper), strict=True)
             share = self.shift.applied_share
-            mix = Mix(self.shift.applied_weight, adjusted.value)
+            mix = Mix(self.shift.applied_weight, confidence.value)
         columns |= set_columns(self.file.sets, predictions, share) | novel
         model = distance = None
         if self.events is not None:
             model = self.events.model
             if self.events.novelty:  # else learnt without distances
                 distance = columns.get("calibration_distance")
-        columns |= event_columns(
-            model, predictions, columns["confidence"], self.evidence, distance, mix
-        )
+        columns |= event_columns(model, predictions, plain.value, self.evidence, distance, mix)
+        columns = {name: columns[name] for name in self.names}
         return with_unscored(columns, samples, method)
 
 
@@ -425,15 +423,20 @@ def gather_parts(
             raise refuse(path, f"no part ends in {suffix}.", "Give the parts of this table.")
     every = read_parts({wanted[suffix]: own[suffix] for suffix in wanted})
     of_parts = next(iter(next(iter(every.values())).values()))
-    calibration, shift = (
+    calibration, shift = known = [
         _still_there(given, option, of_parts)
         for given, option in zip((calibration, shift), LISTED, strict=True)
-    )
-    file = None if calibration is None else read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
-    if file is None and lists is not None:
+    ]
+    lacking = [
+        option
+        for option, path in zip(LISTED, known, strict=True)
+        if path is None and option in {*of_parts.made_with, LISTED[0]}
+    ]
+    if lacking and lists is not None:
         what = "nothing says what proteins held out show."
-        raise refuse("--calibration", what, "Give what the parts were annotated with.")
+        raise refuse(lacking[0], what, "Give what the parts were annotated with.")
+    file = None if calibration is None or lacking else read_calibration(Path(calibration))
+    shift_file = None if shift is None else SHIFT.read(Path(shift))
     with ExitStack() as stack:
         rows_of = {
             Path(path): Path(path) if file is None else stack.enter_context(beside(Path(path)))
@@ -450,7 +453,7 @@ def gather_parts(
     for path, n_own in zip(every, n_rows, strict=True):
         click.echo(f"Wrote {path}: {n_own} rows of {len(every[path])} parts.", err=True)
     if file is None:
-        click.echo(f"{out}: without q-values, which need --calibration.", err=True)
+        click.echo(f"{out}: without q-values, which need {' and '.join(lacking)}.", err=True)
 
 
 LISTED = ("--calibration", "--shift")  # what lists rest on

@@ -33,11 +33,11 @@ from credence.stages.reading import (
 )
 from credence.stages.settings import Settings, list_names
 from credence.tables.contract import (
-    ADJUSTED_NAMES,
     NOT_QUICKLY,
     Q_VALUE,
+    UNCORRECTED_NAMES,
     class_codes,
-    has_adjusted,
+    is_corrected,
     read_clusters,
     read_slowly,
     stream_confidences,
@@ -51,7 +51,6 @@ from credence.tables.stage_files import (
 )
 from credence.tables.writing import TableWriter, write_record, write_table
 
-PLAIN_NAMES = ("confidence", "lower", "upper")
 NO_HELD_OUT = (
     "it does not say what proteins held out show, on which lists rest.",
     "Fit it again with credence fit.",
@@ -63,19 +62,10 @@ OTHER_METHOD = "Give what credence shift wrote with this calibration."
 class Ranking:
     """By which confidences proteins are ranked, and what is known of these."""
 
-    names: tuple[str, ...]  # Columns: the confidence and its interval
     held_out: HeldOut
     class_names: tuple[str, ...]
     method: str  # Which made the confidences
-
-    @property
-    def is_adjusted(self) -> bool:
-        """Whether confidences are corrected for another mix of classes."""
-        return self.names == ADJUSTED_NAMES
-
-    def steps(self, piece: pa.Table) -> Integers:
-        """Return the step of each protein of a piece; -1 where there is no confidence."""
-        return step_of(piece[self.names[0]].to_numpy().astype(np.float64))
+    is_corrected: bool  # Whether these are corrected for another mix of classes
 
 
 def ranking_of(file: CalibrationFile, shift: ShiftFile | None) -> Ranking | None:
@@ -83,8 +73,7 @@ def ranking_of(file: CalibrationFile, shift: ShiftFile | None) -> Ranking | None
     held_out = file.held_out if shift is None else shift.held_out
     if held_out is None:
         return None
-    names = PLAIN_NAMES if shift is None else ADJUSTED_NAMES
-    return Ranking(names, held_out, file.class_names, file.method_spec)
+    return Ranking(held_out, file.class_names, file.method_spec, shift is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +86,10 @@ class Table:
 
     def pieces(self) -> Iterator[tuple[pa.Table, Integers, Integers]]:
         """Yield some rows at a time, the class and the step of each; -1 where there is none."""
-        further = ADJUSTED_NAMES if self.ranking.is_adjusted else ()
-        read = [read_slowly(self.path, further)] if self.is_odd else None
-        for piece in read or stream_confidences(self.path, further):
+        read = [read_slowly(self.path)] if self.is_odd else None
+        for piece in read or stream_confidences(self.path):
             code = class_codes(piece["predicted_class"], self.ranking.class_names, str(self.path))
-            yield piece, code, self.ranking.steps(piece)
+            yield piece, code, step_of(piece["confidence"].to_numpy().astype(np.float64))
 
     def counts(self) -> Integers:
         """Return how many proteins there are by class and step."""
@@ -122,16 +110,13 @@ class Table:
 
 
 def table_of(path: Path, ranking: Ranking) -> tuple[Table, Integers]:
-    """Return a table and its counts; refuse one that is not of confidences."""
+    """Return a table and its counts; refuse one that is not of such confidences."""
+    if is_corrected(path) != ranking.is_corrected:
+        raise refuse(str(path), *(PLAIN if ranking.is_corrected else CORRECTED))
     try:
         table = Table(path, ranking)
         return table, table.counts()
     except NOT_QUICKLY:
-        if ranking.is_adjusted and not has_adjusted(path):
-            what = f"it has no column {ranking.names[0]!r}."
-            raise refuse(
-                str(path), what, "Annotate it with --shift, or leave --shift out."
-            ) from None
         table = Table(path, ranking, is_odd=True)
         return table, table.counts()
 
@@ -149,7 +134,7 @@ def write_lists(
     `q_values` and what `ends` gives, the last step of each list, are one for all
     classes or one for each. Returns how many of each class and cluster a list has.
     """  # fmt: skip
-    names = ("id", "predicted_class", *table.ranking.names, Q_VALUE, "note")
+    names = ("id", "predicted_class", "confidence", "lower", "upper", Q_VALUE, "note")
     q_value = np.array([one.q_value for one in q_values])
     found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
@@ -187,16 +172,19 @@ def opened_table(confidences: str, calibration: str, shift: str | None) -> tuple
     if ranking is None:
         raise refuse(*((calibration, *NO_HELD_OUT) if shift is None else (shift, *NO_SHIFT)))
     opened = table_of(Path(confidences), ranking)
-    if shift is None and has_adjusted(Path(confidences)):
-        click.echo(f"{confidences}: {ALSO_ADJUSTED}", err=True)
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
         click.echo(f"{calibration}: {RELATIVES_UNKNOWN}.", err=True)
     return opened
 
 
-ALSO_ADJUSTED = (
-    "it has confidences that are corrected for its mix of classes as well; --shift uses those. "
-    "The others hold for the mix of the calibration set."
+PLAIN = (
+    f"its confidences are not corrected for its mix of classes: no column "
+    f"{UNCORRECTED_NAMES[0]!r}.",
+    "Annotate it with --shift, or leave --shift out.",
+)
+CORRECTED = (
+    f"its confidences are corrected for its mix of classes: column {UNCORRECTED_NAMES[0]!r}.",
+    "Give --shift, what it was annotated with, or annotate it without.",
 )
 
 
@@ -248,10 +236,9 @@ def list_confidences(
     click.echo(f"Wrote {out}: {n_listed:,} of {int(counts.sum()):,} proteins.", err=True)
     for own, its_errors in zip(found, errors, strict=True):
         if its_errors.n_listed[0]:
-            by = ranking.names[0]
-            click.echo(sentence_of(own, its_errors, certainty, level, by), err=True)
+            click.echo(sentence_of(own, its_errors, certainty, level), err=True)
     if n_listed:
-        click.echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_adjusted]}", err=True)
+        click.echo(f"{MEANING[by_class]} {FOR_WHOM[ranking.is_corrected]}", err=True)
 
 
 MEANING = (
@@ -271,10 +258,8 @@ NO_SHIFT = (
 )
 
 
-def sentence_of(
-    found: ProteinList, errors: ListErrors, certainty: float, level: float, by: str
-) -> str:
-    """Return what a list holds and how many of it are right; `by`: column it is ranked by."""
+def sentence_of(found: ProteinList, errors: ListErrors, certainty: float, level: float) -> str:
+    """Return what a list holds and how many of it are right."""
     what = "All classes" if found.class_name is None else found.class_name
     if found.n == 0:
         values = errors.bound if found.is_certain else errors.error
@@ -286,7 +271,7 @@ def sentence_of(
             return f"{what}: no list. The least share wrong {kept_to} is {least}."
         return f"{what}: no list. By the estimate, each has at least {least} wrong ones."
     return (
-        f"{what}: {found.n:,} predictions of {by} {found.confidence:g} and more, of which "
+        f"{what}: {found.n:,} predictions of confidence {found.confidence:g} and more, of which "
         f"about {found.right:,.0f} are right ({level:.0%} interval {found.right_lower:,.0f} to "
         f"{found.right_upper:,.0f}); {found.estimate:.1%} wrong by the estimate, with "
         f"{certainty:.0%} certainty at most {found.bound:.1%}."
@@ -343,7 +328,7 @@ def lists_found(ranking: Ranking, counts: Integers, settings: Settings, name: st
         settings.lists.error,
         settings.lists.certainty,
         settings.calibration.level,
-        is_adjusted=ranking.is_adjusted,
+        is_adjusted=ranking.is_corrected,
     )
 
 
@@ -361,11 +346,17 @@ def with_lists(
     code = class_codes(
         pa.chunked_array([pa.array(columns["predicted_class"])]), file.class_names, name
     )
-    step = step_of(columns[ranking.names[0]])
+    step = step_of(columns["confidence"])
     counts = counts_of(code, step, len(file.class_names))
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     q_value = np.where(step >= 0, errors.q_value[step], np.nan)
-    return {**columns, Q_VALUE: q_value}, lists_found(ranking, counts, settings, name)
+    return with_q_value(columns, q_value), lists_found(ranking, counts, settings, name)
+
+
+def with_q_value(columns: Mapping[str, Any], q_value: Any) -> dict[str, Any]:
+    """Return the columns of a table with q-values at their place."""
+    at = [*columns].index("method") + 1
+    return dict([*[*columns.items()][:at], (Q_VALUE, q_value), *[*columns.items()][at:]])
 
 
 def counts_of(code: Integers, step: Integers, n_classes: int) -> Integers:
@@ -383,7 +374,7 @@ def list_paths(folder: str | None, settings: Settings) -> list[str]:
 
 
 def with_q_values(source: Path, written: Path, ranking: Ranking, errors: ListErrors) -> None:
-    """Write a table again, with the q-value of each protein behind all columns."""
+    """Write a table again, with the q-value of each protein."""
     with ExitStack() as stack:
         if source.suffix == ".parquet":
             file = stack.enter_context(pq.ParquetFile(source))
@@ -391,14 +382,15 @@ def with_q_values(source: Path, written: Path, ranking: Ranking, errors: ListErr
         else:
             names = _cells(source, stack, ()).schema.names
             pieces = _cells(source, stack, names)
-        writer = stack.enter_context(TableWriter(written, [*names, Q_VALUE]))
+        own = list(with_q_value(dict.fromkeys(names), None))
+        writer = stack.enter_context(TableWriter(written, own))
         for piece in pieces:
-            stated = piece[ranking.names[0]]
+            stated = piece["confidence"]
             if pa.types.is_string(stated.type):
                 stated = pc.if_else(pc.equal(stated, ""), "nan", stated)
             step = step_of(stated.cast(pa.float64()).to_numpy(zero_copy_only=False))
             q_value = np.where(step >= 0, errors.q_value[step], np.nan)
-            writer.write({**dict(zip(names, piece.columns, strict=True)), Q_VALUE: q_value})
+            writer.write(with_q_value(dict(zip(names, piece.columns, strict=True)), q_value))
 
 
 def _cells(source: Path, stack: ExitStack, names: Sequence[str]) -> csv.CSVStreamingReader:

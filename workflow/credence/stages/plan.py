@@ -42,7 +42,7 @@ def plan_verification(
         of_each = ", and of each family one is taken" if clusters else ""
         click.echo(f"{out}: fewer than {number}, since there are no more{of_each}.", err=True)
     taken = np.zeros_like(plan.n_verify)
-    stratum = stratum_of(np.array(columns[ranking.names[0]], dtype=np.float64))
+    stratum = stratum_of(np.array(columns["confidence"], dtype=np.float64))
     for name, place in zip(columns["predicted_class"], stratum.tolist(), strict=True):
         taken[ranking.class_names.index(name), place] += 1
     width, after = plan.width(), plan.width(taken)
@@ -67,7 +67,7 @@ def _chosen(table: Table, plan: Plan, cluster_of: Mapping[str, str]) -> dict[str
     wanted = plan.n_verify.ravel()
     kept: dict[int, list[tuple[int, str, float]]] = {int(p): [] for p in np.flatnonzero(wanted)}
     for piece, code, _ in table.pieces():
-        confidence = piece[table.ranking.names[0]].to_numpy().astype(np.float64)
+        confidence = piece["confidence"].to_numpy().astype(np.float64)
         place = np.where(code >= 0, code * n_strata + stratum_of(confidence), -1)
         for stratum, rows in kept.items():
             own = np.flatnonzero((place == stratum) & ~np.isnan(confidence))
@@ -75,8 +75,7 @@ def _chosen(table: Table, plan: Plan, cluster_of: Mapping[str, str]) -> dict[str
             found = zip(keys_of(ids).tolist(), ids, confidence[own].tolist(), strict=True)
             rows[:] = sorted([*rows, *found])[: SPARE * int(wanted[stratum])]
     names = table.ranking.class_names
-    ranked_by = {"confidence": table.ranking.names[0]}
-    columns: dict[str, list[Any]] = {ranked_by.get(name, name): [] for name in COLUMNS}
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     families: set[str] = set()
     for stratum, rows in kept.items():
         class_, part = divmod(stratum, n_strata)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from credence.confidence import Confidence
+from credence.confidence import USES, Confidence, use_of
 from credence.events.features import NO_GENE, EventEvidence
 from credence.events.model import EventModel, Mix
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
@@ -291,8 +291,8 @@ def read_evidence(path: Path, class_names: tuple[str, ...]) -> EvidenceTable:
 
 
 EVENT_PREFIX = "event_"
-ADJUSTED_PREFIX = "adjusted_event_"  # corrected for the use-set's mix of classes
-PREFIXES = (EVENT_PREFIX, ADJUSTED_PREFIX)
+# Where events are corrected for a use-set's mix of classes, these are the others.
+PREFIXES = (EVENT_PREFIX, "uncorrected_event_")
 
 
 def event_names(model: EventModel | None, is_shifted: bool) -> tuple[str, ...]:
@@ -320,8 +320,8 @@ def event_columns(
     known = model.evidence(predictions, {} if distance is None else {"distance": distance})
     if evidence is not None:
         known = evidence.added_to(known)
-    plain, adjusted = model.probabilities(known, confidence, mix)
-    found = plain if mix is None else np.concatenate([plain, adjusted])
+    plain, corrected = model.probabilities(known, confidence, mix)
+    found = plain if mix is None else np.concatenate([corrected, plain])
     return dict(zip(names, found, strict=True))
 
 
@@ -363,8 +363,8 @@ def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
 SET_COLUMNS = (
     Column("prediction_set", may_be_empty=True, is_optional=True),
     Column("set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
-    Column("adjusted_prediction_set", may_be_empty=True, is_optional=True),
-    Column("adjusted_set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
+    Column("uncorrected_prediction_set", may_be_empty=True, is_optional=True),
+    Column("uncorrected_set_size", Kind.NUMBER, may_be_empty=True, low=0.0, is_optional=True),
 )
 
 
@@ -382,7 +382,8 @@ def set_columns(
     """Return the columns of some rows."""
     names = set_names(sets, use_share is not None)
     columns: dict[str, Any] = {}
-    for at, share in zip(range(0, len(names), 2), (None, use_share), strict=False):
+    shares = (use_share, None) if len(names) > len(SET_COLUMNS[:2]) else (None,)
+    for at, share in zip(range(0, len(names), 2), shares, strict=False):
         texts: Strings = np.full(predictions.n_samples, "", dtype=object)
         sizes = np.full(predictions.n_samples, np.nan)
         if sets is not None and predictions.scores is not None:
@@ -429,13 +430,14 @@ class Confidences:
     ids: Annotated[Strings, Column("id", unique=True)]
     # '' where the classifier gave no scores.
     predicted_class: Annotated[Strings, Column(may_be_empty=True)]
-    score: Annotated[Floats, NUMBER]
     confidence: Annotated[Floats, SHARE]
     lower: Annotated[Floats, SHARE]
     upper: Annotated[Floats, SHARE]
+    use: Annotated[Strings, Column(may_be_empty=True, choices=USES, is_optional=True)]
+    note: Annotated[Strings, Column(may_be_empty=True)]
+    score: Annotated[Floats, NUMBER]
     support: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0)]
     method: Annotated[Strings, Column()]
-    note: Annotated[Strings, Column(may_be_empty=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,11 +480,12 @@ class RelativesTable:
 
 
 CONFIDENCE_NAMES = tuple(entry.name for entry in columns_of(Confidences))
-ADJUSTED_NAMES = ("adjusted_confidence", "adjusted_lower", "adjusted_upper")
+# Where `confidence` is corrected for a use-set's mix of classes, and only there.
+UNCORRECTED_NAMES = ("uncorrected_confidence", "uncorrected_lower", "uncorrected_upper")
 Q_VALUE = "q_value"  # the least estimated share of wrong ones of a list that holds the protein
 # What a table of confidences may hold beside.
 FURTHER_COLUMNS = (
-    *(replace(SHARE, name=name, is_optional=True) for name in (*ADJUSTED_NAMES, Q_VALUE)),
+    *(replace(SHARE, name=name, is_optional=True) for name in (*UNCORRECTED_NAMES, Q_VALUE)),
     *SET_COLUMNS,
     *NOVELTY_COLUMNS,
 )
@@ -569,13 +572,14 @@ def confidence_columns(
     return {
         "id": predictions.ids,
         "predicted_class": names[predictions.predicted_class],
-        "score": np.full(n_samples, np.nan) if score is None else score,
         "confidence": confidence.value,
         "lower": confidence.lower,
         "upper": confidence.upper,
+        "use": use_of(confidence),
+        "note": confidence.notes,
+        "score": np.full(n_samples, np.nan) if score is None else score,
         "support": confidence.support,
         "method": np.full(n_samples, method, dtype=object),
-        "note": confidence.notes,
     }
 
 
@@ -588,7 +592,7 @@ def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
     >>> unscored_columns(np.array(["p1"], dtype=object), "kernel")["note"].tolist()
     ['the classifier gave no scores: no confidence can be given']
     """
-    texts = {"id": ids, "predicted_class": "", "method": method, "note": UNSCORED}
+    texts = {"id": ids, "predicted_class": "", "use": USES[-1], "note": UNSCORED, "method": method}
     blank = {"support": 0.0}  # the rest is not known
     return {
         name: np.full(len(ids), texts[name], dtype=object)
@@ -618,10 +622,11 @@ def read_confidences(path: Path) -> Confidences:
 
 
 def _read_confidences(path: Path) -> ReadTable:
+    _header(path)
     events = tuple(replace(SHARE, name=prefix) for prefix in PREFIXES)
     read = read_columns(path, (*columns_of(Confidences), *FURTHER_COLUMNS), events)
     _check_interval(read, "confidence")
-    _check_interval(read, *ADJUSTED_NAMES)
+    _check_interval(read, *UNCORRECTED_NAMES)
     return read
 
 
@@ -649,7 +654,7 @@ def _check_interval(
 
 
 BLOCK_BYTES = 8 << 20
-TEXTS = ("id", "predicted_class", "method", "note")
+TEXTS = ("id", "predicted_class", "use", "note", "method")
 STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CONFIDENCE_NAMES}
 
 
@@ -657,13 +662,13 @@ STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CON
 NOT_QUICKLY = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
-def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.Table]:
+def stream_confidences(path: Path) -> Iterator[pa.Table]:
     """Yield pieces of a table of confidences, its columns in the contract's order.
 
-    `further` are columns of numbers behind them. Raises one of `NOT_QUICKLY` where it is
-    not as `credence annotate` writes it.
+    Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
-    for batch in _batches(path, STREAMED | dict.fromkeys(further, pa.float64())):
+    _header(path)
+    for batch in _batches(path, STREAMED):
         piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
         orders = (
@@ -704,19 +709,31 @@ def class_codes(column: pa.ChunkedArray, class_names: Sequence[str], path: str) 
     return places[encoded.indices.to_numpy(zero_copy_only=False)] if names else places
 
 
-def has_adjusted(path: Path) -> bool:
-    """Return whether a table of confidences has corrected ones too, as far as it can be read."""
-    try:
-        return ADJUSTED_NAMES[0] in open_table(path, CONTRACT).header
-    except InputError:
-        return False
+def is_corrected(path: Path) -> bool:
+    """Return whether the confidences of a table are corrected for a mix of classes."""
+    return UNCORRECTED_NAMES[0] in _header(path)
 
 
-def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
+def _header(path: Path) -> tuple[str, ...]:
+    """Return the columns of a table; refuse one whose `confidence` meant something else."""
+    table = open_table(path, CONTRACT)
+    for name in table.header:
+        if name.startswith("adjusted_"):
+            what = (
+                "an older version wrote this table, with corrected confidences in this column "
+                "and others in 'confidence'."
+            )
+            remedy = "Annotate it again: credence annotate --shift."
+            raise refuse(table.where, what, remedy, table.header_line, name)
+    return table.header
+
+
+def read_slowly(path: Path) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
     read = _read_confidences(path)
-    names = (*CONFIDENCE_NAMES, *further)
-    return pa.table({name: pa.array(read.values[name], from_pandas=False) for name in names})
+    return pa.table(
+        {name: pa.array(read.values[name], from_pandas=False) for name in CONFIDENCE_NAMES}
+    )
 
 
 def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:

@@ -140,10 +140,11 @@ def _listed(names: list[str]) -> str:
 LIMITS = (
     "How to read one of them: of proteins with this probability that share came true, as the "
     "curves below show with intervals; a single probability has no interval of its own. The "
-    "probabilities hold for the calibration set's mix of classes. Where a sample's mix was "
-    "estimated, adjusted_event_… beside them is corrected for it, on the assumption that "
+    "curves hold for the calibration set's mix of classes. Where a sample's mix was "
+    "estimated, event_… in its table is corrected for it, on the assumption that "
     "proteins of a class look alike in both; it takes the estimated mix as known, and is "
-    "surer than it should be where that is rough."
+    "surer than it should be where that is rough. uncorrected_event_… is for the mix of the "
+    "calibration set."
 )
 
 

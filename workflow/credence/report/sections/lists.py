@@ -109,8 +109,8 @@ def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -
     )
     if lists.is_adjusted:
         text += (
-            " The confidences are those corrected for this set's mix of classes "
-            "(adjusted_confidence). Where the mix was estimated, bounds and ranges hold what is "
+            " The confidences are corrected for this set's mix of classes. "
+            "Where the mix was estimated, bounds and ranges hold what is "
             "not known of it; that only the mix differs is taken for granted."
         )
     if not lookup.knows_relatives:

@@ -241,8 +241,8 @@ def _shift(lookup: Lookup, cite: Citations) -> str:
         texts.append(f"How common each class is in {', '.join(names)} was {source}.")
     if texts:
         texts.append(
-            "Confidences corrected for that stand beside the others; of an estimated difference "
-            "from calibration, what chance explains is not corrected for. This assumes that "
+            "Confidences are corrected for that, but for what chance explains of an estimated "
+            "difference from calibration. This assumes that "
             "proteins of a class score alike in both."
         )
     return " ".join(texts)

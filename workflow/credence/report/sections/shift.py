@@ -110,6 +110,9 @@ MOST_FIGURES = 60  # of curves; beyond, the page would be slow
 LOWEST = 0.01  # of the scale: the first score looked at
 FEW = 10.0  # expected numbers below have a decimal
 BEFORE, AFTER = "as calibrated", "corrected"
+IN_TABLE = (
+    "In confidences.tsv a confidence is the corrected one; the other is uncorrected_confidence."
+)
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -126,8 +129,7 @@ def section(findings: Findings) -> page.Section | None:
         page.Paragraph(
             "All of this rests on one assumption: that only the mix differs, so that proteins of "
             "a class score here as proteins of that class did in the calibration set. It can be "
-            "refuted by a test, never proved."
-            + (" Both confidences are in confidences.tsv." if findings.shifts else "")
+            "refuted by a test, never proved." + (f" {IN_TABLE}" if findings.shifts else "")
         ),
     ]
     with_curves = sum(len(found.curves) for found in findings.shifts) <= MOST_FIGURES
