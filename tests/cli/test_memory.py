@@ -21,7 +21,7 @@ from credence.findings import Findings
 from credence.problems import ProblemList
 from credence.stages import shift
 from credence.stages.report import summarise_file
-from credence.tables import contract, joining, samples, source, writing
+from credence.tables import contract, joining, samples, source, text, writing
 
 CLASSES = [f"class {number:02d}" for number in range(40)]
 SIZES = (1_500, 4_500)
@@ -85,7 +85,8 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(joining, "CHUNK_ROWS", CHUNK_ROWS)
     monkeypatch.setattr(writing, "ROWS_AT_ONCE", CHUNK_ROWS)
-    monkeypatch.setattr(contract, "BLOCK_BYTES", 20_000)
+    for module in (contract, text):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 20_000)
     monkeypatch.setattr(shift, "use_sample", partial(shift.use_sample, most_rows=500))
     monkeypatch.setattr(shift, "together", partial(shift.together, most_rows=500))
 
