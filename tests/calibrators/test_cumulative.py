@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from credence.calibrators.protocol import ClassSample, FitOptions
+from credence.calibrators.intervals import guarded
+from credence.calibrators.protocol import ClassSample, FitOptions, Method
 from credence.calibrators.shares import (
     CUMULATIVE,
+    CUMULATIVE_OPTIMAL,
+    CUMULATIVE_PLUS,
     MOST_STEPS,
     THINNING,
     Cumulative,
@@ -19,8 +23,10 @@ from credence.calibrators.shares import (
     CumulativePlus,
 )
 from credence.confidence import Note
+from credence.draws import cluster_weights
 from credence.predictions import Floats, Labelled, from_scores
 from credence.records import from_record, to_record
+from credence.releases.compare import draws_at
 
 Make = Callable[..., ClassSample]
 FORMS = [Cumulative(), CumulativePlus(), CumulativeOptimal()]
@@ -65,6 +71,24 @@ def test_running_sums_give_what_the_definition_gives(
     point = np.concatenate([sample.score, np.linspace(-1, 11, 200)])
     expected = [slow_value(sample, curve.cutoff, score) for score in point]
     np.testing.assert_allclose(curve.value(point), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method", [CUMULATIVE, CUMULATIVE_PLUS, CUMULATIVE_OPTIMAL], ids=lambda method: method.name
+)
+def test_draws_for_the_change_between_releases_are_refits(sample_of: Make, method: Method) -> None:
+    sample = drawn(sample_of, 0)
+    options = FitOptions(n_draws=3)
+    given = draws_at(method.build(method.settings(), options), sample, 8.0, options)
+    assert given is not None
+    refits = []
+    for draw in range(3):
+        weight = sample.weight * cluster_weights(sample.cluster_key, draw)[sample.cluster]
+        again = replace(sample, weight=weight)
+        refits.append(slow_value(again, method.settings().fit_curve(again).cutoff, 8.0))
+    found, n_near = given
+    expected = guarded(np.array([refits]), np.array([n_near]))[0]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,6 +9,7 @@ import pytest
 from scipy import optimize, special
 from sklearn.linear_model import LogisticRegression
 
+from credence.calibrators.crossfit import DEFAULT_FOLDS
 from credence.calibrators.logistic import (
     FIXED_STRENGTH,
     METHOD,
@@ -114,6 +115,25 @@ def test_strengths_come_from_held_out_clusters(worlds) -> None:
         rows.predictions, rows.true_class, cluster=np.full(rows.n_samples, "x", dtype=object)
     )
     assert cross_fitted_strength(useless, one) == FIXED_STRENGTH
+
+
+def test_fits_that_only_choose_a_strength_stop_after_a_few_steps(
+    worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = rows_of(worlds.draw(seed=6), 0)
+    logs = sorted_log_scores(rows.predictions)
+    design = np.column_stack([np.ones(len(logs)), (logs - logs.mean(axis=0)) / logs.std(axis=0)])
+    solve, steps = np.linalg.lstsq, []
+
+    def counted(*given, **more):
+        steps.append(1)
+        return solve(*given, **more)
+
+    monkeypatch.setattr(np.linalg, "lstsq", counted)
+    cross_fitted_strength(design, rows)
+    n_fits = DEFAULT_FOLDS * len(STRENGTHS)
+    # Each of Newton's steps doubles the digits that are right: six digits take about three.
+    assert n_fits <= len(steps) <= 5 * n_fits
 
 
 def test_it_sees_what_the_top_score_does_not_say() -> None:

@@ -65,6 +65,17 @@ def test_nonsense_far_away_is_not_believed_whatever_its_scores(world: Labelled) 
     np.testing.assert_allclose(found, 0.25, atol=0.05)
 
 
+def test_places_in_another_unit_give_the_same_confidences(world: Labelled) -> None:
+    places = world.predictions.places
+    small = replace(world, predictions=replace(world.predictions, places=places * 1e-3))
+    found, expected = (
+        METHOD.build(METHOD.settings(), OPTIONS).fit(given).confidence(given.predictions).value
+        for given in (small, world)
+    )
+    # The scale is kept to nine digits.
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
 def test_neighbours_that_speak_for_another_class_are_told(world: Labelled) -> None:
     calibration = METHOD.build(METHOD.settings(), OPTIONS).fit(world)
     found = calibration.confidence(world.predictions)

@@ -45,6 +45,19 @@ def test_the_effective_number_adds_up_relatives_first(sample_of: Make) -> None:
         assert found[row] == pytest.approx(mass.sum() ** 2 / (mass**2).sum())
 
 
+@pytest.mark.parametrize("block", [1, 7, 4_000_000])
+def test_the_effective_number_does_not_depend_on_how_much_is_held_at_once(
+    sample_of: Make, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    sample = families(sample_of, 2)
+    places = places_of(sample)
+    window = (places.score >= np.array([[0.0], [5.0], [9.0]])).astype(np.float64)
+    monkeypatch.setattr(masses, "BLOCK", block)
+    found = cluster_masses(sample, places).effective_number(window)
+    mass = np.bincount(sample.cluster, weights=sample.weight * (sample.score >= 5.0))
+    assert found[1] == pytest.approx(mass.sum() ** 2 / (mass**2).sum())
+
+
 def test_many_scores_share_places_that_keep_order_and_mass(
     sample_of: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,14 @@ def test_an_indefinite_curvature_gives_way_to_the_expected_one() -> None:
     assert covariances(terms, -curvature, -curvature) is None
 
 
+def test_without_an_expected_curvature_the_plain_sandwich_counts_clusters_less_one() -> None:
+    # Four strangers: 1/(4 · ¼) = 1, times G/(G-1) = 4/3; two families that agree: 2 · 2
+    for cluster, expected in (([0, 1, 2, 3], 4 / 3), ([0, 0, 1, 1], 4.0)):
+        terms, curvature = terms_of_a_share(cluster, [1, 1, 0, 0])
+        robust, _ = covariances(terms, curvature, 0 * curvature)  # type: ignore[misc]
+        assert robust[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
 def test_few_clusters_reach_further_out_and_never_on_less_than_one_degree() -> None:
     options = FitOptions(level=0.9)
     assert critical_value(11, 1, options) == pytest.approx(stats.t.ppf(0.95, 10))

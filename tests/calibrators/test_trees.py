@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.spread import ClassSpread, Spread, halves, steps_of
-from credence.calibrators.trees import BOOSTED, RANDOMISED, RandomisedTrees, Trees
+from credence.calibrators.trees import BOOSTED, RANDOMISED, RandomisedTrees, Trees, features_of
 from credence.predictions import label
 from credence.problems import InputError
 from credence.records import from_record, to_record
@@ -127,6 +127,16 @@ def test_the_number_of_trees_is_the_best_on_clusters_held_out(worlds) -> None:
     chance = np.where(rng.random(400) < 0.5, world.predictions.predicted_class, other)
     assert Trees().tuned(replace(world, true_class=chance)).trees < Trees().tuned(world).trees
     assert Trees(trees=7).tuned(world).trees == 7
+
+
+@pytest.mark.parametrize(("n_samples", "n_leaves"), [(150, 4), (1000, 20), (2000, 32)])
+def test_a_boosted_tree_has_a_leaf_for_fifty_proteins_but_4_at_least_and_32_at_most(
+    worlds, n_samples: int, n_leaves: int
+) -> None:
+    world = worlds.draw(seed=1, n_samples=n_samples, n_clusters=n_samples)
+    model = Trees(trees=3).fit_model(world, np.ones(4, dtype=bool), QUICK)
+    leaves = model.forest.leaves(features_of(world.predictions, uses_networks=False))
+    assert [len(np.unique(leaf)) for leaf in leaves] == [n_leaves] * 3
 
 
 @pytest.mark.parametrize("settings", [Trees(trees=5), RandomisedTrees(trees=5)])
