@@ -23,7 +23,7 @@ def test_a_use_set_is_counted_by_class_level_and_extremes() -> None:
     assert [row.id for row in found.lowest] == ["p2", "p3", "p1"]
     assert sum(found.counts) == 3
     assert [(entry.name, entry.value) for entry in found.notes] == [
-        ("never predicted in calibration: no confidence can be given", "1")
+        ("class never predicted in calibration, so no confidence", "1")
     ]
 
 

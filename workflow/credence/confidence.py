@@ -38,44 +38,38 @@ class Note(IntFlag):
     CHANGED = 262144
 
 
-NOTE_TEXTS: dict[Note, str] = {
-    Note.BELOW_RANGE: "below the scores seen in calibration: nothing there shows how often such "
-    "a prediction is right",
-    Note.ABOVE_RANGE: "above the scores seen in calibration: nothing there shows how often such "
-    "a prediction is right",
-    Note.EMPTY_BIN: "no calibration protein in this bin: the class's overall share",
-    Note.SCARCE: "too few calibration proteins: little is known but the class's overall share",
-    Note.ONE_SIDED: "only right or only wrong predictions in calibration: "
-    "little is known but the class's overall share",
-    Note.NO_BANDWIDTH: "no bandwidth gives a steady curve: the class's overall share",
-    Note.UNSEEN_CLASS: "never predicted in calibration: no confidence can be given",
-    Note.NOT_CONVERGED: "the fit did not converge: the class's overall share",
-    Note.NO_PLACE: "no sequence, or too short a one, to tell what this protein is like",
-    Note.DISAGREES: "the nearest proteins of known class speak for another class",
-    Note.NOVEL: "unlike every calibration protein: look at it before you trust its confidence",
-    Note.REPEAT: "a calibration protein is the same in all that is looked at",
-    Note.SATURATED: "nearly all calibration scores of this class lie at the top of the scale, so "
-    "that the usual curve could follow single proteins: a smoother one (bandwidth rule mon)",
-    Note.SATURATED_SHARE: "nearly all calibration scores of this class lie at the top of the "
-    "scale, so that every curve would follow single proteins: the class's overall share",
-    Note.TIED: "two classes or more share the best score: the first of them counts as predicted",
-    Note.SAME_ID: "a calibration protein has this id: if it is this protein, its class is known",
-    Note.SAME_SEQUENCE: "a calibration protein has this sequence: the class of that one is known",
-    Note.LOW_END: "hardly a calibration protein scores so low: no more than the lowest ones show",
-    Note.CHANGED: "the scores of this set are unlike those in calibration: "
-    "another version of the tool, or other proteins",
+NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
+    Note.BELOW_RANGE: "score below all seen for this class in calibration",
+    Note.ABOVE_RANGE: "score above all seen for this class in calibration",
+    Note.EMPTY_BIN: "no calibration protein in this bin of scores, so the class's overall share",
+    Note.SCARCE: "too few calibration proteins, so about the class's overall share",
+    Note.ONE_SIDED: "only right or only wrong in calibration, so about its overall share",
+    Note.NO_BANDWIDTH: "no bandwidth gives a steady curve, so the class's overall share",
+    Note.UNSEEN_CLASS: "class never predicted in calibration, so no confidence",
+    Note.NOT_CONVERGED: "the fit did not converge, so the class's overall share",
+    Note.NO_PLACE: "no sequence, or too short a one, to compare",
+    Note.DISAGREES: "nearest known proteins speak for another class",
+    Note.NOVEL: "unlike every calibration protein",
+    Note.REPEAT: "same as a calibration protein in all that is compared",
+    Note.SATURATED: "scores at the top of the scale, so a smoother curve",
+    Note.SATURATED_SHARE: "scores at the top of the scale, so the class's overall share",
+    Note.TIED: "best score shared by two classes or more",
+    Note.SAME_ID: "a calibration protein has this id",
+    Note.SAME_SEQUENCE: "a calibration protein has this sequence",
+    Note.LOW_END: "hardly a calibration protein scores so low",
+    Note.CHANGED: "scores of this set unlike those in calibration",
 }
 
 
 def note_text(code: int) -> str:
-    """Return the sentences of a note, joined by semicolons.
+    """Return the phrases of a note, joined by semicolons.
 
     Examples
     --------
     >>> note_text(0)
     ''
     >>> note_text(4)
-    "no calibration protein in this bin: the class's overall share"
+    "no calibration protein in this bin of scores, so the class's overall share"
     """
     return "; ".join(text for flag, text in NOTE_TEXTS.items() if code & flag)
 

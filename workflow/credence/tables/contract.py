@@ -583,14 +583,14 @@ def confidence_columns(
     }
 
 
-UNSCORED = "the classifier gave no scores: no confidence can be given"
+UNSCORED = "no scores from the classifier, so no confidence"
 
 
 def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
     """Return the rows of the table `confidences` for proteins without scores.
 
     >>> unscored_columns(np.array(["p1"], dtype=object), "kernel")["note"].tolist()
-    ['the classifier gave no scores: no confidence can be given']
+    ['no scores from the classifier, so no confidence']
     """
     texts = {"id": ids, "predicted_class": "", "use": USES[-1], "note": UNSCORED, "method": method}
     blank = {"support": 0.0}  # the rest is not known

@@ -1,0 +1,35 @@
+"""The page on the table of confidences names every column, every word and every note."""
+
+from __future__ import annotations
+
+import re
+
+from credence.confidence import NOTE_TEXTS, USES
+from credence.tables.contract import CONFIDENCE_NAMES, FURTHER_COLUMNS, PREFIXES, UNSCORED
+from page_commands import ROOT
+
+
+def first_cells(title: str) -> list[str]:
+    """Return the first cell of each row of a table of docs/lists.md, by its first heading."""
+    page = (ROOT / "docs/lists.md").read_text(encoding="utf-8")
+    table = page.split(f"\n| {title} |", 1)[1].split("\n\n", 1)[0]
+    return [row.split("|")[1].strip() for row in table.splitlines()[2:]]
+
+
+def test_each_column_of_the_table_of_confidences_is_described_once_and_in_its_order() -> None:
+    named = [name for cell in first_cells("column") for name in re.findall("`(.*?)`", cell)]
+    events = [f"{prefix}…" for prefix in PREFIXES]
+    further = {column.name for column in FURTHER_COLUMNS}
+    assert sorted(named) == sorted([*CONFIDENCE_NAMES, *further, *events])
+    assert tuple(named[: len(CONFIDENCE_NAMES)]) == CONFIDENCE_NAMES
+    assert named[-len(events) :] == events
+
+
+def test_each_word_and_each_note_is_described_once() -> None:
+    assert sorted(cell.strip("`") for cell in first_cells("word")) == sorted(USES)
+    named = [text for cell in first_cells("note") for text in cell.split("; ")]
+    assert sorted(named) == sorted([*NOTE_TEXTS.values(), UNSCORED])
+
+
+def test_two_notes_can_be_told_apart() -> None:
+    assert not [text for text in (*NOTE_TEXTS.values(), UNSCORED) if ";" in text]
