@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from credence.records import Stored
+from credence.settings import setting
 
 OTHER_CLASSIFIER = "another classifier"  # the kind of notice that stands at the top of the page
 SCHEMA = "credence/findings/3"
@@ -648,6 +649,7 @@ class Sameness:
     effect: float  # Mean |change of confidence| if top scores were matched
     moved: float  # Share of proteins elsewhere than expected, beyond chance
     is_changed: bool  # Whether a warning is given
+    power: float = 0.0  # Chance to notice scores that put confidences five points off
 
 
 @dataclass(frozen=True)
@@ -671,6 +673,7 @@ class ShiftFinding:
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is corrected for
     curves: tuple[ShiftCurve, ...] = ()  # One per class predicted in calibration, of its score
     reference: str = ""  # Of the estimator
+    is_other_kind: bool = False  # Whether no mix of the classes explains its scores
     # None where nothing can be said of it
     sameness: Annotated[Sameness | None, Stored(is_left_out=True)] = None
 
@@ -1094,6 +1097,9 @@ class UseClass:
     n: int  # Proteins predicted
     n_unknown: int  # Of these, how many have no confidence
     n_at_least: Counts  # Proteins with at least each of the confidences of `UseSet.levels`
+    n_surely: Counts  # The same of the lower ends of their ranges
+    n_evident: int  # Proteins that have evidence: see the column `use`
+    n_in_range: int  # Whose confidence lies in the range that it had before it was corrected
 
 
 @dataclass(frozen=True)
@@ -1111,6 +1117,55 @@ class UseSet:
     highest: tuple[UseRow, ...]  # The proteins of most and of least confidence
     lowest: tuple[UseRow, ...]
     notes: tuple[Setting, ...] = ()  # What notes say and how many proteins each concerns
+
+
+@dataclass(frozen=True)
+class VerdictSettings:
+    """Cut-offs of the checks that the page's verdict rests on."""
+
+    off: float = setting(0.05, "confidences are off by more than this", above=0, below=1)
+    power: float = setting(
+        0.8, "chance to notice another classifier that a test needs", above=0, below=1
+    )
+    held: float = setting(
+        0.8, "part of the predictions for which confidences, evidence, mix have to hold",
+        above=0, high=1,
+    )  # fmt: skip
+    off_at_most: float = setting(
+        0.2, "not to be used: more of the predictions are in classes that are off", above=0, high=1
+    )
+    evidence_at_least: float = setting(
+        0.4, "not to be used: fewer of the predictions have evidence", low=0, below=1
+    )
+    relatives: float = setting(
+        0.02, "part of the proteins that may have a relative in another group", above=0, below=1
+    )
+    relatives_at_most: float = setting(
+        0.05, "not to be used: surely more of them have one", above=0, below=1
+    )
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that has to hold for confidences to be relied on."""
+
+    name: str  # `same_classifier`, `relatives`, `gap`, `evidence`, `mix` or `class_alone`
+    use_set: str | None  # The use-set it is about; None: all
+    state: str  # `good`, `care`, `not to be used`, `not checked`
+    value: float  # What was measured; NaN where nothing was
+    good: float  # Cut-offs: from which on it is good, and not to be used
+    bad: float
+    n_affected: int  # Predictions that it concerns
+    headline: str  # In a few words, and in a sentence or two
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the confidences of a run can be relied on: the worst of the checks."""
+
+    state: str  # `good`, `care` or `not to be used`
+    checks: tuple[Check, ...]  # Worst first, then by the predictions that they concern
 
 
 @dataclass(frozen=True)
@@ -1133,4 +1188,5 @@ class Findings:
     novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
     thresholds: Thresholds | None = None  # From where on predictions can be used
     lists: tuple[UseLists, ...] = ()  # Of each use-set
+    verdict: Verdict | None = None  # None: by the usual cut-offs
     schema: str = field(default=SCHEMA, init=False)

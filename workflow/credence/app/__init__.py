@@ -39,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "crossfit": "Fit one method without a fold after the other, for evaluate.",
     "evaluate": "Judge methods on proteins that did not fit them.",
     "report": "Make the page of what a run found.",
+    "check-page": "Stop where the verdict of a page is not good enough.",
     "figures": "Draw figures for journals from what a run found.",
     "study": "Answer a question of method on your own table.",
     "methods": "List the calibration methods and their settings.",
@@ -49,9 +50,12 @@ COMMANDS: dict[str, str] = {
 }
 
 # Where commands are that do more than call a stage; the rest are in commands.py.
-PLACES = {"unlock": "lock.command", "demo": "run.demo", "list": "commands.list_predictions"} | {
-    name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")
-}
+PLACES = {
+    "unlock": "lock.command",
+    "demo": "run.demo",
+    "list": "commands.list_predictions",
+    "check-page": "check_page.command",
+} | {name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")}
 
 
 class LazyGroup(click.Group):

@@ -199,6 +199,7 @@ class Configuration:
             "run": self.run,
             "title": values["title"] or self.run,
             "simulated": values["simulated"],
+            "verdict": values["verdict"],
             "settings": dict(flat(values)),
         }
         return json.dumps(found, ensure_ascii=False)

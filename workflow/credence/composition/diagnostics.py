@@ -39,6 +39,11 @@ class Diagnostics:
     sentences: tuple[str, ...]  # What a reader has to know before believing it
     remarks: tuple[str, ...] = ()  # How much of an estimated composition is applied
 
+    @property
+    def is_other_kind(self) -> bool:
+        """Whether no composition explains the scores."""
+        return self.p_label_shift < LITTLE and self.gap > LARGE_GAP
+
 
 def diagnose(
     sample: CalibrationSample, use: UseSample, composition: Composition, options: FitOptions

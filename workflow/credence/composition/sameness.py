@@ -41,6 +41,9 @@ SEED = 1  # of the draws: the same counts give the same answer
 DRAWS_AT_ONCE = 20_000_000  # numbers
 EM_STEPS = 60
 MOST_GROWN = 1.5  # families of a use-set are at most so many times as large as calibration's
+NOTICED = 0.05  # of a confidence: power is the chance to notice a classifier so far off
+STEEPEST, HALVINGS = 20.0, 20
+POWER_DRAWS = 100
 LEVEL = 0.05
 QUESTIONS = 3  # that share it: all scores, those of each class, all runners-up
 LEAST_P = 1e-4  # so few draws cannot distinguish a smaller one
@@ -221,7 +224,7 @@ class Look:
         """
         rng = np.random.default_rng(SEED)
         scores = runners_up = 1.0  # Least p-values
-        effect, moved, n = 0.0, 0.0, 0
+        effect, moved, power, n = 0.0, 0.0, 0.0, 0
         for feature, counts in zip(self._sketch.features, self._counts, strict=True):
             if feature.name not in (TOP_SCORE, RUNNER_UP) or counts.sum() < FEWEST:
                 continue
@@ -235,7 +238,8 @@ class Look:
             if part.is_ordered:
                 singles = [p_values[at] for at in np.flatnonzero(is_seen)]
                 scores = min([p_values[-1], *(len(singles) * one for one in singles)])
-                effect, n = part.effect(), round(part.n_class.sum() / part.counted_as)
+                effect = part.effect(part.observed)
+                power, n = part.power(drawn[:, -1]), round(part.n_class.sum() / part.counted_as)
             else:
                 runners_up = p_values[-1]
                 moved = max(float(elsewhere - chance.mean()), 0.0)
@@ -244,7 +248,7 @@ class Look:
         of_scores = QUESTIONS * scores <= LEVEL and effect > LEAST_EFFECT
         of_runners_up = QUESTIONS * runners_up <= LEVEL and moved > LEAST_MOVED
         p_value = min(1.0, QUESTIONS * scores, QUESTIONS * runners_up)
-        return Sameness(n, p_value, effect, moved, of_scores or of_runners_up)
+        return Sameness(n, p_value, effect, moved, of_scores or of_runners_up, power)
 
 
 def warning_of(found: Sameness) -> str:
@@ -318,23 +322,27 @@ class _Part:
             every = within.sum(axis=-1)
         return np.concatenate([within, every[..., None]], axis=-1), elsewhere
 
-    def draws(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    def draws(
+        self, rng: np.random.Generator, ratio: Floats | float = 1.0, n_draws: int = N_DRAWS
+    ) -> tuple[Floats, Floats]:
         """Return the same of draws in which nothing but the mix has changed.
 
         Both sets are drawn; a class has as many families in the use-set as in
-        calibration, or more and smaller ones.
+        calibration, or more and smaller ones. With a ratio for each bin, the
+        use-set's scores are changed too: so many times as many lie there.
         """
         share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
         wanted = share * self.n
         part = np.minimum(wanted / np.maximum(self.n_true, 1.0), MOST_GROWN)
         grown = 1.0 + (self.design - 1.0) * part
-        mean = self.given * (wanted / grown)
+        mean = self.given * np.broadcast_to(ratio, self.observed.shape)[..., None]
+        mean = mean * (wanted / grown)
         families = self.n_true / self.design
         shape = self.given * (families**2 / (families + CAUTION))
         at_once = max(1, DRAWS_AT_ONCE // self.given.size)
         found = []
-        for start in range(0, N_DRAWS, at_once):
-            size = (min(at_once, N_DRAWS - start), *self.given.shape)
+        for start in range(0, n_draws, at_once):
+            size = (min(at_once, n_draws - start), *self.given.shape)
             observed = (rng.poisson(np.broadcast_to(mean, size)) * grown).sum(axis=-1)
             given = rng.standard_gamma(np.broadcast_to(shape, size))
             given /= np.maximum(given.sum(axis=(1, 2), keepdims=True), TINIEST)
@@ -342,15 +350,45 @@ class _Part:
         misfits, elsewhere = zip(*found, strict=True)
         return np.concatenate(misfits), np.concatenate(elsewhere)
 
-    def effect(self) -> float:
+    def power(self, by_chance: Floats) -> float:
+        """Return the chance to notice scores moved up so far that confidences are `NOTICED` off.
+
+        By the misfit of all classes together, whose draws by chance are given. Bins gain or
+        lose proteins by their rank within the predicted class, all of one slope. 0 where no
+        slope moves confidences so far.
+        """
+        share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
+        expected = (self.given * share).sum(axis=2) * self.n
+        n_class = np.maximum(expected.sum(axis=1, keepdims=True), TINIEST)
+        rank = (expected.cumsum(axis=1) - expected / 2.0) / n_class - 0.5
+
+        def moved(slope: float) -> Floats:
+            tilted = expected * np.exp(slope * rank)
+            return np.asarray(
+                tilted * n_class / np.maximum(tilted.sum(axis=1, keepdims=True), TINIEST)
+            )
+
+        least, most = 0.0, STEEPEST
+        if self.effect(moved(most)) < NOTICED:
+            return 0.0
+        for _ in range(HALVINGS):
+            middle = (least + most) / 2.0
+            least, most = (
+                (least, middle) if self.effect(moved(middle)) >= NOTICED else (middle, most)
+            )
+        ratio = moved(most) / np.maximum(expected, TINIEST)
+        drawn, _ = self.draws(np.random.default_rng(SEED), ratio, POWER_DRAWS)
+        return float(np.mean([QUESTIONS * _tail(one, by_chance) <= LEVEL for one in drawn[:, -1]]))
+
+    def effect(self, observed: Floats) -> float:
         """Return the mean |change of confidence| if scores were matched to calibration's."""
         share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
         total = (self.given * share).sum(axis=2)
         own = np.einsum("kbk->kb", self.given) * share[:, None]
         confidence = own / np.maximum(total, TINIEST)
         change = 0.0
-        for class_, here in enumerate(self.observed):
-            if self.n_class[class_] > 0 and total[class_].sum() > 0:
+        for class_, here in enumerate(observed):
+            if self.n_class[class_] > 0 and here.sum() > 0 and total[class_].sum() > 0:
                 ours, theirs = (side.cumsum() / side.sum() for side in (here, total[class_]))
                 ends = np.unique(np.concatenate([ours, theirs]).clip(0.0, 1.0))
                 width = np.diff(ends, prepend=0.0)

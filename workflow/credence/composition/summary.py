@@ -105,6 +105,7 @@ def summarise_shift(
             for class_, class_name in enumerate(predictions.class_names)
         ),
         sentences=seen.sentences,
+        is_other_kind=seen.is_other_kind,
         remarks=seen.remarks,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from credence.confidence import NOTE_TEXTS, Confidence, note_text
+from credence.confidence import NOTE_TEXTS, USES, Confidence, note_text, use_of
 from credence.draws import keys_of
 from credence.findings import (
     NovelProtein,
@@ -20,23 +20,34 @@ from credence.findings import (
 )
 from credence.metrics.binned import bin_of
 from credence.novelty.reference import Look, Reference
-from credence.predictions import Floats, Integers, Predictions, Strings
+from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 
 N_BINS = 20
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 N_EXTREMES = 10
 
 
+@dataclass(frozen=True, eq=False)
+class UseColumns:
+    """What is counted of each protein of a use-set."""
+
+    class_: Integers  # The predicted class, as a place
+    value: Floats  # The confidence and its lower end; NaN: none
+    lower: Floats
+    is_evident: Booleans
+    is_in_range: Booleans  # Whether the confidence lies in its range before it was corrected
+
+
 def use_set_of(
     name: str,
     method: str,
     class_names: tuple[str, ...],
-    class_: Integers,
-    value: Floats,
+    columns: UseColumns,
     notes: Mapping[str, int],
     extremes: tuple[tuple[UseRow, ...], tuple[UseRow, ...]],
 ) -> UseSet:
     """Return what a page shows of a use-set: distributions and extremes."""
+    value = columns.value
     known = ~np.isnan(value)
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
     highest, lowest = extremes
@@ -46,7 +57,7 @@ def use_set_of(
         n=len(value),
         n_unknown=int((~known).sum()),
         levels=LEVELS,
-        classes=_classes(class_names, class_, value),
+        classes=_classes(class_names, columns),
         edges=tuple(edges.tolist()),
         counts=tuple(np.bincount(bin_of(value[known], edges), minlength=N_BINS).tolist()),
         highest=highest,
@@ -68,8 +79,13 @@ def summarise_use_set(
         name,
         method,
         predictions.class_names,
-        predictions.predicted_class,
-        value,
+        UseColumns(
+            predictions.predicted_class,
+            value,
+            confidence.lower,
+            use_of(confidence) != USES[-1],
+            ~np.isnan(value),
+        ),
         {
             text: int(((confidence.note & int(flag)) != 0).sum())
             for flag, text in NOTE_TEXTS.items()
@@ -81,15 +97,25 @@ def summarise_use_set(
     )
 
 
-def _classes(
-    class_names: tuple[str, ...], class_: Integers, value: Floats
-) -> tuple[UseClass, ...]:
+def _classes(class_names: tuple[str, ...], columns: UseColumns) -> tuple[UseClass, ...]:
     found = []
     for code, class_name in enumerate(class_names):
-        own = value[class_ == code]
-        known = own[~np.isnan(own)]
-        at_least = tuple(int((known >= level).sum()) for level in LEVELS)
-        found.append(UseClass(class_name, len(own), len(own) - len(known), at_least))
+        own = columns.class_ == code
+        at_least, surely = (
+            tuple(int((values[own] >= level).sum()) for level in LEVELS)
+            for values in (columns.value, columns.lower)
+        )
+        found.append(
+            UseClass(
+                class_name,
+                int(own.sum()),
+                int(np.isnan(columns.value[own]).sum()),
+                at_least,
+                surely,
+                int(columns.is_evident[own].sum()),
+                int(columns.is_in_range[own].sum()),
+            )
+        )
     return tuple(found)
 
 

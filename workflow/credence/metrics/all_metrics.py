@@ -9,6 +9,7 @@ METRICS: tuple[Metric, ...] = (
     metric.NLL,
     metric.BRIER,
     metric.ACCURACY,
+    metric.GAP,
     binned.ECE,
     binned.ECE2,
     binned.ECE_COUNT,

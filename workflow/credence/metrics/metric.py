@@ -211,6 +211,25 @@ ACCURACY = Metric(
 )
 
 
+def excess(confidence: Floats, is_correct: Booleans) -> Floats:
+    """Return by how much the confidence is above what happened.
+
+    >>> excess(np.array([0.25, 0.75]), np.array([True, False])).tolist()
+    [-0.75, 0.75]
+    """
+    return np.asarray(confidence - is_correct)
+
+
+GAP = Metric(
+    name="gap",
+    title="confidence − share right",
+    summary="The mean confidence less the share right: above 0, confidences are too high on "
+    "the whole. 0 is perfect. That it is 0 does not say that every confidence is right.",
+    reference="Van Calster et al. 2019, doi 10.1186/s12916-019-1466-7",
+    losses=excess,
+)
+
+
 def squared_error(confidence: Floats, is_correct: Booleans) -> Floats:
     """Return the squared distance from the confidence to what happened.
 

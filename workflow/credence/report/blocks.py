@@ -177,6 +177,57 @@ class Panel(Block):
 
 
 @dataclass(frozen=True)
+class Reason:
+    """One check of the verdict, as the first screen shows it."""
+
+    state: str  # As in :class:`credence.findings.Check`
+    headline: str  # In a few words
+    text: str  # In a sentence or two
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A number that answers a question."""
+
+    number: str
+    range: str  # Its interval, in brackets; may be empty
+    text: str  # What it counts
+    anchor: str = ""  # Where more of it stands
+
+
+@dataclass(frozen=True)
+class Strip:
+    """What a score of one class is worth; places are percent of the width."""
+
+    name: str  # The class
+    anchor: str  # Where more of it stands
+    label: str  # The same in words
+    bands: tuple[tuple[int, float, float], ...]  # Colour, start and width
+    thin: tuple[tuple[float, float], ...]  # Start and width of what has too little evidence
+    estimate: float | None  # From where on nine of ten are right
+    sure: float | None  # The same for sure
+    cells: tuple[str, ...]  # Numbers beside it
+
+
+@dataclass(frozen=True)
+class FirstScreen(Block):
+    """Verdict, answers and a picture of all classes."""
+
+    about: str  # What the page is, in a sentence
+    state: str  # The verdict, in a word for style sheets and in words
+    title: str
+    advice: str
+    reasons: tuple[Reason, ...]  # Worst first
+    others: tuple[Reason, ...]  # Further ones, what holds, what was not checked
+    answers: tuple[Answer, ...]
+    ticks: tuple[tuple[float, str], ...]  # Of the axis of scores
+    columns: tuple[str, ...]  # Headings of the numbers beside the pictures
+    strips: tuple[Strip, ...]
+    basis: str  # What the picture rests on
+    lookup: Widget
+
+
+@dataclass(frozen=True)
 class Section:
     """One section of the page."""
 

@@ -226,7 +226,7 @@ POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     HistogramPlot: _on_histogram,
 }
 
-STYLESHEETS = ("page.css", "what_if.css")
+STYLESHEETS = ("page.css", "first.css", "what_if.css")
 
 
 def render(findings: Findings) -> str:

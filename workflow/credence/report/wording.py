@@ -94,6 +94,16 @@ def score(value: float, scale: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def least_score(value: float, scale: float) -> str:
+    """Return a score from which on something holds: rounded up, so that it holds there too.
+
+    >>> least_score(7.2501, 10.0), least_score(7.25, 10.0), least_score(0.1 + 0.2, 1.0)
+    ('7.26', '7.25', '0.3')
+    """
+    unit = 10.0 ** max(0, 3 - math.floor(math.log10(scale)))
+    return score(math.ceil(value * unit - 1e-6) / unit, scale)
+
+
 def count(value: int) -> str:
     """Return a whole number with commas between thousands.
 

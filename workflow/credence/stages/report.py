@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from credence.composition.sameness import warning_of
-from credence.confidence import NOTE_TEXTS, OF_PROTEINS, Note, sentences_of
-from credence.evaluation.use_sets import N_EXTREMES, use_set_of
+from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
+from credence.evaluation.use_sets import N_EXTREMES, UseColumns, use_set_of
 from credence.findings import (
     OTHER_CLASSIFIER,
     Findings,
@@ -33,6 +33,7 @@ from credence.findings import (
     UseLists,
     UseRow,
     UseSet,
+    VerdictSettings,
 )
 from credence.problems import Problem, nearest, raise_any, refuse
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
@@ -46,13 +47,17 @@ from credence.report.journal.writing_figures import (
     rendered,
 )
 from credence.report.sections.publish import OF_USE_SETS
+from credence.report.verdict import verdict_of
 from credence.report.wording import slug
+from credence.settings import settings_from
 from credence.stages.check import read_summary
 from credence.stages.reading import json_settings, require_other
 from credence.tables.contract import (
     NOT_QUICKLY,
+    UNCORRECTED_NAMES,
     UNSCORED,
     class_codes,
+    is_corrected,
     read_metrics,
     read_slowly,
     stream_confidences,
@@ -104,7 +109,9 @@ def report_findings(
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
-    found = _with_run(found, json_settings(run_json, "--settings"))
+    stated = json_settings(run_json, "--settings")
+    found = _with_run(found, stated)
+    limits = settings_from(VerdictSettings, stated.get("verdict", {}))
     summaries = [
         summarise_file(name, Path(confidences), found.results, found.chosen)
         for name, confidences, _ in use_sets
@@ -142,6 +149,7 @@ def report_findings(
         lists=(*found.lists, *(read_record(UseLists, Path(path), AGAIN_LISTS) for path in lists)),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
+    found = replace(found, verdict=verdict_of(found, limits))
     page = Path(out)
     if complete is not None:
         write_record(Path(complete), found)
@@ -184,6 +192,7 @@ class RunFacts:
     title: str | None = None
     simulated: bool | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    verdict: Mapping[str, float] = field(default_factory=dict)  # Cut-offs of its checks
 
 
 def _changed(use_sets: Sequence[UseSet], shifts: Sequence[ShiftFinding]) -> list[Notice]:
@@ -294,16 +303,18 @@ KEPT = ("id", "predicted_class", "score", "confidence", "lower", "upper", "note"
 
 def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
     """Return what a page shows of a table of confidences, however long it is."""
+    further = UNCORRECTED_NAMES[1:] if is_corrected(path) else ()
     try:
-        return _summary(name, str(path), results, chosen, stream_confidences(path))
+        return _summary(name, str(path), results, chosen, stream_confidences(path, further))
     except NOT_QUICKLY:
-        return _summary(name, str(path), results, chosen, [read_slowly(path)])
+        return _summary(name, str(path), results, chosen, [read_slowly(path, further)])
 
 
 def _summary(
     name: str, path: str, results: Results, chosen: str, pieces: Iterable[pa.Table]
 ) -> UseSet:
-    codes, values = [np.empty(0, np.int64)], [np.empty(0)]
+    codes, ends = [np.empty(0, np.int64)], [np.empty((4, 0))]
+    evident = [np.empty(0, np.bool_)]
     notes: Counter[str] = Counter()
     extremes: list[list[pa.Table]] = [[] for _ in ORDERS]
     method = chosen
@@ -311,22 +322,31 @@ def _summary(
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
         codes.append(class_codes(piece["predicted_class"], results.class_names, path))
-        confidence = pc.fill_null(piece["confidence"], math.nan)
-        values.append(confidence.to_numpy().astype(np.float64))
+        before = [name for name in UNCORRECTED_NAMES[1:] if name in piece.column_names]
+        columns = ("confidence", "lower", *(before or ("lower", "upper")))
+        values = [pc.fill_null(piece[column], math.nan) for column in columns]
+        ends.append(np.stack([column.to_numpy().astype(np.float64) for column in values]))
+        evident.append(pc.not_equal(piece["use"], USES[-1]).to_numpy())
         counted = pc.value_counts(piece["note"]).to_pylist()
         notes.update({entry["values"] or "": entry["counts"] for entry in counted})
-        known = piece.select(KEPT).filter(pc.is_finite(confidence))
+        known = piece.select(KEPT).filter(pc.is_finite(values[0]))
         for found, order in zip(extremes, ORDERS, strict=True):
             table = pa.concat_tables([*found, known])
             n = min(N_EXTREMES, len(table))
             first = pc.select_k_unstable(table, k=n, sort_keys=[("confidence", order), BY_ID])
             found[:] = [table.take(first)]
+    value, lower, least, most = np.concatenate(ends, axis=1)
     return use_set_of(
         name,
         method,
         results.class_names,
-        np.concatenate(codes),
-        np.concatenate(values),
+        UseColumns(
+            np.concatenate(codes),
+            value,
+            lower,
+            np.concatenate(evident),
+            (least <= value) & (value <= most),
+        ),
         {
             text: sum(number for note, number in notes.items() if text in note)
             for text in (*NOTE_TEXTS.values(), UNSCORED)

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from credence.findings import VerdictSettings
 from credence.problems import Problem
 from credence.settings import schema_of, setting, settings_from
 from credence.tables.document import Document, read_document, schema_problems
@@ -294,6 +295,7 @@ class Settings:
     events: EventsSettings = field(default_factory=EventsSettings)
     novelty: NoveltySettings = field(default_factory=NoveltySettings)
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+    verdict: VerdictSettings = field(default_factory=VerdictSettings)
     scatter: ScatterSettings = field(default_factory=ScatterSettings)
 
     def with_values(self, sections: Mapping[str, Mapping[str, Any]]) -> Settings:

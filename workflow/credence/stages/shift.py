@@ -162,7 +162,7 @@ def find_shift(
         diagnose(sample, use, composition, options),
         plain,
         with_reach(calibration, sample, composition, options),
-        not method.needs.is_vector and not method.text.startswith("auto"),
+        not method.needs.is_vector,
     )
     found = summarise_shift(name, estimator.name, method.text, corrected, options, error)
     found = replace(found, curves=curves_of(corrected), reference=estimator.reference)

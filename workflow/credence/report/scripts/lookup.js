@@ -1,16 +1,15 @@
-// Looking up one class and one score: how sure, how sure of that, and what would make it surer.
+// Looking up one class and one score: how many of a hundred are right, and what would make it surer.
 "use strict";
 
 (() => {
   const WIDE = 0.1;
-  const TARGETS = [0.95, 0.9, 0.8, 0.5];
 
-  // As on the rest of the page: what is not 0 or 1 is never written as if it were.
-  function share(value) {
-    if (value > 0 && value < 0.0005) return "<0.001";
-    if (value >= 0.9995 && value < 1) return ">0.999";
-    if ((value > 0 && value < 0.0095) || (value > 0.985 && value < 1)) return value.toFixed(3);
-    return value.toFixed(2);
+  // As in Python: lookup.of_hundred. What is not always or never right is never said to be.
+  function ofHundred(value) {
+    const many = (value > 0 && value < 0.015) || (value > 0.985 && value < 1) ? 1000 : 100;
+    const inside = value > 0 && value < 1;
+    const found = Math.round(many * value);
+    return [inside ? Math.min(Math.max(found, 1), many - 1) : found, many];
   }
 
   function between(entry, values, score) {
@@ -38,6 +37,23 @@
     return `${count.toLocaleString("en")} independent protein${count === 1 ? "" : "s"}`;
   }
 
+  function drawing(tag, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  // Of a hundred such predictions: how many are right, and how many may be.
+  function hundred(value, lower, upper) {
+    const bar = drawing("svg", { class: "hundred", "aria-hidden": "true" });
+    bar.append(drawing("rect", { class: "all", width: "100%", height: 6, y: 5 }));
+    if (lower !== null) {
+      bar.append(drawing("rect", { class: "range", x: `${100 * lower}%`, width: `${100 * (upper - lower)}%`, height: 6, y: 5 }));
+    }
+    bar.append(drawing("line", { class: "mid", x1: `${100 * value}%`, x2: `${100 * value}%`, y1: 0, y2: 16 }));
+    return bar;
+  }
+
   for (const element of credence.widgets("lookup")) {
     const data = credence.data(element);
     const ofChosen = data.methods.indexOf(data.chosen);
@@ -46,82 +62,65 @@
       element.hidden = true;
       continue;
     }
+    const pictures = new Map([...document.querySelectorAll(".strips [data-class]")].map((picture) => [picture.dataset.class, picture]));
     const choice = credence.element("select", {}, ...known.map((entry, at) => credence.element("option", { value: at }, entry.name)));
-    const step = data.scale / 100;
-    const limits = { min: 0, max: data.end };
-    const number = credence.element("input", { type: "number", ...limits, step: "any" });
-    const slider = credence.element("input", { type: "range", ...limits, step, "aria-label": "score" });
+    const number = credence.element("input", { type: "number", min: 0, max: data.end, step: "any" });
     const answer = credence.element("div", { role: "status" });
-    number.value = slider.value = data.start;
+    number.value = data.start;
 
     function say() {
       const entry = known[Number(choice.value)];
       const score = Number(number.value);
-      const curve = entry.curves[ofChosen];
-      const at = (values) => between(entry, values, score);
+      const shown = entry.shown ?? entry.curves[ofChosen];
+      const curve = { score: entry.score, ...shown };
+      const at = (values) => between(curve, values, score);
       const [value, lower, upper] = [curve.value, curve.lower, curve.upper].map((values) => {
         const found = at(values);
         return found === null ? null : found / data.unit;
       });
       answer.replaceChildren();
+      document.querySelector(".strips .here")?.remove();
+      const picture = pictures.get(entry.name);
+      if (picture && data.axis) {
+        const x = `${(100 * (score - data.axis[0])) / (data.axis[1] - data.axis[0])}%`;
+        picture.append(drawing("line", { class: "here", x1: x, x2: x, y1: -3, y2: 22 }));
+      }
       if (value === null) {
         answer.append(credence.element("p", { class: "answer" }, "No confidence can be given."));
         return;
       }
-      const isSeen = score >= entry.least && score <= entry.greatest;
-      const bracket = lower === null ? "" : ` (${share(lower)}–${share(upper)})`;
-      answer.append(credence.element("p", { class: "answer" },
-        `A prediction of ${entry.name} with score ${+score.toPrecision(6)} is right with probability `,
-        credence.element("strong", {}, share(value)), `${bracket}.`));
+      const [right, many] = ofHundred(value);
+      const parts = [`${entry.name}, score ${+score.toPrecision(6)}`];
       if (lower !== null) {
-        const range = credence.element("span", { class: "range" });
-        const point = credence.element("span", { class: "point" });
-        range.style.left = `${100 * lower}%`;
-        range.style.width = `${100 * (upper - lower)}%`;
-        point.style.left = `${100 * value}%`;
-        answer.append(
-          credence.element("div", { class: "bar", "aria-hidden": "true" }, range, point),
-          credence.element("p", { class: "ends", "aria-hidden": "true" }, credence.element("span", {}, "0: always wrong"), credence.element("span", {}, "1: always right")));
+        const [low] = [Math.floor(many * lower)];
+        const high = Math.ceil(many * upper);
+        parts[0] += `: the evidence allows ${low} to ${high} of ${many}`;
+      }
+      if (score < entry.least || score > entry.greatest) {
+        parts.push(`Calibration saw scores of ${entry.least} to ${entry.greatest} only: this is the value at the end of what it saw, or less`);
       }
       const support = at(curve.support);
-      const near = support === null ? null : Math.round(support);
-      const parts = [];
-      if (!isSeen) {
-        parts.push(`Calibration saw scores of ${entry.name} from ${entry.least} to ${entry.greatest} only: this is the value at the end of what it saw, or less.`);
+      if (lower !== null && support !== null && upper - lower > WIDE) {
+        parts.push(`About ${proteins(moreNeeded(lower, upper, support, data.quantile))} more of new families with such a score would halve that range`);
       }
-      if (lower !== null) {
-        const sure = `How sure is that? The ${data.level} % interval reaches from ${share(lower)} to ${share(upper)}`;
-        parts.push(near === null ? `${sure}.` : `${sure}; the evidence near this score is that of about ${proteins(near)}.`);
-        if (near !== null && upper - lower > WIDE) {
-          parts.push(`What would make it surer? About ${proteins(moreNeeded(lower, upper, support, data.quantile))} more, of known class and new families, predicted ${entry.name} with such a score, would halve the interval; more relatives of those at hand would not.`);
-        }
-      }
-      const target = TARGETS.find((level) => typeof entry.needed[level] === "number");
-      parts.push(target === undefined
-        ? `At no score is the lower end of the interval above 0.50 for ${entry.name}.`
-        : score >= entry.needed[target]
-          ? `From score ${entry.needed[target]} on it is at least ${share(target)}, even at the lower end.`
-          : `For at least ${share(target)}, even at the lower end, ask for a score of ${entry.needed[target]} or more.`);
-      answer.append(credence.element("p", {}, parts.join(" ")));
+      answer.append(
+        credence.element("p", { class: "answer" }, `Of ${many === 100 ? "100" : "1,000"} such predictions about ${right} are right`),
+        credence.element("p", { class: "detail" }, `${parts.join(". ")}.`),
+        hundred(value, lower, upper),
+      );
     }
 
     number.addEventListener("input", () => {
-      if (number.value === "" || !number.validity.valid) return;
-      slider.value = number.value;
-      say();
-    });
-    slider.addEventListener("input", () => {
-      number.value = slider.value;
-      say();
+      if (number.value !== "" && number.validity.valid) say();
     });
     choice.addEventListener("change", () => {
-      if (number.value === "" || !number.validity.valid) number.value = slider.value;
+      if (number.value === "" || !number.validity.valid) number.value = data.start;
       say();
     });
     element.append(
       credence.element("div", { class: "controls" },
-        credence.element("label", {}, "Predicted class", choice),
-        credence.element("label", {}, "score", number), slider),
+        credence.element("label", {}, "Predicted as", choice),
+        credence.element("label", {}, "with score", number)),
       answer);
     say();
   }

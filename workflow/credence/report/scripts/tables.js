@@ -107,7 +107,7 @@
     return button;
   }
 
-  for (const table of document.querySelectorAll("main table")) {
+  for (const table of document.querySelectorAll("main .scroll > table")) {
     if (table.tBodies[0].rows.length > 1) makeSortable(table);
     const tools = credence.element("div", { class: "tools" });
     if (table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(filterBox(table));

@@ -9,6 +9,7 @@ from credence.report import blocks as page
 from credence.report.sections import (
     by_class,
     events,
+    first,
     lists,
     measuring,
     methods,
@@ -24,7 +25,7 @@ from credence.report.sections import (
 )
 
 SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
-    overview.section,
+    first.section,
     lists.section,
     trust.section,
     by_class.section,
@@ -40,6 +41,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     releases.section,
     measuring.notices,
     splits.section,
+    overview.section,
     overview.glossary,
     publish.section,
 )

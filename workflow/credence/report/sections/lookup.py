@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import NormalDist
 from typing import Any
@@ -22,6 +22,7 @@ from credence.findings import (
     NoiseFloor,
     Reliability,
     ScoreHistogram,
+    ShiftFinding,
     StackFinding,
 )
 from credence.report import blocks as page
@@ -135,6 +136,30 @@ class Lookup:
         return is_curve and (self.stack is None or self.stack.sees_score_alone)
 
     @property
+    def corrected(self) -> ShiftFinding | None:
+        """The sample for whose mix the page's curves are corrected: the only one, if it is."""
+        shifts = [found for found in self.findings.shifts if found.curves]
+        return shifts[0] if len(shifts) == len(self.findings.use_sets) == 1 else None
+
+    def shown(self, class_name: str) -> CurveFinding | None:
+        """Return a class's curve as published: corrected, where the sample is."""
+        own = self.curves.get((self.findings.chosen, class_name))
+        if self.corrected is None or own is None:
+            return own
+        for curve in self.corrected.curves:
+            if curve.class_name == class_name:
+                return replace(
+                    own,
+                    score=curve.score,
+                    value=curve.after,
+                    lower=curve.after_lower,
+                    upper=curve.after_upper,
+                    support=tuple(np.interp(curve.score, own.score, own.support).tolist()),
+                    note=(),
+                )
+        return own
+
+    @property
     def stack(self) -> StackFinding | None:
         """What the chosen method rests on, where it is a mean of others."""
         stacks = self.findings.stacks
@@ -220,6 +245,18 @@ class Lookup:
         """Return a metric with its interval, as tables show it."""
         found = self.metrics.get((method, class_name, sample, metric))
         return NOTHING if found is None else loss(found.value, found.lower, found.upper)
+
+    @property
+    def axis(self) -> tuple[float, float] | None:
+        """The scores at both ends of a picture of all classes; None where there are none."""
+        results = self.findings.results
+        seen = [one.score_min for one in results.classes if not math.isnan(one.score_min)]
+        if not seen or not results.curves:
+            return None
+        ends = [one.score_max for one in results.classes if not math.isnan(one.score_max)]
+        most = max(*ends, *(one.shares.edges[-1] for one in results.histograms), ends[0])
+        step = results.scale / 10.0
+        return round(math.floor(min(seen) / step) * step, 10), most
 
     def nice_scores(self) -> tuple[float, ...]:
         """Return round scores of which tables give the confidence."""

@@ -31,6 +31,7 @@ def curve_data(lookup: Lookup) -> dict[str, Any]:
         "quantile": NormalDist().inv_cdf((1 + results.level) / 2),
         "start": lookup.typical_score(),
         "end": max(bounds, default=results.scale),
+        "axis": lookup.axis,
         "classes": [
             _class_data(lookup, entry, number, methods)
             for number, entry in enumerate(results.classes, start=1)
@@ -46,20 +47,17 @@ def _class_data(
     curves = [lookup.curves.get((method, name)) for method in methods]
     own = lookup.curves.get((findings.chosen, name))
     grid = () if own is None else own.score
-    needed = lookup.needed.get((findings.chosen, name), {})
+    published = None if lookup.corrected is None else lookup.shown(name)
     return {
         "name": name,
         "slug": slug(name, number),
         "anchor": f"class-{slug(name, number)}",
         "least": _rounded(entry.score_min),
         "greatest": _rounded(entry.score_max),
-        "needed": {
-            f"{level:g}": float(score(least, findings.results.scale))
-            for level, least in needed.items()
-            if not math.isnan(least)
-        },
         "score": [_rounded(value) for value in grid],
         "curves": [_curve_data(curve, grid) for curve in curves],
+        # What is published, where that is another curve: corrected for a sample's mix.
+        "shown": _curve_data(published, ()),
     }
 
 
@@ -96,8 +94,7 @@ def section(findings: Findings) -> page.Section:
         page.Paragraph(
             "Each number is a probability of being right, with its interval in brackets. "
             f"The interval counts {counted}.{lookup.of_score_alone}"
-        ),
-        page.Widget("curves", "lookup", "Look up a class and a score", curve_data(lookup)),
+        )
     ]
     surer, by_score = _surer(lookup), _by_score(lookup)
     if surer.rows:

@@ -1,0 +1,334 @@
+"""Whether confidences can be relied on: checks with cut-offs, and the worst of them.
+
+A check is good only where something like it is shown: that a test finds nothing is not
+enough. What was not checked forbids the verdict `good`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+from scipy.special import betaincinv
+
+from credence.findings import Check, Findings, ShiftFinding, UseSet, Verdict, VerdictSettings
+from credence.report.sections.lookup import Lookup
+from credence.report.wording import count, of, rounded
+
+GOOD, CARE, BAD, OPEN = STATES = ("good", "care", "not to be used", "not checked")
+ORDER = (BAD, CARE, OPEN, GOOD)
+ALONE = "class_only"  # the method that takes no score into account
+NEARLY_ALL = 0.9
+MOST_NAMES = 4  # of classes in a sentence
+
+
+def verdict_of(findings: Findings, limits: VerdictSettings | None = None) -> Verdict:
+    """Return every check of a run, and the verdict."""
+    own = limits or VerdictSettings()
+    lookup = Lookup(findings)
+    checks = [_gap(lookup, own), _class_alone(lookup), _relatives(lookup, own)]
+    shifts = {found.name: found for found in findings.shifts}
+    for use_set in findings.use_sets:
+        shift = shifts.get(use_set.name)
+        checks += [
+            _same_classifier(use_set, shift, own),
+            _evidence(use_set, own),
+            _mix(use_set, shift, own),
+        ]
+    if not findings.use_sets:
+        checks.append(
+            Check(
+                "evidence",
+                None,
+                OPEN,
+                math.nan,
+                own.held,
+                own.evidence_at_least,
+                0,
+                "No sample was given",
+                "Whether these confidences fit your proteins is open.",
+            )
+        )
+    checks.sort(key=lambda one: (ORDER.index(one.state), -one.n_affected))
+    states = {one.state for one in checks}
+    state = BAD if BAD in states else GOOD if states == {GOOD} else CARE
+    return Verdict(state, tuple(checks))
+
+
+def names_of(names: Iterable[str]) -> str:
+    """Return class names for a sentence.
+
+    >>> names_of(["Portal", "Collar"]), names_of("abcdefg")
+    ('Portal and Collar', 'a, b, c, d and 3 more')
+    """
+    shown = list(names)
+    if len(shown) > MOST_NAMES + 1:
+        shown = [*shown[:MOST_NAMES], f"{len(shown) - MOST_NAMES} more"]
+    *first, last = shown
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def points(value: float) -> str:
+    """Return a difference of two shares in percentage points, without its sign.
+
+    >>> points(-0.0213)
+    '2.1 percentage points'
+    """
+    return f"{abs(100.0 * value):.2g} percentage points"
+
+
+def predictions_of(findings: Findings) -> dict[str, int]:
+    """Return how many predictions of each class there are: of use-sets, or of calibration."""
+    found: dict[str, int] = {}
+    for use_set in findings.use_sets:
+        for entry in use_set.classes:
+            found[entry.class_name] = found.get(entry.class_name, 0) + entry.n
+    return found or {entry.class_name: entry.n_predicted for entry in findings.results.classes}
+
+
+def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
+    findings = lookup.findings
+    n_of = {name: n for name, n in predictions_of(findings).items() if n}
+    total = sum(n_of.values())
+    gaps = {
+        name: lookup.metrics.get((findings.chosen, name, "held_out", "gap"))
+        for name in (*n_of, None)
+    }
+    held, off = [], []
+    for name in n_of:
+        gap = gaps[name]
+        if gap is not None and max(abs(gap.lower), abs(gap.upper)) <= limits.off:
+            held.append(name)
+        elif gap is not None and (gap.lower > limits.off or gap.upper < -limits.off):
+            off.append(name)
+    unsure = [name for name in n_of if name not in (*held, *off)]
+    n_held, n_off, n_unsure = (sum(n_of[name] for name in own) for own in (held, off, unsure))
+    part = n_held / total if total else math.nan
+    if n_off > limits.off_at_most * total:
+        state = BAD
+    else:
+        state = GOOD if part >= limits.held else CARE if total else OPEN
+    every = gaps[None]
+    text = ""
+    if every is not None and not math.isnan(every.lower):
+        way = "high" if every.value >= 0 else "low"
+        text = (
+            f"Over all classes, confidences are {points(every.value)} too {way} on "
+            f"{lookup.families} held out ({_signed(every.lower)} to {_signed(every.upper)})."
+        )
+    if off:
+        stated = names_of(f"{name} ({_signed(gap.value)})" for name in off if (gap := gaps[name]))
+        headline = f"Confidences of {names_of(off)} are off"
+        text = f"Too high (+) or too low (−), in percentage points, on average: {stated}. {text}"
+    elif unsure:
+        headline = f"{len(unsure)} of {of(len(n_of), 'class', 'classes')} could not be checked"
+        text = (
+            f"They have too few {lookup.families} to show that their confidences are within "
+            f"{points(limits.off)} on average. They hold {of(n_unsure, 'prediction')}. {text}"
+        )
+    else:
+        headline = f"Confidences hold on {lookup.families} held out"
+    return Check(
+        "gap",
+        None,
+        state,
+        part,
+        limits.held,
+        1.0 - limits.off_at_most,
+        n_off + n_unsure,
+        headline,
+        text.strip(),
+    )
+
+
+def _signed(value: float) -> str:
+    sign = "−" if value < 0 else "+"
+    return f"{sign}{rounded(abs(100.0 * value), 1)}"
+
+
+def _class_alone(lookup: Lookup) -> Check:
+    findings = lookup.findings
+    total = sum(predictions_of(findings).values())
+    value = lower = upper = math.nan
+    for pair in findings.results.pairs:
+        if (pair.metric, pair.sample, pair.class_name) != ("nll", "held_out", None):
+            continue
+        if (pair.method, pair.reference) == (findings.chosen, ALONE):
+            value, lower, upper = pair.value, pair.lower, pair.upper
+        elif (pair.method, pair.reference) == (ALONE, findings.chosen):
+            value, lower, upper = -pair.value, -pair.upper, -pair.lower
+    stated = f"(NLL {rounded(value, 3)}, {rounded(lower, 3)} to {rounded(upper, 3)})"
+    on = f"on {lookup.families} held out {stated}."
+    if math.isnan(upper):
+        state, headline = OPEN, "Whether scores help was not checked"
+        text = f"Add {ALONE} to the methods of the run to compare with the class alone."
+    elif upper < 0:
+        state, headline = GOOD, "Scores say more than the class alone"
+        text = f"With them, confidences forecast better {on}"
+    elif lower > 0:
+        state, headline = BAD, "The class alone forecasts better than these confidences"
+        text = f"They are worse than the share right of each class {on}"
+    else:
+        state, headline = CARE, "Scores may say no more than the class alone"
+        text = f"The difference is within chance {on}"
+    return Check("class_alone", None, state, value, 0.0, 0.0, total, headline, text)
+
+
+def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
+    split = lookup.findings.split
+    total = sum(predictions_of(lookup.findings).values())
+    value, state, n_affected = math.nan, OPEN, total
+    headline = "Whether relatives are in two groups was not checked"
+    text = (
+        "Nothing says which proteins are relatives: held-out numbers may flatter, ranges may be "
+        "too narrow."
+    )
+    if split is not None and not split.is_audited and lookup.knows_relatives:
+        text = "The split was not audited."
+    elif split is not None and split.is_audited:
+        n = sum(entry.n_examined for entry in split.classes)
+        n_crossing = sum(entry.n_crossing for entry in split.classes)
+        value = n_crossing / n if n else 0.0
+        least, most = value, value
+        if not split.is_exhaustive:
+            most = split.bound
+            least = float(betaincinv(n_crossing, n - n_crossing + 1, 0.05)) if n_crossing else 0.0
+        state = BAD if least > limits.relatives_at_most else CARE
+        state = GOOD if most <= limits.relatives else state
+        headline = "No leak found" if n_crossing == 0 else "Relatives are in two groups"
+        text = (
+            f"{count(n_crossing)} of {of(n, 'protein')} that were looked at have a relative in "
+            "another group"
+        )
+        text += "." if split.is_exhaustive else f": at most {100 * most:.1f} % of all do."
+        n_affected = total if state == BAD else round(most * total)
+    return Check(
+        "relatives",
+        None,
+        state,
+        value,
+        limits.relatives,
+        limits.relatives_at_most,
+        n_affected,
+        headline,
+        text,
+    )
+
+
+def _same_classifier(
+    use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings
+) -> Check:
+    found = None if shift is None else shift.sameness
+    state, value = OPEN, math.nan
+    headline = "Not checked: whether scores come from the classifier that was calibrated"
+    text = "The sample has too few scores to compare, or no mix of its classes was estimated."
+    if found is not None:
+        value = found.power
+        noticed = (
+            f"Scores that put confidences {points(limits.off)} off would be noticed "
+            f"{round(100 * value)} times in 100."
+        )
+        if found.is_changed:
+            state, headline = BAD, "Scores of another classifier, or of other proteins"
+            text = (
+                "No mix of the classes explains them. Give scores of the version that was "
+                "calibrated, or calibrate with proteins like these."
+            )
+        elif value >= limits.power:
+            state, headline, text = GOOD, "Scores look like those calibrated", noticed
+        else:
+            text = f"Nothing speaks against it, but too few proteins were compared. {noticed}"
+    return Check(
+        "same_classifier",
+        use_set.name,
+        state,
+        value,
+        limits.power,
+        math.nan,
+        use_set.n,
+        headline,
+        text,
+    )
+
+
+def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
+    n_of = {entry.class_name: entry.n for entry in use_set.classes if entry.n}
+    evident = {entry.class_name: entry.n_evident for entry in use_set.classes}
+    part = sum(evident.values()) / use_set.n if use_set.n else math.nan
+    state = GOOD if part >= limits.held else BAD if part < limits.evidence_at_least else CARE
+    n_lacking = use_set.n - sum(evident.values())
+    none = [name for name in n_of if evident[name] == 0]
+    few = [
+        name
+        for name in n_of
+        if name not in none and evident[name] < (1.0 - NEARLY_ALL) * n_of[name]
+    ]
+    text = "Their range is wider than 40 percentage points, or calibration saw no such score."
+    if none or few:
+        parts = ([f"all {names_of(none)}"] if none else []) + (
+            [f"nearly all {names_of(few)}"] if few else []
+        )
+        stated = ", ".join(parts)
+        text += f" {stated[0].upper()}{stated[1:]}."
+    headline = f"{of(n_lacking, 'prediction')} {'lacks' if n_lacking == 1 else 'lack'} evidence"
+    if use_set.n == 0:
+        state, headline, text = OPEN, "The sample is empty", "There is nothing to check."
+    return Check(
+        "evidence",
+        use_set.name,
+        state,
+        part,
+        limits.held,
+        limits.evidence_at_least,
+        n_lacking,
+        headline,
+        text,
+    )
+
+
+def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -> Check:
+    state, part, n_affected = OPEN, math.nan, use_set.n
+    headline = "Not checked: whether classes are mixed as in calibration"
+    text = "Confidences are those for the mix of the calibration set."
+    known = use_set.n - use_set.n_unknown
+    if shift is not None and known:
+        n_in = sum(entry.n_in_range for entry in use_set.classes)
+        part, n_affected = n_in / known, known - n_in
+        if shift.is_other_kind:
+            state, n_affected = BAD, use_set.n
+            headline = "Its proteins are of another kind"
+            text = "No mix of the classes explains their scores, and nothing can correct that."
+        else:
+            state = GOOD if part >= limits.held else CARE
+            headline = "Your sample is mixed differently"
+            if state == GOOD:
+                headline = "The mix of classes moves few confidences"
+            text = (
+                f"{_moved_most(shift)}Confidences are corrected for the mix, assuming that "
+                f"proteins of a class score alike in both: {count(n_in)} of {count(known)} stay "
+                "in the range that they had."
+            )
+    return Check(
+        "mix", use_set.name, state, part, limits.held, math.nan, n_affected, headline, text
+    )
+
+
+def _moved_most(shift: ShiftFinding) -> str:
+    moved = [one for one in shift.classes if not math.isnan(one.share - one.calibration_share)]
+    if not moved:
+        return ""
+    most = max(moved, key=lambda one: abs(one.share - one.calibration_share))
+    return (
+        f"{most.class_name} makes up about {100 * most.share:.0f} % of it, "
+        f"{100 * most.calibration_share:.0f} % of the known proteins. "
+    )
+
+
+def reasons(verdict: Verdict, required: str) -> Iterator[Check]:
+    """Yield the checks because of which a verdict is worse than required.
+
+    >>> list(reasons(Verdict("good", ()), "good"))
+    []
+    """
+    worse = {GOOD: (BAD, CARE, OPEN), CARE: (BAD,)}[required]
+    return (one for one in verdict.checks if one.state in worse)
