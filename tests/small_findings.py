@@ -191,9 +191,9 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         n_unknown=1,
         levels=(0.5, 0.8, 0.9, 0.95),
         classes=(
-            UseClass(first, 3, 0, (3, 2, 1, 0)),
-            UseClass(second, 1, 0, (1, 0, 0, 0)),
-            UseClass(third, 1, 1, (0, 0, 0, 0)),
+            UseClass(first, 3, 0, (3, 2, 1, 0), (2, 1, 0, 0), 3, 2),
+            UseClass(second, 1, 0, (1, 0, 0, 0), (0, 0, 0, 0), 1, 1),
+            UseClass(third, 1, 1, (0, 0, 0, 0), (0, 0, 0, 0), 0, 0),
         ),
         edges=(0.0, 0.25, 0.5, 0.75, 1.0),
         counts=(0, 0, 1, 3),
