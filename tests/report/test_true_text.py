@@ -27,7 +27,7 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report import readme, report_record
-from credence.report.sections import overview, publish
+from credence.report.sections import first, overview, publish
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.measuring import all_notices, floor_words
 from credence.stages.evaluate import _method_finding
@@ -111,9 +111,12 @@ def run(small: Findings, **ran: bool) -> Findings:
 def texts(findings: Findings) -> list[str]:
     """Return the methods text with its references, the checklist and the first screen."""
     methods = (*publish.methods_text(findings), *publish.references(findings))
-    first = [str(block) for block in overview.section(findings).blocks]
+    shown = [
+        str(block)
+        for block in (*first.section(findings).blocks, *overview.section(findings).blocks)
+    ]
     answers = " ".join(answer for *_, answer in publish.checklist(findings))
-    return [" ".join(methods), answers, " ".join(first)]
+    return [" ".join(methods), answers, " ".join(shown)]
 
 
 @pytest.mark.parametrize("relatives", list(product((False, True), repeat=2)))

@@ -1,4 +1,4 @@
-"""The verdict: the worst check wins, equivalence is asked for, what was not checked forbids good."""
+"""The verdict: the worst check wins; what was not shown to hold forbids good."""
 
 from __future__ import annotations
 
@@ -37,16 +37,12 @@ def split(n_crossing: int = 0, n: int = 400, bound: float = 0.01) -> SplitFindin
 
 def gap(class_name: str | None, lower: float, upper: float) -> MetricValue:
     middle = (lower + upper) / 2
-    return MetricValue(
-        "kernel", class_name, "held_out", "gap", middle, lower, upper, 60, 25, 0, 0
-    )
+    return MetricValue("kernel", class_name, "held_out", "gap", middle, lower, upper, 60, 25, 0, 0)
 
 
 def against_class(lower: float, upper: float) -> Difference:
     middle = (lower + upper) / 2
-    return Difference(
-        "kernel", "class_only", None, "held_out", "nll", middle, lower, upper, 120
-    )
+    return Difference("kernel", "class_only", None, "held_out", "nll", middle, lower, upper, 120)
 
 
 def case(
@@ -68,11 +64,11 @@ def case(
             use_set.classes, (60, 40, 0), (*evident, 0), (*in_range, 0), strict=True
         )
     )
-    metrics = tuple(gap(name, *ends) for name, ends in zip((*NAMES, None), (*gaps, (0, 0.01))))
+    metrics = tuple(
+        gap(name, *ends) for name, ends in zip((*NAMES, None), (*gaps, (0, 0.01)), strict=True)
+    )
     results = replace(
-        small.results,
-        metrics=(*small.results.metrics, *metrics),
-        pairs=(against_class(*nll),),
+        small.results, metrics=(*small.results.metrics, *metrics), pairs=(against_class(*nll),)
     )
     return replace(
         small,
@@ -137,7 +133,7 @@ def slow_gap(ends: tuple[tuple[float, float], ...]) -> str:
     """Return the state of the check of held-out gaps, class after class, of 60 and 40."""
     held = off = 0
     for n, (lower, upper) in zip((60, 40), ends, strict=True):
-        if -0.05 <= lower and upper <= 0.05:
+        if lower >= -0.05 and upper <= 0.05:
             held += n
         if lower > 0.05 or upper < -0.05:
             off += n

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from credence.findings import ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
@@ -19,7 +21,7 @@ from credence.report.wording import NOTHING, count, least_score, of, score
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
 WIDEST = 0.4  # of a range that is evidence
-ENOUGH = 0.9  # confidence that is marked
+ENOUGH, PLACE = 0.9, 2  # confidence that is marked, and its place among a use-set's levels
 MOST_REASONS = 4
 
 
@@ -112,11 +114,8 @@ def _of_use_set(findings: Findings, use_set: UseSet) -> list[page.Answer]:
                 f"{count(round(whole.right))}",
             )
         )
-    place = use_set.levels.index(ENOUGH)
-    sure, surely = (
-        sum(getattr(entry, field)[place] for entry in use_set.classes)
-        for field in ("n_at_least", "n_surely")
-    )
+    sure = sum(entry.n_at_least[PLACE] for entry in use_set.classes)
+    surely = sum(entry.n_surely[PLACE] for entry in use_set.classes)
     found.append(page.Answer(count(sure), "", f"of {name} predictions are 90 % sure or more"))
     found.append(page.Answer(count(surely), "", "even at the low end of their range"))
     lists = [one for one in findings.lists if one.name == use_set.name]
@@ -152,66 +151,67 @@ def _ticks(lookup: Lookup) -> tuple[tuple[float, str], ...]:
 
 
 def _strips(lookup: Lookup) -> tuple[page.Strip, ...]:
-    findings = lookup.findings
-    anchors, axis = class_anchors(findings), lookup.axis
-    yours = {
-        entry.class_name: [
-            (own.n_at_least[use_set.levels.index(ENOUGH)], own.n)
-            for use_set in findings.use_sets
-            for own in use_set.classes
-            if own.class_name == entry.class_name
-        ]
-        for entry in findings.results.classes
-    }
+    """Return a picture of each class, those of most use to the samples first."""
+    findings, anchors = lookup.findings, class_anchors(lookup.findings)
     found = []
     for entry in findings.results.classes:
-        n_sure, n = (sum(pair[at] for pair in yours[entry.class_name]) for at in (0, 1))
-        strip = _strip(lookup, entry, axis)
-        end = "never" if entry.n_predicted and axis else NOTHING
-        if strip.estimate is not None:
-            end = least_score(strip.estimate, findings.results.scale)
-        cells = [end]
-        if findings.use_sets:
-            cells.append(f"{count(n_sure)} of {count(n)}")
-        cells.append(count(entry.n_clusters if lookup.knows_relatives else entry.n_predicted))
-        place = _placed(strip, axis, anchors[entry.class_name], tuple(cells))
-        found.append((-n_sure / n if n else 0.0, -entry.n_predicted, place))
+        own = [
+            one
+            for use_set in findings.use_sets
+            for one in use_set.classes
+            if one.class_name == entry.class_name
+        ]
+        n, n_sure = sum(one.n for one in own), sum(one.n_at_least[PLACE] for one in own)
+        yours = (f"{count(n_sure)} of {count(n)}",) if findings.use_sets else ()
+        known = entry.n_clusters if lookup.knows_relatives else entry.n_predicted
+        strip = _strip(lookup, entry, anchors[entry.class_name], (*yours, count(known)))
+        found.append((-n_sure / n if n else 0.0, -entry.n_predicted, strip))
     found.sort(key=lambda one: one[:2])
-    return tuple(place for *_, place in found)
+    return tuple(strip for *_, strip in found)
 
 
-def _strip(lookup: Lookup, entry: ClassCount, axis: tuple[float, float] | None) -> page.Strip:
-    """Return the picture of a class, in scores."""
-    name = entry.class_name
-    curve = lookup.shown(name)
+def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...]) -> page.Strip:
+    """Return the picture of a class, in percent of its width."""
+    name, curve = entry.class_name, lookup.shown(entry.class_name)
     if entry.n_predicted == 0:
-        return page.Strip(name, "", "", (), (), None, None, ())
-    if axis is None or curve is None or not curve.score:
-        width = entry.upper - entry.lower
-        thin = () if width <= WIDEST else ((0.0, 1.0),)
-        return page.Strip(name, "", "", ((_band(entry.share), 0.0, 1.0),), thin, None, None, ())
-    inside = np.array([entry.score_min, *curve.score, entry.score_max])
-    edges = np.unique(inside[(inside >= entry.score_min) & (inside <= entry.score_max)])
-    if len(edges) == 1:
-        half = (axis[1] - axis[0]) / 200.0
-        edges = np.array([max(axis[0], edges[0] - half), min(axis[1], edges[0] + half)])
-    middle = (edges[1:] + edges[:-1]) / 2.0
+        words = f"{name}: never predicted in calibration"
+        return page.Strip(name, anchor, words, (), (), None, None, (NOTHING, *cells))
+    if lookup.axis is None or curve is None or not curve.score:
+        blank = ((0.0, 100.0),) if entry.upper - entry.lower > WIDEST else ()
+        words = f"{name}: one confidence, whatever the score"
+        bands = ((_band(entry.share), 0.0, 100.0),)
+        return page.Strip(name, anchor, words, bands, blank, None, None, (NOTHING, *cells))
+    low, high = lookup.axis
+    ends = (entry.score_min, entry.score_max)
+    if ends[0] == ends[1]:  # a line would not be seen
+        half = (high - low) / 200.0
+        ends = (max(low, ends[0] - half), min(high, ends[1] + half))
+    inside = np.array([ends[0], *curve.score, ends[1]])
+    edges = np.unique(inside[(inside >= ends[0]) & (inside <= ends[1])])
     value, lower, upper = (
-        np.interp(middle, curve.score, values)
+        np.interp((edges[1:] + edges[:-1]) / 2.0, curve.score, values)
         for values in (curve.value, curve.lower, curve.upper)
     )
-    bands = [_band(one) for one in value.tolist()]
-    is_thin = (~(upper - lower <= WIDEST)).tolist()
+    at = 100.0 * (edges - low) / (high - low)
+    thin = _runs(at, (~(upper - lower <= WIDEST)).tolist())
     estimate, sure = marks(lookup, curve, entry)
+    end = "never" if estimate is None else least_score(estimate, lookup.findings.results.scale)
+    words = f"{name}: " + ("no score reaches 90 %" if estimate is None else f"90 % from {end}")
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round(100.0 * (value - low) / (high - low), 2)
+
+    if any(kind for kind, *_ in thin):
+        words += "; too little evidence for part of the scores"
     return page.Strip(
         name,
-        "",
-        "",
-        _runs(edges, bands),
-        tuple((start, end) for kind, start, end in _runs(edges, is_thin) if kind),
-        estimate,
-        sure,
-        (),
+        anchor,
+        words,
+        _runs(at, [_band(one) for one in value.tolist()]),
+        tuple((start, width) for kind, start, width in thin if kind),
+        place(estimate),
+        place(sure),
+        (end, *cells),
     )
 
 
@@ -220,16 +220,16 @@ def _band(value: float) -> int:
 
 
 def _runs(
-    edges: np.ndarray, kinds: list[int] | list[bool]
+    edges: NDArray[np.float64], kinds: Sequence[int]
 ) -> tuple[tuple[int, float, float], ...]:
-    """Return stretches of one kind: kind, first and last edge."""
-    found: list[tuple[int, float, float]] = []
+    """Return stretches of one kind: kind, start and width."""
+    found: list[list[float]] = []
     for (start, end), kind in zip(pairwise(edges.tolist()), kinds, strict=True):
         if found and found[-1][0] == kind:
-            found[-1] = (int(kind), found[-1][1], end)
+            found[-1][2] = end
         else:
-            found.append((int(kind), start, end))
-    return tuple(found)
+            found.append([kind, start, end])
+    return tuple((int(kind), round(start, 2), round(end - start, 2)) for kind, start, end in found)
 
 
 def marks(
@@ -258,38 +258,6 @@ def marks(
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
-
-
-def _placed(
-    strip: page.Strip, axis: tuple[float, float] | None, anchor: str, cells: tuple[str, ...]
-) -> page.Strip:
-    """Return a picture in percent of its width, with what it says in words."""
-    low, high = axis or (0.0, 1.0)
-
-    def at(value: float) -> float:
-        return round(100.0 * (value - low) / (high - low), 2)
-
-    words = f"{strip.name}: "
-    if not strip.bands:
-        words += "never predicted in calibration"
-    elif axis is None:
-        words += "one confidence, whatever the score"
-    else:
-        words += f"90 % from score {cells[0]}" if strip.estimate else "no score reaches 90 %"
-        if strip.thin:
-            words += "; too little evidence for part of the scores"
-    return page.Strip(
-        strip.name,
-        anchor,
-        words,
-        tuple(
-            (kind, at(start), round(at(end) - at(start), 2)) for kind, start, end in strip.bands
-        ),
-        tuple((at(start), round(at(end) - at(start), 2)) for start, end in strip.thin),
-        None if strip.estimate is None else at(strip.estimate),
-        None if strip.sure is None else at(strip.sure),
-        cells,
-    )
 
 
 def _basis(lookup: Lookup) -> str:

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from credence.findings import OTHER_CLASSIFIER, Findings
+from credence.findings import Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.sections.measuring import all_notices
-from credence.report.wording import count, of, share
+from credence.report.wording import count, of
 
 
 def section(findings: Findings) -> page.Section:
     """Return what a reader has to know of the run before its numbers."""
     results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
-    families = (
-        f"in {of(results.n_clusters, 'family', 'families')} of relatives"
-        if lookup.knows_relatives
-        else "of which none are known to be relatives"
-    )
-    lead = (
-        f"{of(results.n_samples, 'protein')} of known class, {families}, show how often the "
-        f"classifier is right: {share(results.n_correct / results.n_samples)} of all "
-        f"predictions, over {of(len(results.class_names), 'class', 'classes')}. "
-        f"From them {findings.chosen} learnt how sure a prediction is."
-    )
-    blocks: list[page.Block] = [page.Paragraph(lead, is_lead=True)]
-    urgent = [notice for notice in findings.notices if notice.kind == OTHER_CLASSIFIER]
-    if urgent:
-        blocks.insert(0, page.NoticeList(tuple(urgent)))
-    n_warnings = sum(notice.is_warning for notice in all_notices(findings))
-    if n_warnings:
-        blocks.append(
-            page.Paragraph(
-                f"{of(n_warnings, 'warning')} of this run: see “What to be careful with” below."
-            )
-        )
+    blocks: list[page.Block] = []
     own = f"credence {provenance.credence_version}"
     versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     whole = "whole families" if lookup.knows_relatives else "proteins"

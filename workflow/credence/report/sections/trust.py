@@ -1,9 +1,8 @@
-"""How much a prediction of each class can be trusted: looked up, and a row per class."""
+"""What is looked up of each class, and its numbers in a row."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 from statistics import NormalDist
 from typing import Any
 
@@ -11,7 +10,7 @@ from credence.findings import ClassCount, CurveFinding, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import TEST, floor_words, p_words
-from credence.report.wording import KEPT, NOTHING, count, of, score, share, slug, with_interval
+from credence.report.wording import KEPT, NOTHING, of, score, slug, with_interval
 
 UNIT = 10_000  # confidences are whole parts of it
 DECIMALS = 6
@@ -85,24 +84,13 @@ WIDE = 0.1  # an interval wider than this is called wide
 
 
 def section(findings: Findings) -> page.Section:
-    """Return the tables that answer how sure a prediction is."""
+    """Return a row of numbers for each class."""
     lookup = Lookup(findings)
     counted = "proteins, since nothing says which of them are relatives"
     if lookup.knows_relatives:
         counted = "families: relatives show little more than one of them does"
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "Each number is a probability of being right, with its interval in brackets. "
-            f"The interval counts {counted}.{lookup.of_score_alone}"
-        )
-    ]
-    surer, by_score = _surer(lookup), _by_score(lookup)
-    if surer.rows:
-        blocks.append(surer)
-    if by_score.rows:
-        blocks.append(page.Folded("Confidence at every round score", (by_score,)))
-    blocks.append(_summary(lookup))
-    return page.Section("trust", "How much can I trust a prediction?", tuple(blocks))
+    text = f"Intervals, in brackets, count {counted}.{lookup.of_score_alone}"
+    return page.Section("trust", "Each class in numbers", (page.Paragraph(text), _summary(lookup)))
 
 
 def _summary(lookup: Lookup) -> page.TableBlock:
@@ -130,7 +118,6 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         f"of {lookup.families} that the fit did not see.",
         findings.results.classes,
         page.word("predicted class", "class_name"),
-        page.word("in a sentence", partial(plain_sentence, lookup)),
         page.number("proteins", "n_predicted"),
         *lookup.family_column(),
         page.number("share right", "share lower upper", with_interval),
@@ -163,78 +150,6 @@ def class_anchors(findings: Findings) -> dict[str, str]:
         entry.class_name: f"class-{slug(entry.class_name, at)}" if entry.n_predicted > 0 else ""
         for at, entry in enumerate(findings.results.classes, start=1)
     }
-
-
-def plain_sentence(lookup: Lookup, entry: ClassCount) -> str:
-    """Return from which score on a prediction of a class is sure, in few words."""
-    if entry.n_predicted == 0:
-        return "Never predicted: nothing can be said."
-    surest = lookup.surest(entry)
-    if surest is None:
-        is_asked = (lookup.findings.chosen, entry.class_name) in lookup.needed
-        return "At no score is the lower end above 0.50." if is_asked else "See the share."
-    level, least = surest
-    if least <= entry.score_min:
-        return f"At any score {share(level)} or more, at the lower end too."
-    end = score(least, lookup.findings.results.scale)
-    return f"From score {end} on {share(level)} or more, at the lower end too."
-
-
-def _by_score(lookup: Lookup) -> page.TableBlock:
-    """Return confidences at round scores, where the method depends on the score."""
-    findings, scores = lookup.findings, lookup.nice_scores()
-
-    def stated(entry: ClassCount, value: float) -> str:
-        point = lookup.at(findings.chosen, entry.class_name, value)
-        if point is None or not entry.score_min <= value <= entry.score_max:
-            return NOTHING
-        return with_interval(point.value, point.lower, point.upper)
-
-    shown = [
-        entry
-        for entry in findings.results.classes
-        if any(stated(entry, value) != NOTHING for value in scores)
-    ]
-    anchors = class_anchors(findings)
-    return page.table(
-        f"Confidence at round scores ({findings.chosen}); {NOTHING} beyond the scores that "
-        "calibration saw.",
-        shown,
-        page.word("predicted class", "class_name"),
-        *page.numbers(
-            (f"score {score(value, findings.results.scale)}" for value in scores),
-            lambda entry, at: stated(entry, scores[at]),
-        ),
-        anchors=tuple(anchors[entry.class_name] for entry in shown),
-    )
-
-
-def _surer(lookup: Lookup) -> page.TableBlock:
-    """Return how sure a typical score is, how sure that is, and what would make it surer."""
-    results, at = lookup.findings.results, lookup.typical_score()
-    points = {
-        entry.class_name: point
-        for entry in results.classes
-        if (point := lookup.at(lookup.findings.chosen, entry.class_name, at)) is not None
-        and not math.isnan(point.value)
-    }
-    anchors = class_anchors(lookup.findings)
-    return page.table(
-        f"A score of {score(at, results.scale)}: how sure it is, how sure that is, and "
-        "what would make it surer.",
-        points,
-        page.word("predicted class", str),
-        page.number("confidence", lambda name: points[name].stated),
-        page.number(
-            "independent proteins near",
-            lambda name: NOTHING if math.isnan(points[name].support) else count(points[name].near),
-        ),
-        page.word(
-            "what would make it surer", lambda name: what_would_help(points[name], results.level)
-        ),
-        anchors=tuple(anchors[name] for name in points),
-        explained={"independent proteins near": "Relatives, where known, count as about one"},
-    )
 
 
 def what_would_help(point: Point, level: float) -> str:
