@@ -214,4 +214,4 @@ def test_all_can_be_reached_by_keyboard_in_reading_order(open_page: Any, small_p
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 30)"))
     assert reached[0] == "To the content"
-    assert reached[1:3] == ["What was calibrated", "Which predictions can I use?"]
+    assert reached[1:3] == ["In short", "Which predictions can I use?"]

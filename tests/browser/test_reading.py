@@ -10,8 +10,6 @@ import pytest
 
 from credence.findings import Findings
 from credence.records import from_record, to_record
-from credence.report.sections.by_class import sentence
-from credence.report.sections.lookup import Lookup
 
 
 @pytest.fixture
@@ -19,33 +17,30 @@ def page(open_page: Any, small_page: str) -> Any:
     return open_page(small_page).page
 
 
-def test_a_score_looked_up_is_told_as_everywhere_else_on_the_page(
-    page: Any, small: Findings
-) -> None:
-    entry = small.results.classes[0]
-    message = sentence(Lookup(small), entry)
-    assert message.startswith("A prediction of Portal with score 7 is right with probability 0.66")
-    answer = page.locator(".lookup .answer")
-    assert answer.inner_text() == message.partition(", from")[0] + "."
-    assert "95 % interval reaches from 0.58 to 0.70" in page.inner_text(".lookup")
-    assert "About 970 independent proteins more" in page.inner_text(".lookup")
-    assert "a score of 9.35 or more" in page.inner_text(".lookup")
-
-
-def test_the_number_and_the_slider_of_the_score_go_together(page: Any) -> None:
+def test_a_score_looked_up_is_answered_in_natural_frequencies(page: Any) -> None:
+    shown = page.inner_text(".lookup")
+    # 0.1 + 0.08 · 7, from 0.08 below to 0.04 above
+    assert "Of 100 such predictions about 66 are right" in shown
+    assert "Portal, score 7: the evidence allows 58 to 70 of 100." in shown
+    assert "About 970 independent proteins more of new families" in shown
     page.fill(".lookup input[type=number]", "5.05")
     # between the curve's points at 5 and 5.5: 0.1 + 0.08 · 5.05
-    assert "with probability 0.50 (0.42–0.54)" in page.inner_text(".lookup .answer")
-    page.locator(".lookup input[type=range]").focus()
-    page.keyboard.press("ArrowRight")
-    value = page.input_value(".lookup input[type=number]")
-    assert 5.05 < float(value) < 5.3
-    assert f"with score {value} " in page.inner_text(".lookup .answer")
+    assert "Of 100 such predictions about 50 are right" in page.inner_text(".lookup")
+
+
+def test_the_score_looked_up_is_marked_in_the_picture_of_its_class(page: Any) -> None:
+    marked = page.locator(".strips .here")
+    assert marked.count() == 1
+    first = marked.get_attribute("x1")
+    page.fill(".lookup input[type=number]", "9")
+    assert float(marked.get_attribute("x1").rstrip("%")) > float(first.rstrip("%"))
+    page.locator(".lookup select").select_option(label="Tail fiber")
+    assert page.locator('[data-class="Tail fiber"] .here').count() == 1
 
 
 def test_beyond_the_scores_seen_the_answer_says_so(page: Any) -> None:
     page.fill(".lookup input[type=number]", "1")
-    assert "Calibration saw scores of Portal from 2.5 to 10 only" in page.inner_text(".lookup")
+    assert "Calibration saw scores of 2.5 to 10 only" in page.inner_text(".lookup")
 
 
 def test_a_class_chosen_stands_alone_and_a_link_leads_to_another(page: Any) -> None:
@@ -112,12 +107,12 @@ def test_a_heading_sorts_by_number_and_unknown_comes_last(page: Any) -> None:
     table = page.locator("#trust table").last
     heading = table.get_by_role("button", name="proteins")
     heading.click()
-    assert column(table, 2) == ["0", "60", "60"]
+    assert column(table, 1) == ["0", "60", "60"]
     assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
     heading.click()
-    assert column(table, 2) == ["60", "60", "0"]
+    assert column(table, 1) == ["60", "60", "0"]
     table.get_by_role("button", name="score for 50 %").click()
-    assert column(table, 5) == ["5.5", "5.5", "–"]
+    assert column(table, 4) == ["5.5", "5.5", "–"]
 
 
 def test_a_filter_leaves_the_rows_that_hold_the_word(page: Any) -> None:
@@ -174,11 +169,11 @@ def test_the_text_to_paste_is_copied(open_page: Any, small_page: str) -> None:
     assert text.startswith("Confidence, the probability that a prediction is right")
 
 
-def test_without_scripts_the_numbers_of_every_control_are_in_tables(
+def test_without_scripts_the_numbers_of_every_control_are_on_the_page(
     open_page: Any, small_page: str
 ) -> None:
     page = open_page(small_page, scripts=False).page
     assert not page.locator(".widget").first.is_visible()
-    text = page.inner_text("#trust")
+    text = page.inner_text("#classes")
     assert "0.66 (0.58–0.70)" in text
     assert "About 970 more proteins of new families" in text

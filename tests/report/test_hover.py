@@ -89,5 +89,4 @@ def test_curves_for_scripts_are_those_found_to_four_digits(small: Findings) -> N
     drawn = portal["curves"][data["methods"].index("kernel")]
     assert [v / UNIT for v in drawn["value"]] == pytest.approx(list(found.value), abs=0.5 / UNIT)
     assert portal["score"] == list(found.score)
-    assert portal["needed"] == {"0.5": 5.5, "0.8": 9.35}
     assert [entry["name"] for entry in data["classes"]] == ["Portal", "Tail fiber"]

@@ -178,8 +178,8 @@ def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     without = replace(small, use_sets=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]
     assert names == [
-        *("overview", "trust", "classes", "methods", "measuring", "mistakes"),
-        *("notices", "glossary", "publish"),
+        *("first", "trust", "classes", "methods", "measuring", "mistakes"),
+        *("notices", "overview", "glossary", "publish"),
     ]
 
 

@@ -662,13 +662,14 @@ STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CON
 NOT_QUICKLY = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
-def stream_confidences(path: Path) -> Iterator[pa.Table]:
+def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.Table]:
     """Yield pieces of a table of confidences, its columns in the contract's order.
 
-    Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
+    `further` are columns of numbers behind them. Raises one of `NOT_QUICKLY` where it is
+    not as `credence annotate` writes it.
     """
     _header(path)
-    for batch in _batches(path, STREAMED):
+    for batch in _batches(path, STREAMED | dict.fromkeys(further, pa.float64())):
         piece = pa.Table.from_batches([batch])
         lower, value, upper = (piece[name] for name in ("lower", "confidence", "upper"))
         orders = (
@@ -728,12 +729,11 @@ def _header(path: Path) -> tuple[str, ...]:
     return table.header
 
 
-def read_slowly(path: Path) -> pa.Table:
+def read_slowly(path: Path, further: Sequence[str] = ()) -> pa.Table:
     """Return a whole table of confidences, or refuse it with all its problems."""
     read = _read_confidences(path)
-    return pa.table(
-        {name: pa.array(read.values[name], from_pandas=False) for name in CONFIDENCE_NAMES}
-    )
+    names = (*CONFIDENCE_NAMES, *further)
+    return pa.table({name: pa.array(read.values[name], from_pandas=False) for name in names})
 
 
 def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:

@@ -4,7 +4,7 @@
 (() => {
   const WIDE = 0.1;
 
-  // As in Python: lookup.of_hundred. What is not always or never right is never said to be.
+  // What is not always or never right is never said to be.
   function ofHundred(value) {
     const many = (value > 0 && value < 0.015) || (value > 0.985 && value < 1) ? 1000 : 100;
     const inside = value > 0 && value < 1;
@@ -92,8 +92,8 @@
       const [right, many] = ofHundred(value);
       const parts = [`${entry.name}, score ${+score.toPrecision(6)}`];
       if (lower !== null) {
-        const [low] = [Math.floor(many * lower)];
-        const high = Math.ceil(many * upper);
+        const low = Math.floor(many * lower + 1e-9);
+        const high = Math.ceil(many * upper - 1e-9);
         parts[0] += `: the evidence allows ${low} to ${high} of ${many}`;
       }
       if (score < entry.least || score > entry.greatest) {

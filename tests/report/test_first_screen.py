@@ -1,0 +1,125 @@
+"""The first screen: what it says and draws is what was found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.shift_findings import shift_finding
+
+from credence.findings import Findings
+from credence.report import blocks as page
+from credence.report.sections.first import BANDS, section
+from credence.report.sections.lookup import Lookup
+
+
+def screen(findings: Findings) -> page.FirstScreen:
+    (block,) = section(findings).blocks
+    assert isinstance(block, page.FirstScreen)
+    return block
+
+
+def strip(findings: Findings, name: str = "Portal") -> page.Strip:
+    return next(one for one in screen(findings).strips if one.name == name)
+
+
+def colour_at(found: page.Strip, place: float) -> int | None:
+    return next((k for k, x, width in found.bands if x <= place < x + width), None)
+
+
+@pytest.mark.parametrize("score", [2.8, 4.2, 6.3, 7.7, 8.9, 9.8])
+def test_colours_are_those_of_the_curve_read_at_each_score(small: Findings, score: float) -> None:
+    lookup = Lookup(small)
+    low, high = lookup.axis or (math.nan, math.nan)
+    curve = lookup.curves["kernel", "Portal"]
+    value = float(np.interp(score, curve.score, curve.value))
+    wanted = sum(value >= edge for edge in BANDS)
+    assert colour_at(strip(small), 100 * (score - low) / (high - low)) == wanted
+
+
+def test_nothing_is_drawn_beyond_the_scores_that_were_seen(small: Findings) -> None:
+    lookup = Lookup(small)
+    low, high = lookup.axis or (math.nan, math.nan)
+    found = strip(small, "Tail fiber")  # seen from 3.0 to 9.5
+    start, end = found.bands[0][1], found.bands[-1][1] + found.bands[-1][2]
+    assert start == pytest.approx(100 * (3.0 - low) / (high - low), abs=0.02)
+    assert end == pytest.approx(100 * (9.5 - low) / (high - low), abs=0.02)
+
+
+def test_a_wide_range_is_hatched_wherever_it_is_wide(small: Findings) -> None:
+    curves = tuple(
+        replace(one, lower=tuple(0.0 if at > 8 else v for at, v in zip(one.score, one.lower)))  # noqa: B905
+        for one in small.results.curves
+    )
+    wide = replace(small, results=replace(small.results, curves=curves))
+    assert not strip(small).thin
+    ((start, width),) = strip(wide).thin
+    assert start == pytest.approx(100 * (8.0 - 2.0) / 8.0, abs=7)
+    assert start + width == pytest.approx(100.0, abs=0.05)
+
+
+def test_marks_are_the_thresholds_found_on_families_held_out(small: Findings) -> None:
+    found = strip(small)
+    assert found.cells[0] == "7.5"
+    low, high = Lookup(small).axis or (math.nan, math.nan)
+    assert found.estimate == pytest.approx(100 * (7.5 - low) / (high - low), abs=0.01)
+    assert found.sure == pytest.approx(100 * (8.75 - low) / (high - low), abs=0.01)
+
+
+def test_of_a_corrected_sample_marks_and_colours_are_of_the_corrected_curve(
+    small: Findings,
+) -> None:
+    shift = shift_finding()
+    curve = replace(
+        shift.curves[0],
+        score=(2.5, 6.0, 8.0, 10.0),
+        **{
+            name: (0.1, 0.5, 0.9, value)
+            for name, value in (("before", 0.95), ("after", 0.96), ("after_upper", 1.0))
+        },
+        before_lower=(0.0, 0.3, 0.7, 0.94),
+        after_lower=(0.0, 0.3, 0.7, 0.94),
+        before_upper=(1.0,) * 4,
+    )
+    found = replace(small, shifts=(replace(shift, curves=(curve,)),))
+    portal = strip(found)
+    assert portal.cells[0] == "8"  # where it reaches 0.9, on the grid of its curve
+    assert portal.sure == 100.0
+    assert "Corrected for the mix of classes of sea water" in screen(found).basis
+
+
+def test_a_class_never_predicted_has_a_row_and_no_picture(small: Findings) -> None:
+    found = strip(small, "Collar")
+    assert not found.bands
+    assert "never predicted" in found.label
+
+
+def test_numbers_of_the_sample_are_those_of_its_lists_and_counts(small: Findings) -> None:
+    answers = [(one.number, one.text) for one in screen(small).answers]
+    assert answers[0] == ("82 %", "of your 4 predictions should be right: about 4")
+    assert answers[1] == ("1", "of your predictions are 90 % sure or more")
+    assert answers[2] == ("0", "even at the low end of their range")
+    assert answers[3] == ("3", "to use, if 5 % of them may be wrong")
+
+
+def test_without_a_sample_the_known_proteins_are_counted(small: Findings) -> None:
+    (answer,) = screen(replace(small, use_sets=(), lists=())).answers
+    assert answer.number == "75 %"
+    assert "120 predictions of known class" in answer.text
+
+
+def test_a_tool_without_scores_has_one_colour_a_class(small: Findings) -> None:
+    results = replace(small.results, curves=(), histograms=())
+    found = screen(replace(small, results=results, thresholds=None))
+    assert not found.ticks
+    assert found.strips[0].bands == ((1, 0.0, 100.0),)  # a share right of 0.75
+
+
+def test_several_samples_are_named_and_curves_are_not_corrected(small: Findings) -> None:
+    soil = replace(small.use_sets[0], name="soil")
+    many = replace(small, use_sets=(*small.use_sets, soil), shifts=(shift_finding(),), lists=())
+    texts = [one.text for one in screen(many).answers]
+    assert "of soil’s predictions are 90 % sure or more" in texts
+    assert Lookup(many).corrected is None
