@@ -55,6 +55,33 @@ def test_a_list_is_all_that_have_a_q_value_within_its_error(confidences: pd.Data
     assert known.sort_values("confidence").q_value.is_monotonic_decreasing
 
 
+def test_a_table_of_six_decimals_gives_the_list_of_the_whole_numbers(
+    confidences: pd.DataFrame,
+) -> None:
+    words = ["annotate", "demo/use.csv", "--format", "phanns", "--calibration", "k.json"]
+    words += ["--six-decimals", "--out", "six.tsv", "--also", "six.parquet", "--lists", "six"]
+    assert run_command_line(words) == 0
+    six, whole = pd.read_csv("six.tsv", sep="\t"), pd.read_parquet("six.parquet")
+    assert list(six) == list(whole) == list(confidences)
+    for name in ("confidence", "lower", "q_value"):
+        assert whole[name].tolist() == pytest.approx(confidences[name].tolist(), nan_ok=True)
+        assert (six[name] != whole[name]).any()
+        assert six[name].tolist() == pytest.approx(whole[name].tolist(), abs=1e-6, nan_ok=True)
+        text = pd.read_csv("six.tsv", sep="\t", dtype=str)[name].dropna()
+        assert text.str.fullmatch(r"[01](\.\d{1,6})?").all()
+    known = six.dropna(subset=["confidence"])
+    assert (known.lower <= known.confidence).all() and (known.confidence <= known.upper).all()
+    assert (six.use == whole.use).all() and (six.score == whole.score).all()
+    for ending in ("tsv", "parquet"):
+        words = ["list", f"six.{ending}", "--calibration", "k.json", "--error", "0.1"]
+        assert run_command_line([*words, "--out", f"{ending}.tsv"]) == 0
+    one, other = (pd.read_csv(f"{ending}.tsv", sep="\t") for ending in ("tsv", "parquet"))
+    assert len(one) and one.id.tolist() == other.id.tolist()
+    assert one.q_value.tolist() == other.q_value.tolist()
+    assert one.id.tolist() == six[six.q_value <= 0.1].id.tolist()
+    assert pd.read_csv("six/list_0.1.tsv", sep="\t").confidence.tolist() == one.confidence.tolist()
+
+
 def test_a_certain_list_is_no_longer_and_classes_have_their_own(
     confidences: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,7 +79,8 @@ def test_parts_joined_are_the_bytes_of_the_whole(world: Path, table: str, n_part
     write_forms(world)
     words = ["annotate", table, "--format", "phanns", "--calibration", "k.json"]
     assert run_command_line(["check", table, "--format", "phanns", "--out", "check.json"]) == 0
-    whole = ["--spreadsheet-safe", "--out", "whole.tsv", "--also", "whole.parquet"]
+    whole = ["--spreadsheet-safe", "--six-decimals", "--out", "whole.tsv"]
+    whole += ["--also", "whole.parquet"]
     assert run_command_line([*words, *whole]) == 0
     parts = []
     for number in range(1, n_parts + 1):
@@ -88,7 +89,7 @@ def test_parts_joined_are_the_bytes_of_the_whole(world: Path, table: str, n_part
         out = ["--spreadsheet-safe", "--out", names[0], "--also", names[1]]
         assert run_command_line([*words, *part, *out]) == 0
         parts += names
-    joined = ["--out", "joined.tsv", "--also", "joined.parquet"]
+    joined = ["--six-decimals", "--out", "joined.tsv", "--also", "joined.parquet"]
     assert run_command_line(["gather", *parts, *joined]) == 0
     for ending in ("tsv", "parquet"):
         made = (world / f"joined.{ending}").read_bytes()
@@ -135,7 +136,11 @@ def test_corrected_confidences_of_parts_are_those_of_the_whole(
     capsys.readouterr()
     assert run_command_line(gather) == 0
     assert "joined.tsv: without q-values, which need --shift." in capsys.readouterr().err
-    assert "q_value" not in (world / "joined.tsv").read_text().splitlines()[0]
+    rows = (world / "joined.tsv").read_text().splitlines()
+    assert "q_value" not in rows[0]
+    assert run_command_line([*gather, "--six-decimals"]) == 0
+    rounded = (world / "joined.tsv").read_text().splitlines()
+    assert len(rounded) == len(rows) and rounded[0] == rows[0] and rounded[-1] != rows[-1]
     assert message(capsys, [*gather, "--lists", "lists"]) == (
         "--shift: nothing says what proteins held out show. "
         "Give what the parts were annotated with."

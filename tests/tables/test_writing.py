@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import decimal
 import errno
 import hashlib
 import json
@@ -19,6 +20,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from credence.lists.held_out import step_of
+from credence.lists.plan import stratum_of
 from credence.predictions import Floats
 from credence.problems import InputError
 from credence.records import from_record
@@ -27,6 +30,7 @@ from credence.tables.writing import (
     TableWriter,
     atomic,
     open_output,
+    six_decimals,
     write_json,
     write_table,
     write_text,
@@ -254,6 +258,61 @@ def test_floats_come_back_from_tables_bit_for_bit(
     np.testing.assert_array_equal(
         canonical(back.tolist()).view(np.int64), canonical(values).view(np.int64)
     )
+
+
+SHARES = st.floats(0.0, 1.0) | st.integers(0, 10**6).map(lambda one: one / 10**6)
+NEAR = st.sampled_from([5e-324, 1e-9, 0.9999998, 1.0 - 2.0**-53, 0.1 + 0.2, np.nextafter(0.95, 0)])
+
+
+def slow_six_decimals(number: float, up: bool) -> float:
+    """Return a number cut to six decimals, by its digits."""
+    way = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
+    with decimal.localcontext(prec=400):
+        found = float(decimal.Decimal(repr(number)).quantize(decimal.Decimal("1e-6"), way))
+    return min(max(found, 0.000001), 0.999999) if 0.0 < number < 1.0 else found
+
+
+@given(st.lists(SHARES | NEAR | st.floats(-1e8, 1e8), min_size=1), st.booleans())
+def test_six_decimals_are_those_of_the_digits_and_keep_the_order(
+    numbers: list[float], up: bool
+) -> None:
+    given_ = np.sort(numbers)
+    found = six_decimals(given_, up=up)
+    assert found.tolist() == [slow_six_decimals(float(one), up) for one in given_]
+    assert (np.diff(found) >= 0).all()
+
+
+@given(st.lists(SHARES | NEAR, min_size=1))
+def test_six_decimals_move_no_confidence_to_another_step_and_leave_it_in_its_range(
+    numbers: list[float],
+) -> None:
+    confidence = np.array(numbers)
+    found = six_decimals(confidence)
+    np.testing.assert_array_equal(step_of(found), step_of(confidence))
+    np.testing.assert_array_equal(stratum_of(found), stratum_of(confidence))
+    assert (found <= six_decimals(confidence, up=True)).all()
+
+
+def test_a_rounded_table_is_full_as_parquet_and_keeps_scores_and_what_is_not_known(
+    tmp_path: Path,
+) -> None:
+    columns = {
+        "id": ["a", "b", "c"],
+        "score": [1e-9, 1 / 3, 2.0],
+        "confidence": [1e-9, 2 / 3, None],
+        "upper": [0.9999998, 2 / 3, float("nan")],
+        "n": [1, 2, 3],
+        "support": [1e22, float("inf"), -2 / 3],
+    }
+    for ending in ("tsv", "parquet"):
+        write_table(tmp_path / f"t.{ending}", columns, in_six_decimals=True)
+    assert (tmp_path / "t.tsv").read_text() == (
+        "id\tscore\tconfidence\tupper\tn\tsupport\n"
+        "a\t1e-9\t0.000001\t0.999999\t1\t1e+22\n"
+        "b\t0.3333333333333333\t0.666666\t0.666667\t2\tinf\n"
+        "c\t2\t\t\t3\t-0.666667\n"
+    )
+    assert pq.read_table(tmp_path / "t.parquet")["confidence"].to_pylist() == [1e-9, 2 / 3, None]
 
 
 def test_cells_are_quoted_only_where_they_must_be(tmp_path: Path) -> None:

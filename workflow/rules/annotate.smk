@@ -57,7 +57,7 @@ rule annotate:
         " {params.events:q} {params.compared:q} --novelty-record {output.novelty:q}"
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
         " --settings {params.settings:q}"
-        " --spreadsheet-safe --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
+        " --spreadsheet-safe --six-decimals --also {output.parquet:q} --out {output.table:q} 2> {log:q}"
 
 
 rule annotate_part:
@@ -137,5 +137,5 @@ rule gather:
         " gather {input.tables:q} {input.parquets:q}"
         " --calibration {input.calibration:q} --shift {input.shift:q}"
         " --name {wildcards.use_set:q} {params.lists:q} --lists-record {output.found:q}"
-        " --settings {params.settings:q} --spreadsheet-safe"
+        " --settings {params.settings:q} --spreadsheet-safe --six-decimals"
         " --also {output.parquet:q} --out {output.table:q} 2> {log:q}"

@@ -19,6 +19,7 @@ from credence.app.options import (
     repeated_options,
     required_options,
     settings_options,
+    six_decimals_option,
     spreadsheet_option,
     stage_command,
     table_options,
@@ -176,6 +177,7 @@ def fit() -> None:
 )
 @settings_options("annotate")
 @spreadsheet_option
+@six_decimals_option
 @also_option
 @out_option("The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def annotate(calibration: str | None, release: str | None, config: str, **given: Any) -> None:
@@ -202,6 +204,7 @@ def annotate(calibration: str | None, release: str | None, config: str, **given:
 @click.option("--name", default="use", help="What to call the set there.")
 @settings_options("gather")
 @spreadsheet_option
+@six_decimals_option
 @also_option
 @out_option("All rows: .tsv or .parquet, as its parts are.")
 def gather() -> None:

@@ -235,6 +235,13 @@ spreadsheet_option = click.option(
 )
 
 
+six_decimals_option = click.option(
+    "--six-decimals",
+    is_flag=True,
+    help="Numbers of text tables have six decimals; Parquet has all.",
+)
+
+
 also_option = file_options(
     also="A second file for the same rows, in another format: conf.parquet, say."
 )

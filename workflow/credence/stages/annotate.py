@@ -92,6 +92,7 @@ def annotate_tables(
     part: str | None,
     summary: str | None,
     spreadsheet_safe: bool,
+    six_decimals: bool,
     also: str | None,
     settings: Settings,
     lists: str | None,
@@ -114,7 +115,8 @@ def annotate_tables(
         "--calibration": calibration, "--shift": shift, "--events": events,
         "--evidence": evidence, "--novelty": novelty, "--proteins": proteins, "--vectors": vectors,
     }  # fmt: skip
-    mark, rows = _part_of(part, tables, summary, how, files, has_lists=lists is not None)
+    for_whole = {"--lists": lists is not None, "--six-decimals": six_decimals}
+    mark, rows = _part_of(part, tables, summary, how, files, for_whole)
     pieces = (samples.predictions for _, samples in stream_tables(tables, spec))
     sameness = sameness_of(file, shift_file, pieces)
     is_changed = sameness is not None and sameness.is_changed
@@ -158,8 +160,9 @@ def annotate_tables(
             n_samples = progress.done
         if not part:
             finish_table(
-                rows_of, file, shift_file, settings, name, lists, lists_record, spreadsheet_safe
-            )
+                rows_of, file, shift_file, settings, name, lists, lists_record,
+                spreadsheet_safe, six_decimals,
+            )  # fmt: skip
     if novelty_record is not None:
         write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
@@ -351,14 +354,14 @@ def _part_of(
     summary: str | None,
     how: Mapping[str, str],
     files: Mapping[str, str | None],
-    *,
-    has_lists: bool,
+    for_whole: Mapping[str, bool],
 ) -> tuple[str | None, RowRange | None]:
     """Return what a part of tables that were checked says of itself, and its rows of one table."""
     if part is None:
         return None, None
-    if has_lists:
-        raise refuse("--lists", "a part has no lists.", "Give it to credence gather.")
+    for option, is_given in for_whole.items():
+        if is_given:
+            raise refuse(option, "it is for whole tables.", "Give it to credence gather.")
     found = PART.fullmatch(part)
     if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
         raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
@@ -404,6 +407,7 @@ def gather_parts(
     lists_record: str | None = None,
     name: str = "use",
     spreadsheet_safe: bool = False,
+    six_decimals: bool = False,
 ) -> None:
     """Join the tables of parts in their order, those of each ending by themselves."""
     wanted = {Path(path).suffix: path for path in (out, also) if path is not None}
@@ -437,19 +441,21 @@ def gather_parts(
         raise refuse(lacking[0], what, "Give what the parts were annotated with.")
     file = None if calibration is None or lacking else read_calibration(Path(calibration))
     shift_file = None if shift is None else SHIFT.read(Path(shift))
+    is_joined = file is None and not six_decimals
     with ExitStack() as stack:
         rows_of = {
-            Path(path): Path(path) if file is None else stack.enter_context(beside(Path(path)))
+            Path(path): Path(path) if is_joined else stack.enter_context(beside(Path(path)))
             for path in every
         }
         n_rows = [
             gather_tables(own_parts, rows)
             for own_parts, rows in zip(every.values(), rows_of.values(), strict=True)
         ]
-        if file is not None:
+        if not is_joined:
             finish_table(
-                rows_of, file, shift_file, settings, name, lists, lists_record, spreadsheet_safe
-            )
+                rows_of, file, shift_file, settings, name, lists, lists_record,
+                spreadsheet_safe, six_decimals,
+            )  # fmt: skip
     for path, n_own in zip(every, n_rows, strict=True):
         click.echo(f"Wrote {path}: {n_own} rows of {len(every[path])} parts.", err=True)
     if file is None:

@@ -107,7 +107,7 @@ def evaluate_tables(
         write_table(Path(metrics), metric_columns(found.results))
     if thresholds is not None and found.thresholds is not None:
         columns = threshold_columns(found.thresholds)
-        write_table(Path(thresholds), columns, spreadsheet_safe=True)
+        write_table(Path(thresholds), columns, spreadsheet_safe=True, in_six_decimals=True)
     n_folds = settings.evaluation.folds
     click.echo(f"Wrote {out}: {plural(len(files), 'method')}, {n_folds} folds.", err=True)
 

@@ -23,8 +23,6 @@ from credence.stages.reading import (
 from credence.tables.contract import Clusters, read_clusters
 from credence.tables.writing import check_table_ending, write_table
 
-DECIMALS = 4
-
 
 def doubtful_labels(
     tables: Sequence[str],
@@ -58,8 +56,8 @@ def doubtful_labels(
     ranked = np.lexsort((np.arange(labelled.n_samples), -doubts.doubt))
     listed = ranked[(doubts.doubt[ranked] > 0.0) & (false[ranked] <= error)]
     columns = columns_of(labelled, doubts, listed, known)
-    columns["expected_false"] = np.round(false[listed], DECIMALS).tolist()
-    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe)
+    columns["expected_false"] = false[listed].tolist()
+    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     mixed = families_of(labelled)
     if families is not None:
         write_table(Path(families), mixed, spreadsheet_safe=spreadsheet_safe)
@@ -141,7 +139,7 @@ def columns_of(
         numbers = (doubts.p_label, doubts.p_suggested, doubts.doubt)
         rows.append((
             *(labelled.predictions.ids[row], names[labelled.true_class[row]], names[suggested]),
-            *(round(float(one[row]), DECIMALS) for one in numbers),
+            *(float(one[row]) for one in numbers),
             *(labelled.cluster[row], int(doubts.n_same[row]), int(doubts.n_other[row])),
             *nearest.of(row, suggested),
             why(doubts, row, names[suggested]),
@@ -201,7 +199,7 @@ class Nearest:
         if not relative:
             return "", float("nan")
         of_one = id_ if relative == first else relative if id_ == first else ""
-        return relative, round(self.identity.get(of_one, float("nan")), DECIMALS)
+        return relative, self.identity.get(of_one, float("nan"))
 
 
 def families_of(labelled: Labelled) -> dict[str, list[object]]:

@@ -21,7 +21,7 @@ from credence.lists.errors import ListErrors, errors_of
 from credence.lists.held_out import STEPS, HeldOut, step_of
 from credence.lists.thresholds import Wanted, find_thresholds
 from credence.lists.use_lists import list_of, use_lists
-from credence.predictions import Integers
+from credence.predictions import Floats, Integers
 from credence.problems import refuse
 from credence.stages.reading import (
     RELATIVES_UNKNOWN,
@@ -35,6 +35,7 @@ from credence.stages.settings import Settings, list_names
 from credence.tables.contract import (
     NOT_QUICKLY,
     Q_VALUE,
+    TEXT_NAMES,
     UNCORRECTED_NAMES,
     class_codes,
     is_corrected,
@@ -127,6 +128,7 @@ def write_lists(
     ends: Mapping[Path, Sequence[int | None]],
     *,
     spreadsheet_safe: bool = False,
+    in_six_decimals: bool = False,
     clusters: Mapping[str, str] | None = None,
 ) -> list[Counter[tuple[int, str]]]:
     """Write the rows of each list, in the table's order, with their q-values.
@@ -139,7 +141,11 @@ def write_lists(
     found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
     with ExitStack() as stack:
         writers = [
-            stack.enter_context(TableWriter(path, names, spreadsheet_safe=spreadsheet_safe))
+            stack.enter_context(
+                TableWriter(
+                    path, names, spreadsheet_safe=spreadsheet_safe, in_six_decimals=in_six_decimals
+                )
+            )
             for path in ends
         ]
         lowest = [
@@ -283,13 +289,14 @@ BATCH_BYTES = 8 << 20
 
 def finish_table(
     rows: Mapping[Path, Path],
-    file: CalibrationFile,
+    file: CalibrationFile | None,
     shift: ShiftFile | None,
     settings: Settings,
     name: str,
     folder: str | None,
     record: str | None,
     spreadsheet_safe: bool,
+    in_six_decimals: bool,
 ) -> None:
     """Write tables of confidences with their q-values, their lists, and a record for the page.
 
@@ -297,23 +304,32 @@ def finish_table(
     settings. Where the calibration does not say what lists rest on there are no q-values
     and no lists, and the record is empty.
     """
-    ranking = ranking_of(file, shift)
+    ranking = None if file is None else ranking_of(file, shift)
     if ranking is None:
         for written, source in rows.items():
-            source.replace(written)
+            if in_six_decimals:
+                write_again(source, written, None, in_six_decimals=True)
+            else:
+                source.replace(written)
         if record is not None:
             write_record(Path(record), {})
         return
     table, counts = table_of(next(iter(rows.values())), ranking)
     errors = errors_of(ranking.held_out, counts.sum(axis=0), settings.lists.certainty)
     for written, source in rows.items():
-        with_q_values(source, written, ranking, errors)
+        write_again(source, written, errors.q_value, in_six_decimals=in_six_decimals)
     if folder is not None:
         paths = zip(list_paths(folder, settings), settings.lists.error, strict=True)
         ends = {Path(path): [errors.end_of(error)] for path, error in paths}
         # The cells of a TSV are safe already.
         is_unsafe = table.path.suffix == ".parquet"
-        write_lists(table, [errors], ends, spreadsheet_safe=spreadsheet_safe and is_unsafe)
+        write_lists(
+            table,
+            [errors],
+            ends,
+            spreadsheet_safe=spreadsheet_safe and is_unsafe,
+            in_six_decimals=in_six_decimals,
+        )
     if record is not None:
         write_record(Path(record), lists_found(ranking, counts, settings, name))
 
@@ -373,36 +389,43 @@ def list_paths(folder: str | None, settings: Settings) -> list[str]:
     return [] if folder is None else [str(Path(folder) / name) for name in names]
 
 
-def with_q_values(source: Path, written: Path, ranking: Ranking, errors: ListErrors) -> None:
-    """Write a table again, with the q-value of each protein."""
+def write_again(
+    source: Path, written: Path, by_step: Floats | None, *, in_six_decimals: bool
+) -> None:
+    """Write a table again, with the q-value of each protein where those by step are given."""
     with ExitStack() as stack:
         if source.suffix == ".parquet":
             file = stack.enter_context(pq.ParquetFile(source))
             names, pieces = file.schema_arrow.names, file.iter_batches()
         else:
-            names = _cells(source, stack, ()).schema.names
-            pieces = _cells(source, stack, names)
-        own = list(with_q_value(dict.fromkeys(names), None))
-        writer = stack.enter_context(TableWriter(written, own))
+            names = _cells(source, stack, {}).schema.names
+            is_number = [in_six_decimals and name not in TEXT_NAMES for name in names]
+            kinds = [pa.float64() if is_one else pa.string() for is_one in is_number]
+            pieces = _cells(source, stack, dict(zip(names, kinds, strict=True)))
+        own = names if by_step is None else [*with_q_value(dict.fromkeys(names), None)]
+        writer = stack.enter_context(TableWriter(written, own, in_six_decimals=in_six_decimals))
         for piece in pieces:
+            columns = dict(zip(names, piece.columns, strict=True))
+            if by_step is None:
+                writer.write(columns)
+                continue
             stated = piece["confidence"]
             if pa.types.is_string(stated.type):
                 stated = pc.if_else(pc.equal(stated, ""), "nan", stated)
             step = step_of(stated.cast(pa.float64()).to_numpy(zero_copy_only=False))
-            q_value = np.where(step >= 0, errors.q_value[step], np.nan)
-            writer.write(with_q_value(dict(zip(names, piece.columns, strict=True)), q_value))
+            writer.write(with_q_value(columns, np.where(step >= 0, by_step[step], np.nan)))
 
 
-def _cells(source: Path, stack: ExitStack, names: Sequence[str]) -> csv.CSVStreamingReader:
-    """Return a reader of the cells of a TSV, each as it is written."""
+def _cells(
+    source: Path, stack: ExitStack, kinds: Mapping[str, pa.DataType]
+) -> csv.CSVStreamingReader:
+    """Return a reader of the cells of a TSV; what is text is read as it is written."""
     handle = stack.enter_context(pa.input_stream(str(source), compression="detect"))
     return csv.open_csv(
         handle,
         read_options=csv.ReadOptions(block_size=BATCH_BYTES),
         parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-        ),
+        convert_options=csv.ConvertOptions(column_types=kinds, strings_can_be_null=False),
     )
 
 

@@ -34,7 +34,7 @@ def plan_verification(
     n_use = by_stratum(counts)
     plan = plan_of(ranking.held_out, n_use, number)
     columns = _chosen(table, plan, cluster_of(clusters))
-    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe)
+    write_table(Path(out), columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=True)
     n_chosen = len(columns["id"])
     n_known = int(n_use.sum())
     click.echo(f"Wrote {out}: {n_chosen} of {n_known:,} predictions to verify.", err=True)

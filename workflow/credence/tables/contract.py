@@ -654,8 +654,12 @@ def _check_interval(
 
 
 BLOCK_BYTES = 8 << 20
-TEXTS = ("id", "predicted_class", "use", "note", "method")
-STREAMED = {name: pa.string() if name in TEXTS else pa.float64() for name in CONFIDENCE_NAMES}
+TEXT_NAMES = frozenset(
+    column.name
+    for column in (*columns_of(Confidences), *FURTHER_COLUMNS)
+    if column.kind is Kind.TEXT
+)
+STREAMED = {name: pa.string() if name in TEXT_NAMES else pa.float64() for name in CONFIDENCE_NAMES}
 
 
 # What stops quick reading; the table is then read slowly, to tell where it is wrong.

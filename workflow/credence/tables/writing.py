@@ -32,6 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from credence.predictions import Floats
 from credence.problems import DISK_ERRORS, InputError, refuse
 from credence.records import json_text, signed
 
@@ -223,6 +224,39 @@ def _arrow(values: Any) -> pa.Array:
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column
 
 
+LEAST, MOST = 1e-6, 0.999999  # with six decimals, nearest to 0 and to 1
+EXACT_BELOW = 1e9  # greater numbers have less than six decimals
+# Columns that are to stay on their side of a limit from above, and those of the classifier.
+ROUNDED_UP = ("upper", "q_value", "expected_false")
+AS_GIVEN = ("score", "threshold")
+
+
+def six_decimals(numbers: Floats, *, up: bool = False) -> Floats:
+    """Return numbers rounded down to six decimals, or up; none becomes 0 or 1 that was not.
+
+    Each stays on its side of every limit that has six decimals or less.
+
+    >>> six_decimals(np.array([0.0, 1e-9, 0.123456789, 0.95, 0.9999998, 1.0])).tolist()
+    [0.0, 1e-06, 0.123456, 0.95, 0.999999, 1.0]
+    """
+    found = np.round(numbers, 6)
+    is_beyond, step = (found < numbers, LEAST) if up else (found > numbers, -LEAST)
+    found = np.where(is_beyond, np.round(found + step, 6), found)
+    is_inside = (numbers > 0) & (numbers < 1)
+    found = np.where(is_inside, np.clip(found, LEAST, MOST), found)
+    return np.where(np.abs(numbers) < EXACT_BELOW, found, numbers)
+
+
+def _in_six_decimals(rows: pa.RecordBatch) -> pa.RecordBatch:
+    columns = [
+        pa.array(six_decimals(column.to_numpy(zero_copy_only=False), up=name.endswith(ROUNDED_UP)))
+        if pa.types.is_floating(column.type) and not name.endswith(AS_GIVEN)
+        else column
+        for name, column in zip(rows.schema.names, rows.columns, strict=True)
+    ]
+    return pa.record_batch(columns, rows.schema.names)
+
+
 def _text_cells(column: pa.Array, spreadsheet_safe: bool) -> pa.Array:
     """Return the cells of a column as they stand in a TSV; nothing known is empty."""
     if pa.types.is_dictionary(column.type):
@@ -277,6 +311,7 @@ class TableWriter:
         names: Sequence[str],
         *,
         spreadsheet_safe: bool = False,
+        in_six_decimals: bool = False,
         metadata: Mapping[str, str] | None = None,
         mark: str | None = None,
     ) -> None:
@@ -284,6 +319,7 @@ class TableWriter:
         self._mark = mark
         self._names = list(names)
         self._spreadsheet_safe = spreadsheet_safe
+        self._in_six_decimals = in_six_decimals  # as text; Parquet has all
         self._metadata = dict(metadata or {}) | ({} if mark is None else {MARK: mark})
         self._is_parquet = self._path.suffix == ".parquet"
         self._stack = ExitStack()
@@ -336,6 +372,8 @@ class TableWriter:
         assert self._handle is not None
         if not self._is_parquet:
             batch = rows.combine_chunks().to_batches()[0]
+            if self._in_six_decimals:
+                batch = _in_six_decimals(batch)
             self._handle.write(_lines(batch, self._spreadsheet_safe))
             return
         if self._parquet is None:
@@ -375,10 +413,17 @@ def write_table(
     columns: Mapping[str, Any],
     *,
     spreadsheet_safe: bool = False,
+    in_six_decimals: bool = False,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write a table as TSV or Parquet, as its ending says; NaN is an empty cell."""
-    writer = TableWriter(path, list(columns), spreadsheet_safe=spreadsheet_safe, metadata=metadata)
+    writer = TableWriter(
+        path,
+        list(columns),
+        spreadsheet_safe=spreadsheet_safe,
+        in_six_decimals=in_six_decimals,
+        metadata=metadata,
+    )
     with writer:
         writer.write(columns)
 
