@@ -197,6 +197,7 @@ TWINS = {
     "nll": nll,
     "brier": brier,
     "accuracy": accuracy,
+    "gap": gap,
     "ece": ece,
     "ece2": ece2,
     "ece_count": ece_count,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -208,11 +209,13 @@ def test_what_the_metrics_promise() -> None:
             *("area", "sce", "ace", "tace", "calibration"),
         },
         "is_square": {"sharpness", "calibration"},
-        "is_signed": {"remainder"},
+        "is_signed": {"gap", "remainder"},
         "needs_vector": {"sce", "ace", "tace"},
     }
     for metric in METRICS:
-        values = [metric.compute(drawn(seed, 20)) for seed in range(20)]
+        judged = [drawn(seed, 20) for seed in range(20)]
+        judged += [replace(one, confidence=one.confidence / 4) for one in judged]
+        values = [metric.compute(one) for one in judged]
         assert (min(values) < 0) == metric.is_signed, metric.name
 
 

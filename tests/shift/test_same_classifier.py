@@ -261,3 +261,39 @@ def test_all_proteins_of_a_large_set_are_told_though_a_thousand_count() -> None:
     found = look.found()
     assert found is not None
     assert found.n == 1_600
+
+
+def slow_power(found: _Part, by_chance: Floats) -> float:
+    """Return the chance to notice scores moved up, by trying slopes one after the other."""
+    share = sameness.mix_of(found.given.sum(axis=1), found.observed.sum(axis=1))
+    for slope in np.arange(0.0, sameness.STEEPEST, 0.02):
+        moved, ratio = [], []
+        for own in (found.given * share).sum(axis=2) * found.n:
+            middle = [(own[:at].sum() + own[at] / 2) / own.sum() - 0.5 for at in range(len(own))]
+            tilted = own * np.exp(slope * np.array(middle))
+            moved.append(tilted * own.sum() / tilted.sum())
+            ratio.append(moved[-1] / np.maximum(own, sameness.TINIEST))
+        if found.effect(np.array(moved)) >= 0.05:
+            break
+    rng = np.random.default_rng(sameness.SEED)
+    drawn, _ = found.draws(rng, np.array(ratio), sameness.POWER_DRAWS)
+    return float(np.mean([3 * sameness._tail(one, by_chance) <= 0.05 for one in drawn[:, -1]]))
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_the_power_is_that_of_slopes_tried_one_after_the_other(n: int) -> None:
+    look = Look(sketch())
+    look.add(some(3, n))
+    found = _Part(look._sketch.features[0], look._counts[0])
+    drawn, _ = found.draws(np.random.default_rng(sameness.SEED))
+    assert found.power(drawn[:, -1]) == pytest.approx(slow_power(found, drawn[:, -1]), abs=0.02)
+
+
+def test_few_proteins_have_less_power_and_a_flat_confidence_has_none() -> None:
+    few, many = (looked(some(3, n)).power for n in (40, 1_000))
+    assert few < many
+    assert many > 0.8
+    labelled = world(0)
+    wrong = np.random.default_rng(1).permutation(labelled.true_class)  # scores show nothing
+    flat = sketch_of(replace(labelled, true_class=wrong))
+    assert looked(some(3, 1_000), flat).power < 0.8

@@ -227,6 +227,7 @@ GAP = Metric(
     "the whole. 0 is perfect. That it is 0 does not say that every confidence is right.",
     reference="Van Calster et al. 2019, doi 10.1186/s12916-019-1466-7",
     losses=excess,
+    is_signed=True,
 )
 
 
