@@ -231,13 +231,22 @@ def test_a_table_in_which_confidence_was_not_corrected_is_never_read_as_one_in_w
     what = (
         "column 'adjusted_confidence': an older version wrote this table, with corrected "
         "confidences in this column and others in 'confidence'. Annotate it again: credence "
-        "annotate --shift."
+        "annotate."
     )
     capsys.readouterr()
     words = ["list", "older.tsv", "--calibration", "k.json", "--error", "0.1", "--out", "l.tsv"]
     assert run_command_line(words) == 2
     shown = capsys.readouterr().err
     assert shown == f"older.tsv, line 1, {what}\nFix this and run the command again.\n"
+    confidences.drop(columns="use").to_csv("older.tsv", sep="\t", index=False)
+    assert run_command_line(words) == 2
+    assert capsys.readouterr().err == (
+        "older.tsv, line 1, column 'use': an older version wrote this table, without this "
+        "column. Annotate it again: credence annotate.\nFix this and run the command again.\n"
+    )
+    confidences.assign(use="maybe").to_csv("odd.tsv", sep="\t", index=False)
+    assert run_command_line([words[0], "odd.tsv", *words[2:]]) == 2
+    assert "odd.tsv, line 2, column 'use': 'maybe' is not allowed." in capsys.readouterr().err
     for read in (read_confidences, read_slowly, lambda path: list(stream_confidences(path))):
         with pytest.raises(InputError) as caught:
             read(Path("older.parquet"))

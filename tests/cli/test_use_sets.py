@@ -75,15 +75,19 @@ def line(*cells: object) -> str:
     return "\t".join(map(str, cells)) + "\n"
 
 
-HEADER = line(  # without `use`, as tables of older versions
+def row_of(*cells: object) -> str:
+    return line(*cells, "check")
+
+
+HEADER = line(
     *("id", "predicted_class", "score", "confidence", "lower", "upper", "support"),
-    *("method", "note"),
+    *("method", "note", "use"),
 )
 
 
 def test_proteins_without_scores_are_counted_as_unknown(small: Findings, tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
-    path.write_text(HEADER + line("p1", "", "", "", "", "", 0, "kernel", UNSCORED))
+    path.write_text(HEADER + row_of("p1", "", "", "", "", "", 0, "kernel", UNSCORED))
     found = summarise_file("sea", path, results_of(small), "kernel")
     assert (found.n, found.n_unknown, found.notes) == (1, 1, (Setting(UNSCORED, "1"),))
     assert [entry.n for entry in found.classes] == [0, 0, 0]
@@ -96,8 +100,8 @@ def test_ties_and_proteins_that_calibrate_are_warnings_of_the_page(
     note = note_text(Note.TIED | Note.SAME_ID | Note.BELOW_RANGE)
     path.write_text(
         HEADER
-        + line("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note)
-        + line("p2", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note_text(Note.TIED))
+        + row_of("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note)
+        + row_of("p2", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", note_text(Note.TIED))
     )
     notices = use_set_notices(summarise_file("sea", path, results_of(small), "kernel"))
     assert all(notice.is_warning for notice in notices)
@@ -109,7 +113,7 @@ def test_ties_and_proteins_that_calibrate_are_warnings_of_the_page(
 
 def test_a_class_unknown_to_the_findings_is_refused(small: Findings, tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
-    path.write_text(HEADER + line("p1", "Portl", 5, 0.5, 0.4, 0.6, 3, "kernel", ""))
+    path.write_text(HEADER + row_of("p1", "Portl", 5, 0.5, 0.4, 0.6, 3, "kernel", ""))
     with pytest.raises(InputError) as error:
         summarise_file("sea", path, results_of(small), "kernel")
     assert error.value.text() == (
@@ -121,15 +125,15 @@ def test_a_class_unknown_to_the_findings_is_refused(small: Findings, tmp_path: P
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (line("p2", "Portal", 5, "high", 0.4, 0.6, 3, "kernel", ""), "'high' is not a number"),
-        (line("p2", "Portal", 5, 0.7, 0.4, 0.6, 3, "kernel", ""), "line 3"),
+        (row_of("p2", "Portal", 5, "high", 0.4, 0.6, 3, "kernel", ""), "'high' is not a number"),
+        (row_of("p2", "Portal", 5, 0.7, 0.4, 0.6, 3, "kernel", ""), "line 3"),
     ],
 )
 def test_a_damaged_table_is_told_with_its_line(
     row: str, message: str, small: Findings, tmp_path: Path
 ) -> None:
     path = tmp_path / "c.tsv"
-    path.write_text(HEADER + line("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", "") + row)
+    path.write_text(HEADER + row_of("p1", "Portal", 5, 0.5, 0.4, 0.6, 3, "kernel", "") + row)
     with pytest.raises(InputError) as error:
         summarise_file("sea", path, results_of(small), "kernel")
     assert message in error.value.text()

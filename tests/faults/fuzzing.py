@@ -98,8 +98,9 @@ TABLES = {
     ),
     "confidences.tsv": (
         read_confidences,
-        "id\tpredicted_class\tscore\tconfidence\tlower\tupper\tsupport\tmethod\tnote\n"
-        "a\tx\t0.5\t0.4\t0.3\t0.6\t12\tkernel\t\nb\ty\t0.5\t\t\t\t0\tkernel\t\n",
+        "id\tpredicted_class\tconfidence\tlower\tupper\tuse\tnote\tscore\tsupport\tmethod\n"
+        "a\tx\t0.4\t0.3\t0.6\tcheck\t\t0.5\t12\tkernel\n"
+        "b\ty\t\t\t\tno evidence\t\t0.5\t0\tkernel\n",
     ),
     "evidence.tsv": (
         lambda path: read_evidence(path, CLASSES),

@@ -433,7 +433,7 @@ class Confidences:
     confidence: Annotated[Floats, SHARE]
     lower: Annotated[Floats, SHARE]
     upper: Annotated[Floats, SHARE]
-    use: Annotated[Strings, Column(may_be_empty=True, choices=USES, is_optional=True)]
+    use: Annotated[Strings, Column(choices=USES)]
     note: Annotated[Strings, Column(may_be_empty=True)]
     score: Annotated[Floats, NUMBER]
     support: Annotated[Floats, Column(kind=Kind.NUMBER, low=0.0)]
@@ -689,6 +689,8 @@ def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.T
             raise pa.ArrowInvalid("a confidence lies outside its interval")
         if any(piece[name].null_count for name in ("id", "predicted_class")):
             raise pa.ArrowInvalid("a protein has no id or no class")
+        if not pc.all(pc.is_in(piece["use"], pa.array(USES))).as_py():
+            raise pa.ArrowInvalid("a word for use is another")
         yield piece
 
 
@@ -720,16 +722,16 @@ def is_corrected(path: Path) -> bool:
 
 
 def _header(path: Path) -> tuple[str, ...]:
-    """Return the columns of a table; refuse one whose `confidence` meant something else."""
+    """Return the columns of a table of confidences; refuse one of an older version."""
     table = open_table(path, CONTRACT)
-    for name in table.header:
-        if name.startswith("adjusted_"):
-            what = (
-                "an older version wrote this table, with corrected confidences in this column "
-                "and others in 'confidence'."
-            )
-            remedy = "Annotate it again: credence annotate --shift."
-            raise refuse(table.where, what, remedy, table.header_line, name)
+    older = [name for name in table.header if name.startswith("adjusted_")]
+    what = "with corrected confidences in this column and others in 'confidence'."
+    if not older and "confidence" in table.header and "use" not in table.header:
+        older, what = ["use"], "without this column."
+    if older:
+        what = f"an older version wrote this table, {what}"
+        remedy = "Annotate it again: credence annotate."
+        raise refuse(table.where, what, remedy, table.header_line, older[0])
     return table.header
 
 
