@@ -16,7 +16,7 @@ from credence.evaluation import summarise_use_set
 from credence.findings import Findings, Setting
 from credence.predictions import Predictions
 from credence.problems import InputError
-from credence.stages.report import summarise_file, use_set_notices
+from credence.stages.report import summarise_file, use_set_notices, with_truth
 from credence.tables import contract
 from credence.tables.contract import UNSCORED, confidence_columns
 from credence.tables.writing import write_record, write_table
@@ -171,3 +171,50 @@ def test_every_file_that_a_run_read_is_listed_with_its_digest(
     words = ["report", str(found), "--read", "training proteins", str(fasta), "--out", str(page)]
     assert run_command_line(words) == 0
     assert hashlib.sha256(fasta.read_bytes()).hexdigest() in page.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def annotated(tmp_path: Path) -> Path:
+    predictions, confidence = predictions_and_confidence()
+    path = tmp_path / "confidences.tsv"
+    write_table(path, confidence_columns(predictions, confidence, "kernel"), spreadsheet_safe=True)
+    return path
+
+
+def truth_table(folder: Path, lines: list[str]) -> str:
+    path = folder / "truth.tsv"
+    path.write_text("id\ttrue_class\n" + "".join(f"{line}\n" for line in lines), "utf-8")
+    return str(path)
+
+
+def test_right_predictions_are_counted_beside_what_was_promised(
+    annotated: Path, small: Findings
+) -> None:
+    predictions, confidence = predictions_and_confidence()
+    truth = np.random.default_rng(5).integers(0, 3, N)
+    table = truth_table(annotated.parent, [f"p{k}\t{CLASSES[truth[k]]}" for k in range(N)])
+    summary = summarise_file("sea", annotated, results_of(small), "kernel")
+    found = with_truth(summary, annotated, table)
+    for code, own in enumerate(found.classes):
+        wanted = 0
+        for row in range(N):
+            is_known = not np.isnan(confidence.value[row])
+            wanted += is_known and predictions.predicted_class[row] == code == truth[row]
+        assert own.n_right == wanted
+    assert with_truth(summary, annotated, None) == summary
+
+
+@pytest.mark.parametrize(
+    ("lines", "what"),
+    [
+        ([f"p{k}\tPortal" for k in range(N - 2)], "it lacks 2 proteins of sea, 'p498' first"),
+        ([f"p{k}\t{'portal' if k == 3 else 'Portal'}" for k in range(N)], "line 5"),
+        ([f"p{k}\t{'' if k == 3 else 'Portal'}" for k in range(N)], "it lacks 1 proteins"),
+    ],
+)
+def test_a_truth_of_other_proteins_or_classes_is_refused(
+    lines: list[str], what: str, annotated: Path, small: Findings
+) -> None:
+    summary = summarise_file("sea", annotated, results_of(small), "kernel")
+    with pytest.raises(InputError, match=what):
+        with_truth(summary, annotated, truth_table(annotated.parent, lines))

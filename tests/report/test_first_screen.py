@@ -123,3 +123,17 @@ def test_several_samples_are_named_and_curves_are_not_corrected(small: Findings)
     texts = [one.text for one in screen(many).answers]
     assert "of soil’s predictions are 90 % sure or more" in texts
     assert Lookup(many).corrected is None
+
+
+def test_where_the_truth_is_known_it_stands_beside_the_promise(small: Findings) -> None:
+    first, *others = small.use_sets[0].classes
+
+    def known(n_first: int) -> Findings:
+        classes = (replace(first, n_right=n_first), *(replace(one, n_right=0) for one in others))
+        return replace(small, use_sets=(replace(small.use_sets[0], classes=classes),))
+
+    held, missed = (screen(known(n)).truth for n in (4, 1))  # promised: 4.1, from 3.2 to 4.9
+    assert "4 of 5 predictions are right, 4 (3–5) were expected" in held
+    assert "0 have the truth outside the range." in held
+    assert "1 has the truth outside the range: Portal." in missed
+    assert not screen(small).truth

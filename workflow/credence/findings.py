@@ -1100,6 +1100,7 @@ class UseClass:
     n_surely: Counts  # The same of the lower ends of their ranges
     n_evident: int  # Proteins that have evidence: see the column `use`
     n_in_range: int  # Whose confidence lies in the range that it had before it was corrected
+    n_right: int | None = None  # Right ones of those with a confidence, where the truth is known
 
 
 @dataclass(frozen=True)

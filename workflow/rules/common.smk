@@ -113,6 +113,10 @@ def further_files():
             for name, entry in USE_SETS.items()
             if name not in DIVIDED
         ),
+        *(
+            (f"use-set {name}: true classes", entry.truth)
+            for name, entry in USE_SETS.items()
+        ),
     ]
     return [(role, path) for role, path in found if path]
 

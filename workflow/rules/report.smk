@@ -86,6 +86,10 @@ rule report:
             "--put", [input.thresholds, *input.further, *input.releases]
         ),
         lists=lambda wildcards, input: configuration.options("--lists", input.lists),
+        truth=configuration.options(
+            "--truth",
+            [(name, one.truth) for name, one in USE_SETS.items() if one.truth],
+        ),
         read=configuration.options("--read", further_files()),
         sources=digests(*(path for _, path in further_files())),
         index="reports/index.html",
@@ -94,7 +98,7 @@ rule report:
     shell:
         "{resources.python:q} -m credence stage --reads {input:q} --writes {output:q} --"
         " report {input.evaluation:q} {params.use_sets:q}"
-        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} {params.lists:q} {params.read:q} --settings {params.settings:q} --findings {output.findings:q}"
+        " {params.shifts:q} {params.changes:q} {params.events:q} {params.novelties:q} {params.lists:q} {params.read:q} {params.truth:q} --settings {params.settings:q} --findings {output.findings:q}"
         " --metrics {input.metrics:q} --split {input.split:q}"
         " --archive {output.archive:q} {params.further:q} --index {params.index:q}"
         " --calibration {input.calibration:q} --out {output.page:q} 2> {log:q}"

@@ -153,6 +153,7 @@ def _further_problems(settings: Configuration, known: Predictions | None) -> lis
     from credence.problems import gathering
     from credence.stages.reading import read_proteins
     from credence.tables.contract import read_clusters, read_evidence
+    from credence.tables.labels import read_labels
     from credence.tables.npz import read_vectors
 
     proteins = partial(read_proteins, match=settings.calibration_set.match)
@@ -168,6 +169,7 @@ def _further_problems(settings: Configuration, known: Predictions | None) -> lis
         readers.append((lambda name: read_clusters(Path(name)), trove.clusters))
     for entry in settings.use_sets:
         readers.append((partial(read_proteins, match=entry.match), entry.proteins))
+        readers.append((lambda name: read_labels(Path(name)), entry.truth))
     problems: list[Problem] = []
     for reader, file in readers:
         with gathering(problems):

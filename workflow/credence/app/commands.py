@@ -538,6 +538,13 @@ def evaluate() -> None:
     metavar="ROLE FILE",
     help="A further file that the run read, and as what: training proteins, clusters; repeat it.",
 )
+@click.option(
+    "--truth",
+    nargs=2,
+    multiple=True,
+    metavar="NAME TABLE",
+    help="True classes of a use-set, shown beside what was promised: id, true_class; repeat it.",
+)
 @click.option("--settings", "run_json", default="{}", help="What to say of the run, as JSON.")
 @click.option("--findings", "complete", help="Also write the findings, use-sets included.")
 @click.option("--split", help="What credence split wrote with --summary.")

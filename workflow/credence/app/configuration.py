@@ -103,6 +103,7 @@ class TableSet:
     labels: Mapping[str, Any] | None = None  # Where true classes are, when not in the table
     proteins: str | None = None  # FASTA file
     match: str = "first_word"  # How ids meet FASTA headers
+    truth: str | None = None  # A table of true classes that no method sees
     # How its composition is found; None for the calibration set.
     shift: ShiftSettings | None = None
 
@@ -357,6 +358,7 @@ def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
         labels=values.get("labels"),
         proteins=values.get("proteins"),
         match=values.get("match", "first_word"),
+        truth=values.get("truth"),
     )
 
 

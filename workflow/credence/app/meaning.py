@@ -227,7 +227,7 @@ def files_of(data: Data) -> Iterator[tuple[SettingPath, str]]:
         else:
             for position, text in _listed(scores):
                 yield (*path, "scores", position), text
-        for key in (fasta, "clusters", "labels"):
+        for key in (fasta, "clusters", "labels", "truth"):
             if isinstance(entry.get(key), str):
                 yield (*path, key), entry[key]
         if isinstance(labels, dict) and labels["table"] is not None:

@@ -214,6 +214,7 @@ class FirstScreen(Block):
     """Verdict, answers and a picture of all classes."""
 
     about: str  # What the page is, in a sentence
+    truth: str  # What was right, where that is known; may be empty
     state: str  # The verdict, in a word for style sheets and in words
     title: str
     advice: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -35,7 +35,7 @@ from credence.findings import (
     UseSet,
     VerdictSettings,
 )
-from credence.problems import Problem, nearest, raise_any, refuse
+from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import citation, readme, render, render_index, report_record
 from credence.report.journal.all_figures import JOURNAL_FIGURES, Heat, JournalFigure, PanelGrid
@@ -64,6 +64,7 @@ from credence.tables.contract import (
     write_contract,
 )
 from credence.tables.digests import require_sealed, sha256_of
+from credence.tables.labels import read_labels
 from credence.tables.stage_files import EVENTS, SHIFT, Signed
 from credence.tables.writing import (
     FORMULA_START,
@@ -75,6 +76,7 @@ from credence.tables.writing import (
     write_text,
 )
 
+Made = TypeVar("Made")
 RECORD = "report.json"
 AGAIN_NOVEL = "Annotate again: credence annotate --novelty-record."
 AGAIN_LISTS = "Annotate again: credence annotate --lists-record."
@@ -93,6 +95,7 @@ def report_findings(
     novelty: Sequence[str] = (),
     lists: Sequence[str] = (),
     read: Sequence[tuple[str, str]] = (),
+    truth: Sequence[tuple[str, str]] = (),
     run_json: str = "{}",
     complete: str | None = None,
     split: str | None = None,
@@ -105,7 +108,7 @@ def report_findings(
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
     own = [found_in, *tables, *shift, *changes, *lists, split, events, *further]
-    require_other((out, archive, index, complete), [*own, *(path for _, path in read)])
+    require_other((out, archive, index, complete), [*own, *(path for _, path in (*read, *truth))])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
@@ -113,7 +116,11 @@ def report_findings(
     found = _with_run(found, stated)
     limits = settings_from(VerdictSettings, stated.get("verdict", {}))
     summaries = [
-        summarise_file(name, Path(confidences), found.results, found.chosen)
+        with_truth(
+            summarise_file(name, Path(confidences), found.results, found.chosen),
+            Path(confidences),
+            dict(truth).get(name),
+        )
         for name, confidences, _ in use_sets
     ]
     inputs = [
@@ -304,10 +311,21 @@ KEPT = ("id", "predicted_class", "score", "confidence", "lower", "upper", "note"
 def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
     """Return what a page shows of a table of confidences, however long it is."""
     further = UNCORRECTED_NAMES[1:] if is_corrected(path) else ()
+
+    def summary(pieces: Iterable[pa.Table]) -> UseSet:
+        return _summary(name, str(path), results, chosen, pieces)
+
+    return _read(path, summary, further)
+
+
+def _read(
+    path: Path, work: Callable[[Iterable[pa.Table]], Made], further: Sequence[str] = ()
+) -> Made:
+    """Return what is made of the pieces of a table of confidences, or refuse the table."""
     try:
-        return _summary(name, str(path), results, chosen, stream_confidences(path, further))
+        return work(stream_confidences(path, further))
     except NOT_QUICKLY:
-        return _summary(name, str(path), results, chosen, [read_slowly(path, further)])
+        return work([read_slowly(path, further)])
 
 
 def _summary(
@@ -353,6 +371,41 @@ def _summary(
         },
         (_rows(extremes[0]), _rows(extremes[1])),
     )
+
+
+def with_truth(use_set: UseSet, path: Path, table: str | None) -> UseSet:
+    """Return a use-set with its right predictions counted; refuse a truth that lacks some."""
+    if table is None:
+        return use_set
+    labels = read_labels(Path(table))
+    true_class = dict(zip(labels.ids, labels.texts, strict=True))
+    known = [one.class_name for one in use_set.classes]
+    problems = ProblemList(table)
+    for text, line in zip(labels.texts, labels.lines, strict=True):
+        if text and text not in known:
+            problems.add(
+                f"{text!r} is no class of the run.", nearest(text, known), line, "true_class"
+            )
+    problems.raise_any()
+
+    def count(pieces: Iterable[pa.Table]) -> tuple[Counter[str], list[str]]:
+        right, missing = Counter[str](), []
+        for piece in pieces:
+            columns = (piece[name].to_pylist() for name in ("id", "predicted_class", "confidence"))
+            for id_, predicted, confidence in zip(*columns, strict=True):
+                own = true_class.get(id_) or true_class.get(_unguarded(id_))
+                if not own:
+                    missing.append(id_)
+                elif confidence is not None and math.isfinite(confidence):
+                    right[_unguarded(predicted)] += _unguarded(predicted) == own
+        return right, missing
+
+    right, missing = _read(path, count)
+    if missing:
+        what = f"it lacks {len(missing):,} proteins of {use_set.name}, {missing[0]!r} first."
+        raise refuse(table, what, "Give the true class of every protein, or leave truth out.")
+    classes = tuple(replace(one, n_right=right[one.class_name]) for one in use_set.classes)
+    return replace(use_set, classes=classes)
 
 
 def _rows(found: list[pa.Table]) -> tuple[UseRow, ...]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from credence.findings import ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
-from credence.report.sections.lists import whole_of
+from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import Lookup
 from credence.report.sections.trust import class_anchors, curve_data
-from credence.report.verdict import BAD, CARE, GOOD, OPEN, verdict_of
+from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, verdict_of
 from credence.report.wording import NOTHING, count, least_score, of, score
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
@@ -55,6 +55,7 @@ def section(findings: Findings) -> page.Section:
     reasons = shown(BAD, CARE)
     block = page.FirstScreen(
         _about(lookup),
+        _truth(findings),
         verdict.state,
         TITLES[verdict.state],
         advice,
@@ -79,6 +80,32 @@ def _about(lookup: Lookup) -> str:
         f"How often predictions of a classifier are right, learnt from "
         f"{of(results.n_samples, 'protein')} of known class{families}."
     )
+
+
+def _truth(findings: Findings) -> str:
+    """Return what is right beside what was promised, where the true classes are known."""
+    parts = []
+    for use_set in findings.use_sets:
+        right = {one.class_name: one.n_right for one in use_set.classes if one.n_right is not None}
+        whole = whole_of(findings, use_set.name)
+        if not right or whole is None:
+            continue
+        missed = [
+            name
+            for name, n in right.items()
+            if (own := whole_of(findings, use_set.name, name)) is not None
+            and own.n
+            and not math.floor(own.right_lower) <= n <= math.ceil(own.right_upper)
+        ]
+        n_asked = sum(one.n > one.n_unknown for one in use_set.classes)
+        which = f": {names_of(missed)}" if missed else ""
+        parts.append(
+            f"The true classes of {use_set.name} are known: {count(sum(right.values()))} of "
+            f"{of(whole.n, 'prediction')} are right, {expected_right(whole)} were expected. "
+            f"Of {of(n_asked, 'class', 'classes')}, {count(len(missed))} "
+            f"{'has' if len(missed) == 1 else 'have'} the truth outside the range{which}."
+        )
+    return " ".join(parts)
 
 
 def _answers(lookup: Lookup) -> tuple[page.Answer, ...]:

@@ -11,7 +11,7 @@ from credence.findings import ErrorCurve, Findings, ProteinList, Threshold, Thre
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, score, slug, three_decimals
+from credence.report.wording import NOTHING, count, of, score, shown, slug, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -74,7 +74,7 @@ def _of_use_set(lists: UseLists, name: str, lookup: Lookup) -> list[page.Block]:
         blocks.append(page.FigureRow((_figure(lists, together, name),)))
     if lists.verify:
         blocks.append(page.Paragraph(_next(lists)))
-    by_class = _by_class(lists)
+    by_class = _by_class(lists, lookup.findings)
     if by_class.rows:
         blocks.append(page.Folded(f"{lists.name}: each class by itself", (by_class,)))
     return blocks
@@ -168,7 +168,14 @@ def _percent(value: float) -> str:
     return NOTHING if math.isnan(value) else percent(value)
 
 
-def _by_class(lists: UseLists) -> page.TableBlock:
+def _by_class(lists: UseLists, findings: Findings) -> page.TableBlock:
+    every = [one for one in lists.every if one.class_name is not None]
+    right = {
+        one.class_name: one.n_right
+        for use_set in findings.use_sets
+        for one in use_set.classes
+        if use_set.name == lists.name
+    }
     allowed = sorted({one.error for one in lists.lists})
     found = {(one.class_name, one.error): one for one in lists.lists if not one.is_certain}
 
@@ -188,10 +195,13 @@ def _by_class(lists: UseLists) -> page.TableBlock:
         )
     return page.table(
         caption,
-        [one for one in lists.every if one.class_name is not None],
+        every,
         page.word("predicted class", "class_name"),
         page.number("predictions", "n"),
         page.number("of these right", expected_right),
+        *page.known(
+            every, page.number("truly right", lambda one: shown(right.get(one.class_name)))
+        ),
         *page.numbers((f"list with {percent(error)} wrong" for error in allowed), listed),
         explained={
             "of these right": f"Of all predictions, with a {percent(lists.level)} interval"
