@@ -8,7 +8,7 @@ import pytest
 
 from credence.findings import Findings
 from credence.report import render
-from credence.report.blocks import Figure, FigureRow, Heading, Paragraph, Section, TableBlock
+from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, Section, TableBlock
 from credence.report.sections.events import section
 from small_events import ablation, difference, event, finding
 
@@ -23,8 +23,14 @@ def texts(found: Section) -> list[str]:
     return [block.text for block in found.blocks if isinstance(block, Paragraph)]
 
 
+def inside(found: Section) -> list[object]:
+    """Return every block, those folded too."""
+    parts = [block.blocks if isinstance(block, Folded) else (block,) for block in found.blocks]
+    return [block for part in parts for block in part]
+
+
 def tables(found: Section) -> list[TableBlock]:
-    return [block for block in found.blocks if isinstance(block, TableBlock)]
+    return [block for block in inside(found) if isinstance(block, TableBlock)]
 
 
 def test_without_events_there_is_no_section(small: Findings) -> None:
@@ -112,7 +118,7 @@ def test_pooling_is_warned_of_with_both_numbers(small: Findings) -> None:
 
 
 def test_forecasters_and_features_are_compared_in_pairs(small: Findings) -> None:
-    _, compared, ablations = tables(built(small))
+    _, compared, ablations, _ = tables(built(small))
     assert [row[:2] + row[3:4] for row in compared.rows] == [
         ("in the tables", "–", "–"),
         ("logistic regression", "strength of the ridge 10", "+0.0100 (+0.0080 to +0.0120)"),
@@ -129,7 +135,7 @@ def test_forecasters_and_features_are_compared_in_pairs(small: Findings) -> None
 
 
 def test_figures_say_their_n(small: Findings) -> None:
-    rows = [block for block in built(small).blocks if isinstance(block, FigureRow)]
+    rows = [block for block in inside(built(small)) if isinstance(block, FigureRow)]
     figures: list[Figure] = [figure for row in rows for figure in row.figures]
     assert [figure.name for figure in figures] == [
         "event-1-two-best-reliability",
@@ -143,5 +149,5 @@ def test_a_name_cannot_do_harm(small: Findings) -> None:
     hostile = "<script>alert(1)</script>"
     page = render(replace(small, events=finding(events=(event(hostile),))))
     assert "<script>alert" not in page
-    headings = [b for b in built(small, events=(event(hostile),)).blocks if isinstance(b, Heading)]
-    assert headings[0].anchor == "event-1-script-alert-1-script"
+    folded = [b for b in built(small, events=(event(hostile),)).blocks if isinstance(b, Folded)]
+    assert folded[0].anchor == "event-1-script-alert-1-script"

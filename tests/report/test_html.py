@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from credence.findings import Findings, Provenance
+from credence.findings import Bins, Findings, Provenance
 from credence.records import to_record
 from credence.report import render
+from credence.report.html import small_paths
+from credence.report.plots import ReliabilityPlot
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -138,10 +140,28 @@ def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
     drawn = re.findall(
         r'role="img" aria-label="[^"]+">\s*<svg [^>]*aria-hidden="true"', small_page
     )
-    assert len(drawn) == 15
+    assert len(drawn) == 15 + 2  # figures, and a small diagram of each class
     for tag in re.findall(r"<svg [^>]*>", small_page):
         is_mark = re.fullmatch(r'<svg x="[\d.]+%">', tag)  # inside a picture that has words
         assert is_mark or 'aria-hidden="true"' in tag or re.search(r'aria-label="[^"]+"', tag), tag
+
+
+def test_a_small_diagram_marks_the_bins_whose_interval_misses_the_diagonal() -> None:
+    # Means 0.1, 0.5 and 0.9; the second's share right is 0.8 (0.7–0.9). An empty bin is left
+    # out, and a bin whose interval is not known shows its point alone.
+    nan = float("nan")
+    bins = Bins(
+        edges=(0.0, 0.25, 0.5, 0.75, 1.0), n=(5, 0, 9, 2), n_correct=(1, 0, 7, 2),
+        n_clusters=(5, 0, 9, 2), mean=(0.1, nan, 0.5, 0.9), share=(0.2, nan, 0.8, 1.0),
+        lower=(0.0, nan, 0.7, nan), upper=(0.4, nan, 0.9, nan),
+    )  # fmt: skip
+    assert small_paths(ReliabilityPlot(("held out",), (bins,))) == [
+        ("near", "M10 100V60"),
+        ("off", "M50 30V10"),
+        ("near dot", "M10 80h0M90 0h0"),
+        ("off dot", "M50 20h0"),
+    ]
+    assert small_paths(ReliabilityPlot((), ())) == []
 
 
 @pytest.mark.parametrize("colour", ["#1a1b1c", "#6a6b6c", "#0072b2", "#d55e00", "#000000"])

@@ -10,11 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from credence.findings import Findings, Provenance
+from credence.findings import Findings, Notice, Provenance
 from credence.report import report_record
-from credence.report.blocks import Figure, FigureRow, Folded, Heading, Panel, Section, TableBlock
+from credence.report.blocks import (
+    Beside,
+    Figure,
+    FigureRow,
+    Folded,
+    Heading,
+    NoticeList,
+    Panel,
+    Paragraph,
+    Section,
+    TableBlock,
+)
+from credence.report.plots import ComparisonPlot
 from credence.report.sections import lists
-from credence.report.sections.all_sections import SECTIONS, sections_of
+from credence.report.sections.all_sections import MOST_ROWS, SECTIONS, sections_of, shortened
 from credence.report.sections.by_class import sentence
 from credence.report.sections.lists import marks_of
 from credence.report.sections.lookup import Lookup, more_needed
@@ -22,13 +34,15 @@ from credence.report.sections.lookup import Lookup, more_needed
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def flat(block: Section | Folded | Panel) -> list[object]:
+def flat(block: Section | Folded | Panel | Beside) -> list[object]:
     """Return every block, those inside others too."""
     blocks: list[object] = []
     for inner in block.blocks:
         blocks.append(inner)
-        if isinstance(inner, Folded | Panel):
+        if isinstance(inner, Folded | Panel | Beside):
             blocks.extend(flat(inner))
+        if isinstance(inner, Beside):
+            blocks.append(inner.figures)
     return blocks
 
 
@@ -57,7 +71,7 @@ def test_names_and_anchors_are_unique_and_plain(small: Findings, hostile: Findin
         for section in sections_of(findings):
             names.append(section.name)
             for block in flat(section):
-                if isinstance(block, Heading | Panel):
+                if isinstance(block, Heading | Panel | Folded) and block.anchor:
                     names.append(block.anchor)
                 if isinstance(block, FigureRow):
                     names.extend(f"figure-{figure.name}" for figure in block.figures)
@@ -178,8 +192,8 @@ def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     without = replace(small, use_sets=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]
     assert names == [
-        *("first", "trust", "classes", "methods", "measuring", "mistakes"),
-        *("notices", "overview", "glossary", "publish"),
+        *("first", "trust", "classes", "methods", "mistakes"),
+        *("notices", "publish", "glossary", "measuring", "settings"),
     ]
 
 
@@ -190,3 +204,40 @@ def test_few_proteins_are_not_said_to_be_enough(small: Findings) -> None:
     # With many, four times as many: three times as many more.
     assert more_needed(0.4, 0.6, 400.0, 0.95) == 1200
     assert more_needed(0.999, 1.0, 5.0, 0.95) >= 15
+
+
+def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> None:
+    # The page was 40 screens long, all of it in the open.
+    short = TableBlock("short", (), (("row",),) * MOST_ROWS)
+    long = TableBlock("long", (), (("row",),) * (MOST_ROWS + 1))
+    notes = NoticeList((Notice("kind", "Mind this.", is_warning=True),))
+    aside = Folded("Aside", (Paragraph("aside"),))
+    linked = Folded("Linked", (Paragraph("linked"),), "linked")
+    blocks = (Paragraph("first"), Paragraph("second"), long, short, aside)
+    blocks += (Heading("mine", "mine-1"), Paragraph("lead"), short, aside, notes, linked)
+    assert shortened(blocks) == (
+        *(Paragraph("first"), short, Folded("More: tables", (Paragraph("second"), long)), aside),
+        *(Heading("mine", "mine-1"), Paragraph("lead"), notes),
+        *(Folded("mine: tables", (short, aside)), linked),
+    )
+
+
+def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small: Findings) -> None:
+    rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
+    one = next(row for row in rows if len(row.figures) == 1)
+    pair = next(row for row in rows if len(row.figures) == 2)
+    words = Paragraph("first")
+    assert shortened((words, one)) == (Beside((words,), one),)
+    assert shortened((words, pair)) == (words, Folded("More: figures", (pair,)))
+    names = tuple(f"class {number}" for number in range(MOST_ROWS + 1))
+    numbers = ((0.5,) * len(names),)
+    plot = ComparisonPlot("share", names, ("one",), numbers, numbers, numbers)
+    tall = FigureRow((replace(one.figures[0], plot=plot),))
+    assert shortened((words, tall)) == (words, Folded("More: figures", (tall,)))
+
+
+def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:
+    *_, last = sections_of(small)
+    assert (last.name, last.is_expert) == ("settings", True)
+    experts = [section.name for section in sections_of(small) if section.is_expert]
+    assert experts == ["measuring", "settings"]

@@ -123,6 +123,20 @@ class FigureRow(Block):
 
 
 @dataclass(frozen=True)
+class Tile(Figure):
+    """A reliability diagram drawn small, with few words; a link to what bears its name."""
+
+    title: str  # What it is of
+
+
+@dataclass(frozen=True)
+class Tiles(Block):
+    """Small diagrams side by side, to choose one."""
+
+    tiles: tuple[Tile, ...]  # In reading order
+
+
+@dataclass(frozen=True)
 class NoticeList(Block):
     """Notices, warnings first."""
 
@@ -138,10 +152,20 @@ class Definitions(Block):
 
 @dataclass(frozen=True)
 class Folded(Block):
-    """Blocks that are shown when a reader asks for them, and always in print."""
+    """Blocks that are shown, on a screen and in print, when a reader opened them."""
 
     summary: str  # What is inside
     blocks: tuple[Block, ...]  # The blocks
+    anchor: str = ""  # Name that links point to; unique on the page
+    is_expert: bool = False  # Whether it is shown among expert parts only
+
+
+@dataclass(frozen=True)
+class Beside(Block):
+    """Words with a figure beside them, where the page is wide enough."""
+
+    blocks: tuple[Block, ...]  # The words
+    figures: FigureRow  # The figure
 
 
 @dataclass(frozen=True)
@@ -235,6 +259,7 @@ class Section:
     name: str  # Its anchor
     title: str  # Its heading
     blocks: tuple[Block, ...]  # What it is made of
+    is_expert: bool = False  # Whether it is shown among expert parts only
 
 
 KINDS: dict[type[Any], str] = {TableBlock: "Table", TableColumn: "Column"}

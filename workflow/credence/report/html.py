@@ -34,9 +34,10 @@ from credence.report.plots import (
 from credence.report.sections.all_sections import sections_of
 from credence.report.wording import count, loss, of, printable, score, share, with_interval
 
-# Files of scripts/, in the order in which they stand on the page. The first
-# holds what the others share.
+# Files of scripts/, in the order in which they stand on the page: the first before
+# anything is drawn, the next holds what the others share.
 SCRIPTS: tuple[str, ...] = (
+    "begin.js",
     "page.js",
     "tables.js",
     "figures.js",
@@ -226,6 +227,21 @@ POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     HistogramPlot: _on_histogram,
 }
 
+
+def small_paths(plot: ReliabilityPlot) -> list[tuple[str, str]]:
+    """Return a small diagram's paths: of bins whose interval holds the diagonal, and of others."""
+    paths = {"near": "", "off": "", "near dot": "", "off dot": ""}
+    for bins in plot.bins:
+        for k in np.flatnonzero(bins.n):
+            ends = 100 * np.array([bins.mean[k], bins.share[k], bins.lower[k], bins.upper[k]])
+            mean, right, low, high = ends
+            kind = "off" if mean < low or mean > high else "near"
+            if not np.isnan(ends).any():
+                paths[kind] += f"M{mean:.0f} {100 - low:.0f}V{100 - high:.0f}"
+            paths[f"{kind} dot"] += f"M{mean:.0f} {100 - right:.0f}h0"
+    return [(kind, path) for kind, path in paths.items() if path]
+
+
 STYLESHEETS = ("page.css", "first.css", "what_if.css")
 
 
@@ -266,7 +282,13 @@ def environment() -> jinja2.Environment:
         # Text that reaches the page passes here: control characters are made visible.
         finalize=_shown,
     )
-    pages.filters |= {"kind": kind_of, "svg": _svg, "points": points_of, "data": data_text}
+    pages.filters |= {
+        "kind": kind_of,
+        "svg": _svg,
+        "points": points_of,
+        "small": small_paths,
+        "data": data_text,
+    }
     return pages
 
 

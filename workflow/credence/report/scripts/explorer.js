@@ -1,4 +1,4 @@
-// Class by class: one class at a time, and curves of further methods laid over the chosen one.
+// Class by class: curves of further methods laid over the chosen one.
 "use strict";
 
 (() => {
@@ -8,28 +8,6 @@
 
   for (const element of credence.widgets("explorer")) {
     const data = credence.data(element);
-    const panels = [...document.querySelectorAll("article.panel")]
-      .filter((panel) => data.classes.some((entry) => entry.anchor === panel.id));
-    const choice = credence.element("select", {}, credence.element("option", { value: "" }, "all classes"));
-    for (const entry of data.classes) {
-      choice.append(credence.element("option", { value: entry.anchor }, entry.name));
-    }
-
-    function choose(anchor) {
-      choice.value = anchor;
-      for (const panel of panels) panel.hidden = anchor !== "" && panel.id !== anchor;
-    }
-    choice.addEventListener("change", () => choose(choice.value));
-    // A link to a class leads to it, whatever was chosen before.
-    function follow() {
-      const panel = panels.find((entry) => `#${entry.id}` === location.hash);
-      if (panel && panel.hidden) {
-        choose("");
-        panel.scrollIntoView();
-      }
-    }
-    window.addEventListener("hashchange", follow);
-
     // The chosen method has the first colour in the drawings already.
     const others = data.methods.map((name, number) => [name, number]).filter(([name]) => name !== data.chosen);
     const turnOf = (number) => others.findIndex(([, other]) => other === number) + 1;
@@ -58,8 +36,10 @@
       else for (const path of document.querySelectorAll(`path.laid[data-method="${number}"]`)) path.remove();
     }
 
-    const controls = credence.element("div", { class: "controls" },
-      credence.element("label", {}, "Show", choice));
+    const controls = credence.element("div", { class: "controls" });
+    if (data.classes.length > 1) {
+      controls.append(credence.classChoice(), credence.element("a", { href: "#classes" }, "All classes"));
+    }
     if (others.length) {
       const set = credence.element("fieldset", {}, credence.element("legend", {}, `Lay over ${data.chosen}`));
       for (const [name, number] of others) {

@@ -39,13 +39,116 @@ const credence = {
   },
 };
 
-// A folded part that a link leads into is opened.
-credence.unfold = () => {
-  const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-  for (let part = target && target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
-};
-window.addEventListener("hashchange", credence.unfold);
-credence.unfold();
+// What is shown is in the address: #NAME, #NAME&expert or #expert, where NAME is any part of the page.
+{
+  const root = document.documentElement;
+  const panels = [...document.querySelectorAll("article.panel")];
+  const selects = [];
+  const read = () => {
+    const parts = location.hash.slice(1).split("&");
+    return { name: parts.find((part) => part !== "expert") || "", isExpert: parts.includes("expert") };
+  };
+  const written = (name, isExpert) => `#${[name, isExpert && "expert"].filter(Boolean).join("&")}`;
+  let shown = null; // the name last followed
+
+  // One class at a time; all are closed again from their overview.
+  function choose(target, name) {
+    const panel = target ? target.closest("article.panel") : null;
+    if (panel || name === "" || name === "classes") {
+      for (const other of panels) other.classList.toggle("chosen", other === panel || panels.length === 1);
+      root.classList.toggle("one-class", panel !== null || panels.length === 1);
+      for (const select of selects) select.value = panel ? panel.id : "";
+    }
+  }
+
+  // What holds a part is opened, and what is folded right below a heading.
+  function unfold(target) {
+    for (let part = target.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+    if (!target.matches("h3")) return;
+    let next = target.nextElementSibling;
+    while (next && !next.matches("h3, details")) next = next.nextElementSibling;
+    if (next && next.matches("details")) next.open = true;
+  }
+
+  function follow() {
+    const { name, isExpert } = read();
+    const target = name ? document.getElementById(name) : null;
+    if (target && !isExpert && target.closest(".expert")) {
+      location.replace(written(name, true)); // comes back here
+      return;
+    }
+    root.classList.toggle("with-expert", isExpert);
+    expert.checked = isExpert;
+    choose(target, name);
+    if (target && name !== shown) {
+      unfold(target);
+      target.scrollIntoView();
+      if (isExpert) { // the browser finds no such part by itself
+        target.tabIndex = -1;
+        target.focus({ preventScroll: true });
+      }
+    }
+    shown = name;
+  }
+
+  credence.go = (name) => {
+    shown = null;
+    const address = written(name, read().isExpert);
+    if (address === location.hash) follow();
+    else location.hash = address;
+  };
+
+  // A choice of one class.
+  credence.classChoice = () => {
+    const select = credence.element("select", { "aria-label": "Class shown" },
+      credence.element("option", { value: "" }, "Choose a class"));
+    for (const panel of panels) {
+      select.append(credence.element("option", { value: panel.id }, panel.querySelector("h3").textContent));
+    }
+    select.addEventListener("change", () => credence.go(select.value || "classes"));
+    selects.push(select);
+    return select;
+  };
+
+  // The switches, beside the contents.
+  const expert = credence.element("input", { type: "checkbox" });
+  expert.addEventListener("change", () => {
+    const { name } = read();
+    const target = document.getElementById(name);
+    const isLeft = !expert.checked && target && target.closest(".expert");
+    history.pushState(null, "", written(isLeft ? "" : name, expert.checked));
+    follow();
+  });
+  const everything = credence.element("button", { type: "button", "aria-pressed": "false" }, "Open everything");
+  everything.addEventListener("click", () => {
+    const isOpen = root.classList.toggle("everything");
+    everything.setAttribute("aria-pressed", isOpen);
+    for (const part of document.querySelectorAll("main details")) part.open = isOpen;
+  });
+  const menu = credence.element("button", { type: "button", class: "menu", "aria-expanded": "false", "aria-controls": "contents-list" }, "Contents");
+  const contents = document.getElementById("contents");
+  const open = (isOpen) => {
+    contents.classList.toggle("open", isOpen);
+    menu.setAttribute("aria-expanded", isOpen);
+  };
+  menu.addEventListener("click", () => open(!contents.classList.contains("open")));
+  contents.addEventListener("click", (event) => { if (event.target.closest("a")) open(false); });
+  const switches = credence.element("div", { class: "switches" },
+    credence.element("label", {}, expert, "Show expert parts"), everything);
+  if (panels.length > 1) switches.prepend(credence.classChoice());
+  contents.prepend(menu);
+  contents.append(switches);
+
+  // Links keep expert parts as they are.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    credence.go(link.hash.slice(1));
+  });
+  window.addEventListener("hashchange", follow);
+  credence.follow = follow;
+}
 
 // A text to paste, copied by a button.
 for (const passage of document.querySelectorAll(".passage")) {
@@ -57,3 +160,6 @@ for (const passage of document.querySelectorAll(".passage")) {
   });
   passage.before(credence.element("div", { class: "tools" }, button));
 }
+
+// Once the other scripts have run, the page is as its address says.
+addEventListener("DOMContentLoaded", credence.follow);

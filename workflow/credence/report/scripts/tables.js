@@ -109,7 +109,7 @@
 
   for (const table of document.querySelectorAll("main .scroll > table")) {
     if (table.tBodies[0].rows.length > 1) makeSortable(table);
-    const tools = credence.element("div", { class: "tools" });
+    const tools = credence.element("div", { class: "tools of-table" });
     if (table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(filterBox(table));
     tools.append(downloadButton(table));
     table.closest(".scroll").before(tools);

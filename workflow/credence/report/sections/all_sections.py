@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from credence.findings import Findings
 from credence.report import blocks as page
@@ -30,8 +31,6 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     trust.section,
     by_class.section,
     methods.section,
-    methods.stacks,
-    measuring.section,
     mistakes.section,
     sets.section,
     events.section,
@@ -40,14 +39,86 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     use_sets.novelty,
     releases.section,
     measuring.notices,
+    publish.section,
+    overview.glossary,
+    methods.stacks,
+    measuring.section,
     splits.section,
     overview.section,
-    overview.glossary,
-    publish.section,
 )
+# Sections that are shown among expert parts only, and those that stay as they are built.
+EXPERT = ("stacks", "measuring", "split", "settings")
+WHOLE = ("first", "classes", "notices", "settings")
+MOST_ROWS = 15  # of a table or a figure that is shown unasked
 
 
 def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     """Return the sections that have something to show."""
     built = (build(findings) for build in SECTIONS)
-    return tuple(section for section in built if section is not None)
+    return tuple(
+        replace(
+            section,
+            blocks=section.blocks if section.name in WHOLE else shortened(section.blocks),
+            is_expert=section.name in EXPERT,
+        )
+        for section in built
+        if section is not None
+    )
+
+
+def shortened(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
+    """Return the first words below each heading and the first picture; the rest is folded."""
+    groups: list[list[page.Block]] = [[]]
+    for block in blocks:
+        if isinstance(block, page.Heading):
+            groups.append([])
+        groups[-1].append(block)
+    shown: list[page.Block] = []
+    has_picture = False
+    for group in groups:
+        words: list[page.Block] = []
+        picture: list[page.Block] = []
+        parts: list[page.Block] = []
+        rest: list[page.Block] = []
+        for block in group:
+            is_first = not any(isinstance(one, page.Paragraph) for one in words)
+            if isinstance(block, page.Heading | page.NoticeList) or (
+                isinstance(block, page.Paragraph) and is_first
+            ):
+                words.append(block)
+            elif not has_picture and _is_picture(block):
+                has_picture = True
+                picture.append(block)
+            elif isinstance(block, page.Folded) and (block.anchor or group is groups[0]):
+                parts.append(block)
+            else:
+                rest.append(block)
+        match picture:
+            case [page.FigureRow() as figures]:
+                shown.append(page.Beside(tuple(words), figures))
+            case _:
+                shown += [*words, *picture]
+        shown += [*_folded(group, rest), *parts]
+    return tuple(shown)
+
+
+def _is_picture(block: page.Block) -> bool:
+    """Return whether a block can stand for its section: short, with one figure at most."""
+    if isinstance(block, page.FigureRow):
+        rows = getattr(block.figures[0].plot, "rows", ())
+        return len(block.figures) == 1 and len(rows) <= MOST_ROWS
+    is_short = isinstance(block, page.TableBlock) and len(block.rows) <= MOST_ROWS
+    return is_short or isinstance(block, page.Widget)
+
+
+INSIDE = {page.FigureRow: "figures", page.TableBlock: "tables"}
+
+
+def _folded(group: list[page.Block], rest: list[page.Block]) -> list[page.Block]:
+    """Return blocks as one that a reader opens, which names what is inside."""
+    if not rest:
+        return []
+    kinds = {type(block) for block in rest}
+    inside = [words for kind, words in INSIDE.items() if kind in kinds] or ["text"]
+    title = group[0].text if isinstance(group[0], page.Heading) else "More"
+    return [page.Folded(f"{title}: {', '.join(inside)}", tuple(rest))]

@@ -8,6 +8,7 @@ import numpy as np
 
 from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
+from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.sections.measuring import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
@@ -15,32 +16,49 @@ from credence.report.wording import count, interval, of, score, share, slug, wit
 
 LOSSES = (("in_sample", "nll"), ("in_sample", "brier"), ("held_out", "nll"), ("held_out", "brier"))
 
+HOW_TO_READ = (
+    "The left figure shows the confidence over the score, with its interval, beside the plain "
+    "share of right predictions in bins of the score; below it, how right and wrong predictions "
+    "are spread, each scaled to its own highest bar. The right figure asks whether confidences "
+    "keep their word on proteins that the fit did not see: points should lie on the diagonal "
+    "within their intervals."
+)
+
 
 def section(findings: Findings) -> page.Section | None:
     """Return sentences and figures of every class that was predicted."""
     lookup = Lookup(findings)
-    blocks: list[page.Block] = [
-        page.Paragraph(
-            "The left figure shows the confidence over the score, with its interval, beside the "
-            "plain share of right predictions in bins of the score; below it, how right and "
-            "wrong predictions are spread, each scaled to its own highest bar. The right figure "
-            f"asks whether confidences keep their word on {lookup.families} that the fit did not "
-            "see: points should lie on the diagonal within their intervals."
-        )
-    ]
     anchors = class_anchors(findings)
-    panels = [
-        _panel(lookup, entry, slug(entry.class_name, at), anchors[entry.class_name])
+    predicted = [
+        (entry, slug(entry.class_name, at), anchors[entry.class_name])
         for at, entry in enumerate(findings.results.classes, start=1)
         if entry.n_predicted > 0
     ]
-    if not panels:
+    if not predicted:
         return None
-    if len(panels) > 1 or len(findings.methods) > 1:
+    blocks: list[page.Block] = [
+        page.Paragraph(
+            "Confidence across, share right upwards. Points on the diagonal: confidences keep "
+            f"their word on {lookup.families} that the fit did not see. Orange: off by more than "
+            "the interval. Choose a class to see all of it."
+        ),
+        page.Tiles(tuple(_tile(lookup, *entry) for entry in predicted)),
+        page.Folded("How to read the figures of a class", (page.Paragraph(HOW_TO_READ),)),
+    ]
+    if len(predicted) > 1 or len(findings.methods) > 1:
         blocks.append(
             page.Widget("explorer", "explorer", "Classes and methods shown", shares="curves")
         )
+    panels = (_panel(lookup, *entry) for entry in predicted)
     return page.Section("classes", "Class by class", (*blocks, *panels))
+
+
+def _tile(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Tile:
+    words = f"{share(entry.share)} right of {count(entry.n_predicted)}"
+    for figure in _reliability_figure(lookup, entry, name):
+        return page.Tile(anchor, words, figure.alternative, figure.plot, entry.class_name)
+    nothing = f"{entry.class_name}: nothing was held out."
+    return page.Tile(anchor, words, nothing, ReliabilityPlot((), ()), entry.class_name)
 
 
 def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Panel:

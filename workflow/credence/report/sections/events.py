@@ -183,7 +183,7 @@ def section(findings: Findings) -> page.Section | None:
         blocks.append(page.Paragraph(pooling_words(events)))
     for at, event in enumerate(events.events, start=1):
         if event.reliability and not event.note:
-            blocks += _one(events, event, slug(event.name, at))
+            blocks.append(_one(events, event, slug(event.name, at)))
     features = page.table(
         "Features, and why some were not used.",
         events.features,
@@ -192,7 +192,7 @@ def section(findings: Findings) -> page.Section | None:
         page.word("what it is", "summary"),
         page.word("used", lambda entry: entry.missing or "yes"),
     )
-    blocks.append(page.Folded("What forecasts look at", (features,)))
+    blocks.append(page.Folded("What forecasts look at", (features,), is_expert=True))
     return page.Section("events", "How probable are two classes, or a group?", tuple(blocks))
 
 
@@ -242,12 +242,11 @@ def _plain(event: EventFinding, method: str = PUBLISHED, *, metric: str) -> str:
     return NOTHING if row is None else rounded(row.value, DIGITS)
 
 
-def _one(events: EventsFinding, event: EventFinding, name: str) -> list[page.Block]:
+def _one(events: EventsFinding, event: EventFinding, name: str) -> page.Folded:
     figures = [_reliability(event, name)]
     if event.learning:
         figures.append(_learning(event, name))
     blocks: list[page.Block] = [
-        page.Heading(f"Event {event.name}", f"event-{name}"),
         page.Paragraph(
             f"{as_sentence(event.words)}: so it was for {of(event.n_true, 'protein')} of "
             f"{count(event.n)}."
@@ -257,7 +256,8 @@ def _one(events: EventsFinding, event: EventFinding, name: str) -> list[page.Blo
     ]
     if event.ablations:
         blocks.append(_ablations(event))
-    return blocks
+    summary = f"Event {event.name}: forecasters and features"
+    return page.Folded(summary, tuple(blocks), f"event-{name}", is_expert=True)
 
 
 def _reliability(event: EventFinding, name: str) -> page.Figure:

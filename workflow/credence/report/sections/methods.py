@@ -22,6 +22,7 @@ def section(findings: Findings) -> page.Section:
     lookup = Lookup(findings)
     names = [method.name for method in findings.methods]
     blocks: list[page.Block] = [page.Paragraph(_verdict(lookup), is_lead=True)]
+    blocks.append(_overall_table(lookup))
     figure = _comparison(lookup)
     if figure is not None:
         blocks.append(page.FigureRow((figure, *_overall_reliability(lookup))))
@@ -32,10 +33,7 @@ def section(findings: Findings) -> page.Section:
         page.number("proteins", "n_predicted"),
         *page.numbers(names, lambda entry, at: lookup.loss(names[at], entry.class_name)),
     )
-    blocks += [
-        _overall_table(lookup),
-        page.Folded("Held-out NLL of every class and method", (by_class,)),
-    ]
+    blocks.append(page.Folded("Held-out NLL of every class and method", (by_class,)))
     if any(name.startswith("cumulative") for name in names):
         blocks.append(
             page.Paragraph(

@@ -11,7 +11,6 @@ from credence.report.wording import count, of
 def section(findings: Findings) -> page.Section:
     """Return what a reader has to know of the run before its numbers."""
     results, provenance, lookup = findings.results, findings.provenance, Lookup(findings)
-    blocks: list[page.Block] = []
     own = f"credence {provenance.credence_version}"
     versions = [own, *(f"{entry.name} {entry.value}" for entry in provenance.versions)]
     whole = "whole families" if lookup.knows_relatives else "proteins"
@@ -29,8 +28,8 @@ def section(findings: Findings) -> page.Section:
         *_release(findings),
         ("Version", ", ".join(versions)),
     )
-    blocks += [page.Definitions(facts), page.Folded("Inputs and settings", _details(findings))]
-    return page.Section("overview", "What was calibrated", tuple(blocks))
+    blocks = (page.Definitions(facts), *_details(findings))
+    return page.Section("settings", "Settings and inputs", blocks)
 
 
 def _release(findings: Findings) -> tuple[tuple[str, str], ...]:
@@ -145,8 +144,7 @@ def glossary(findings: Findings) -> page.Section:
         if has_kernel or word != "bandwidth"
     )
     blocks = (
-        page.Definitions(terms),
-        page.Heading("The methods", "glossary-methods"),
-        page.Definitions(methods),
+        page.Folded("The words", (page.Definitions(terms),), "glossary-words"),
+        page.Folded("The methods", (page.Definitions(methods),), "glossary-methods"),
     )
     return page.Section("glossary", "What these words mean", blocks)

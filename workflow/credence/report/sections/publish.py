@@ -414,28 +414,29 @@ def archive_files(findings: Findings) -> tuple[tuple[str, str], ...]:
 
 def section(findings: Findings) -> page.Section:
     """Return the methods text of this run, references, checklist and archive."""
-    blocks: list[page.Block] = [
-        page.Heading("A methods text to paste", "methods-text"),
-        page.Passage("methods-text", methods_text(findings)),
-        page.Heading("References", "references"),
-        page.Passage("references", references(findings)),
-        page.Heading("DOME checklist", "dome"),
+    dome = page.table(
+        "DOME: data, optimization, model, evaluation",
+        checklist(findings),
+        page.word("topic", itemgetter(0)),
+        page.word("asked", itemgetter(1)),
+        page.word("this run", itemgetter(2)),
+    )
+    parts: tuple[tuple[str, str, page.Block], ...] = (
+        (
+            "A methods text to paste",
+            "methods-text",
+            page.Passage("methods-text", methods_text(findings)),
+        ),
+        ("References", "references", page.Passage("references", references(findings))),
+        ("DOME: the recommendations for machine learning in biology, filled in", "dome", dome),
+        ("What archive.zip holds", "archive", page.Definitions(archive_files(findings))),
+    )
+    blocks = (
         page.Paragraph(
-            "The recommendations for machine learning in biology (DOME), filled in as far as "
-            "this run knows. What only you know is marked."
+            "Texts and a checklist to take over; what only you know is marked. Beside this page "
+            "lies archive.zip, the same bytes for the same inputs. Put your names into its "
+            "CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
         ),
-        page.table(
-            "DOME: data, optimization, model, evaluation",
-            checklist(findings),
-            page.word("topic", itemgetter(0)),
-            page.word("asked", itemgetter(1)),
-            page.word("this run", itemgetter(2)),
-        ),
-        page.Heading("An archive to deposit", "archive"),
-        page.Paragraph(
-            "Beside this page lies archive.zip, the same bytes for the same inputs. Put your "
-            "names into its CITATION.cff and deposit it where it gets a DOI (Zenodo, for example)."
-        ),
-        page.Definitions(archive_files(findings)),
-    ]
-    return page.Section("publish", "For your publication", tuple(blocks))
+        *(page.Folded(title, (block,), anchor) for title, anchor, block in parts),
+    )
+    return page.Section("publish", "For your publication", blocks)

@@ -243,8 +243,11 @@ def section(findings: Findings) -> page.Section | None:
         ),
         _timeline(found.releases),
     ]
-    for step in reversed(found.steps):
-        blocks += step_blocks(step, is_last=step is found.steps[-1])
+    blocks += step_blocks(found.steps[-1], is_last=True)
+    for step in reversed(found.steps[:-1]):
+        heading, *inside = step_blocks(step, is_last=False)
+        assert isinstance(heading, page.Heading)
+        blocks.append(page.Folded(heading.text, tuple(inside), heading.anchor))
     return page.Section("releases", TITLE, tuple(blocks))
 
 

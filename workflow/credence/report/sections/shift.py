@@ -23,12 +23,12 @@ DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
 
 def what_if_blocks(findings: Findings) -> list[page.Block]:
-    """Return the heading, what to know, and the sliders; nothing without densities."""
+    """Return what to know, and the sliders, folded; nothing without densities."""
     found = findings.what_if
     if found is None:
         return []
-    return [
-        page.Heading("What if the mix were another?", "what-if"),
+    title = "What if the mix were another?"
+    blocks = (
         page.Paragraph(
             "Move a slider to make a class more or less common; the others keep their "
             "proportions. Every curve is computed anew from the calibration proteins, in your "
@@ -37,10 +37,9 @@ def what_if_blocks(findings: Findings) -> list[page.Block]:
             "believe it little. In print, and where scripts do not run, there are no sliders."
         ),
         page.Paragraph(_whose(found, findings.chosen)),
-        page.Widget(
-            "what-if", "what-if", "What if the mix were another?", data_of(findings, found)
-        ),
-    ]
+        page.Widget("what-if", "what-if", title, data_of(findings, found)),
+    )
+    return [page.Folded(title, blocks, "what-if")]
 
 
 def _whose(found: WhatIf, chosen: str) -> str:
