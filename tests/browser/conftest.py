@@ -18,7 +18,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: make test
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
-TIMEOUT = 120_000  # milliseconds; a busy machine draws slowly
+TIMEOUT = 30_000  # milliseconds; a busy machine draws slowly
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Containers have no user namespaces, and the pages are our own.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]

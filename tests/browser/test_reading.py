@@ -12,9 +12,15 @@ from credence.findings import Findings
 from credence.records import from_record, to_record
 
 
+def opened(page: Any) -> Any:
+    """Return a page with all its parts open."""
+    page.get_by_role("button", name="Open everything").click()
+    return page
+
+
 @pytest.fixture
 def page(open_page: Any, small_page: str) -> Any:
-    return open_page(small_page).page
+    return opened(open_page(small_page).page)
 
 
 def test_a_score_looked_up_is_answered_in_natural_frequencies(page: Any) -> None:
@@ -41,15 +47,6 @@ def test_the_score_looked_up_is_marked_in_the_picture_of_its_class(page: Any) ->
 def test_beyond_the_scores_seen_the_answer_says_so(page: Any) -> None:
     page.fill(".lookup input[type=number]", "1")
     assert "Calibration saw scores of 2.5 to 10 only" in page.inner_text(".lookup")
-
-
-def test_a_class_chosen_stands_alone_and_a_link_leads_to_another(page: Any) -> None:
-    panels = page.locator("article.panel")
-    assert [panel.is_visible() for panel in panels.all()] == [True, True]
-    page.locator(".explorer select").select_option(label="Tail fiber")
-    assert [panel.is_visible() for panel in panels.all()] == [False, True]
-    page.locator("#trust tbody a", has_text="Portal").first.click()
-    assert [panel.is_visible() for panel in panels.all()] == [True, True]
 
 
 def test_a_method_laid_over_is_drawn_where_its_numbers_are(page: Any, small: Findings) -> None:
@@ -104,7 +101,7 @@ def column(table: Any, number: int) -> list[str]:
 
 
 def test_a_heading_sorts_by_number_and_unknown_comes_last(page: Any) -> None:
-    table = page.locator("#trust table").last
+    table = page.locator("#trust table", has_text="All classes, with")
     heading = table.get_by_role("button", name="proteins")
     heading.click()
     assert column(table, 1) == ["0", "60", "60"]
@@ -135,7 +132,7 @@ def saved(page: Any, button: Any, folder: Path) -> list[list[str]]:
 def test_a_table_is_saved_with_intervals_in_columns_of_their_own(
     page: Any, tmp_path: Path
 ) -> None:
-    button = page.locator("#trust .tools button").last
+    button = page.get_by_label("Download as TSV: All classes, with")
     header, *rows = saved(page, button, tmp_path)
     at = header.index("share right")
     assert header[at : at + 3] == ["share right", "share right lower", "share right upper"]
@@ -156,16 +153,17 @@ def test_cells_that_look_like_formulas_are_saved_as_text(
     for old, new in names.items():
         text = text.replace(json.dumps(old), json.dumps(new))
     found = replace(from_record(Findings, json.loads(text)), use_sets=small.use_sets)
-    page = open_page(render(found)).page
-    _, *rows = saved(page, page.locator("#trust .tools button").last, tmp_path)
+    page = opened(open_page(render(found)).page)
+    _, *rows = saved(page, page.get_by_label("Download as TSV: All classes, with"), tmp_path)
     assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y z"]
 
 
 def test_the_text_to_paste_is_copied(open_page: Any, small_page: str) -> None:
-    opened = open_page(small_page, permissions=["clipboard-read", "clipboard-write"])
-    opened.page.locator("#publish .tools button", has_text="Copy").first.click()
-    opened.page.get_by_text("Copied").wait_for()
-    text = opened.page.evaluate("navigator.clipboard.readText()")
+    permissions = ["clipboard-read", "clipboard-write"]
+    page = opened(open_page(small_page, permissions=permissions).page)
+    page.locator("#publish .tools button", has_text="Copy").first.click()
+    page.get_by_text("Copied").wait_for()
+    text = page.evaluate("navigator.clipboard.readText()")
     assert text.startswith("Confidence, the probability that a prediction is right")
 
 

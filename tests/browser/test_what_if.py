@@ -25,9 +25,16 @@ LISTEN = """() => {
 
 @pytest.fixture
 def page(open_page: Any, mixed_page: str) -> Any:
-    opened = open_page(mixed_page)
-    opened.page.evaluate(LISTEN)
-    return opened.page
+    found = at_sliders(open_page(mixed_page).page)
+    found.evaluate(LISTEN)
+    return found
+
+
+def at_sliders(page: Any) -> Any:
+    """Return a page whose sliders were opened by a link to them."""
+    page.evaluate("location.hash = '#what-if'")
+    page.locator(".what-if-slider").first.wait_for()
+    return page
 
 
 def slider(page: Any, class_: int) -> Any:
@@ -54,7 +61,7 @@ def test_curves_are_those_of_python_at_every_place_of_the_sliders(
     from dataclasses import replace
 
     found = what_if(method)
-    page = open_page(render(replace(mixed, what_if=found))).page
+    page = at_sliders(open_page(render(replace(mixed, what_if=found))).page)
     page.evaluate(LISTEN)
     for class_, value in ((0, 12.3), (1, 80.0), (2, 0.0), (0, 100.0), (1, 0.1), (2, 99.9)):
         slider(page, class_).fill(str(value))
@@ -147,7 +154,7 @@ def test_a_class_that_calibration_lacks_cannot_be_moved(open_page: Any, mixed: F
     parts = tuple(part for part in found.parts if part.true != 2)
     share = np.array([*found.calibration_share[:2], 0.0])
     lacking = replace(found, parts=parts, calibration_share=tuple(share / share.sum()))
-    page = open_page(render(replace(mixed, what_if=lacking))).page
+    page = at_sliders(open_page(render(replace(mixed, what_if=lacking))).page)
     page.evaluate(LISTEN)
     assert slider(page, 2).is_disabled()
     slider(page, 0).fill("30")
@@ -158,7 +165,7 @@ def test_a_class_that_calibration_lacks_cannot_be_moved(open_page: Any, mixed: F
 def test_nothing_is_wider_than_the_screen(
     open_page: Any, mixed_page: str, width: int, screenshots: Path | None
 ) -> None:
-    page = open_page(mixed_page, width=width).page
+    page = at_sliders(open_page(mixed_page, width=width).page)
     widget = page.locator('[data-widget="what-if"]')
     for part in (
         widget,

@@ -356,7 +356,7 @@ def checklist(findings: Findings) -> tuple[tuple[str, str, str], ...]:
             if lookup.stack is None
             else "The weights of a class are pulled towards those of all classes; fallbacks are "
             "named in the notices.",
-            "Availability of configuration": "On the page, under “Inputs and settings”, and in "
+            "Availability of configuration": "On the page, under “Settings and inputs”, and in "
             "the archive.",
         },
         "Model": {
