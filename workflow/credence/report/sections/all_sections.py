@@ -46,9 +46,10 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     splits.section,
     overview.section,
 )
-# Sections that are shown among expert parts only, and those that stay as they are built.
+# Sections among expert parts, those that stay as they are built, and those without a picture.
 EXPERT = ("stacks", "measuring", "split", "settings")
 WHOLE = ("first", "classes", "notices", "settings")
+WORDS = ("trust",)  # its numbers stand on the first screen too
 MOST_ROWS = 15  # of a table or a figure that is shown unasked
 
 
@@ -58,7 +59,11 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     return tuple(
         replace(
             section,
-            blocks=section.blocks if section.name in WHOLE else shortened(section.blocks),
+            blocks=(
+                section.blocks
+                if section.name in WHOLE
+                else shortened(section.blocks, section.name in WORDS)
+            ),
             is_expert=section.name in EXPERT,
         )
         for section in built
@@ -66,7 +71,7 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     )
 
 
-def shortened(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
+def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tuple[page.Block, ...]:
     """Return the first words below each heading and the first picture; the rest is folded."""
     groups: list[list[page.Block]] = [[]]
     for block in blocks:
@@ -74,7 +79,6 @@ def shortened(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
             groups.append([])
         groups[-1].append(block)
     shown: list[page.Block] = []
-    has_picture = False
     for group in groups:
         words: list[page.Block] = []
         picture: list[page.Block] = []
