@@ -84,7 +84,8 @@ def small_pieces(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         samples, "stream_samples", partial(samples.stream_samples, chunk_rows=CHUNK_ROWS)
     )
     monkeypatch.setattr(joining, "CHUNK_ROWS", CHUNK_ROWS)
-    monkeypatch.setattr(writing, "ROWS_AT_ONCE", CHUNK_ROWS)
+    for module in (writing, contract):
+        monkeypatch.setattr(module, "ROWS_AT_ONCE", CHUNK_ROWS)
     for module in (contract, text):
         monkeypatch.setattr(module, "BLOCK_BYTES", 20_000)
     monkeypatch.setattr(shift, "use_sample", partial(shift.use_sample, most_rows=500))

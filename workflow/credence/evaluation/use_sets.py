@@ -23,6 +23,7 @@ from credence.novelty.reference import Look, Reference
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
 
 N_BINS = 20
+EDGES = np.linspace(0.0, 1.0, N_BINS + 1)
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 N_EXTREMES = 10
 
@@ -38,28 +39,49 @@ class UseColumns:
     is_in_range: Booleans  # Whether the confidence lies in its range before it was corrected
 
 
+def counts_of(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
+    """Return counts by class, the last row of proteins without one, and by bin of confidence."""
+    value, lower = columns.value, columns.lower
+    known = ~np.isnan(value)
+    place = np.where(columns.class_ < 0, n_classes, columns.class_)
+
+    def count(fact: Booleans) -> Integers:
+        return np.bincount(place[fact], minlength=n_classes + 1)
+
+    by_class = [count(known), count(~known)]
+    by_class += [count(ends >= level) for ends in (value, lower) for level in LEVELS]
+    by_class += [count(columns.is_evident), count(columns.is_in_range)]
+    by_bin = np.bincount(bin_of(value[known], EDGES), minlength=N_BINS)
+    return np.stack(by_class, axis=1), by_bin
+
+
 def use_set_of(
     name: str,
     method: str,
     class_names: tuple[str, ...],
-    columns: UseColumns,
+    counts: tuple[Integers, Integers],
     notes: Mapping[str, int],
     extremes: tuple[tuple[UseRow, ...], tuple[UseRow, ...]],
 ) -> UseSet:
     """Return what a page shows of a use-set: distributions and extremes."""
-    value = columns.value
-    known = ~np.isnan(value)
-    edges = np.linspace(0.0, 1.0, N_BINS + 1)
+    by_class, by_bin = counts
     highest, lowest = extremes
+    classes = []
+    for class_name, row in zip(class_names, by_class.tolist(), strict=False):
+        n_known, n_unknown, *at_least, n_evident, n_in_range = row
+        halves = tuple(at_least[: len(LEVELS)]), tuple(at_least[len(LEVELS) :])
+        classes.append(
+            UseClass(class_name, n_known + n_unknown, n_unknown, *halves, n_evident, n_in_range)
+        )
     return UseSet(
         name=name,
         method=method,
-        n=len(value),
-        n_unknown=int((~known).sum()),
+        n=int(by_class[:, :2].sum()),
+        n_unknown=int(by_class[:, 1].sum()),
         levels=LEVELS,
-        classes=_classes(class_names, columns),
-        edges=tuple(edges.tolist()),
-        counts=tuple(np.bincount(bin_of(value[known], edges), minlength=N_BINS).tolist()),
+        classes=tuple(classes),
+        edges=tuple(EDGES.tolist()),
+        counts=tuple(by_bin.tolist()),
         highest=highest,
         lowest=lowest,
         notes=tuple(Setting(text, str(number)) for text, number in notes.items() if number),
@@ -79,12 +101,15 @@ def summarise_use_set(
         name,
         method,
         predictions.class_names,
-        UseColumns(
-            predictions.predicted_class,
-            value,
-            confidence.lower,
-            use_of(confidence) != USES[-1],
-            ~np.isnan(value),
+        counts_of(
+            predictions.n_classes,
+            UseColumns(
+                predictions.predicted_class,
+                value,
+                confidence.lower,
+                use_of(confidence) != USES[-1],
+                ~np.isnan(value),
+            ),
         ),
         {
             text: int(((confidence.note & int(flag)) != 0).sum())
@@ -95,28 +120,6 @@ def summarise_use_set(
             _rows(predictions, confidence, order[:N_EXTREMES]),
         ),
     )
-
-
-def _classes(class_names: tuple[str, ...], columns: UseColumns) -> tuple[UseClass, ...]:
-    found = []
-    for code, class_name in enumerate(class_names):
-        own = columns.class_ == code
-        at_least, surely = (
-            tuple(int((values[own] >= level).sum()) for level in LEVELS)
-            for values in (columns.value, columns.lower)
-        )
-        found.append(
-            UseClass(
-                class_name,
-                int(own.sum()),
-                int(np.isnan(columns.value[own]).sum()),
-                at_least,
-                surely,
-                int(columns.is_evident[own].sum()),
-                int(columns.is_in_range[own].sum()),
-            )
-        )
-    return tuple(found)
 
 
 def _rows(

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from credence.composition.sameness import warning_of
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
-from credence.evaluation.use_sets import N_EXTREMES, UseColumns, use_set_of
+from credence.evaluation.use_sets import N_EXTREMES, UseColumns, counts_of, use_set_of
 from credence.findings import (
     OTHER_CLASSIFIER,
     Findings,
@@ -331,40 +331,44 @@ def _read(
 def _summary(
     name: str, path: str, results: Results, chosen: str, pieces: Iterable[pa.Table]
 ) -> UseSet:
-    codes, ends = [np.empty(0, np.int64)], [np.empty((4, 0))]
-    evident = [np.empty(0, np.bool_)]
+    none, nothing = np.empty(0, np.int64), np.empty(0)
+    is_none = np.empty(0, np.bool_)
+    by_class, by_bin = counts_of(
+        len(results.class_names), UseColumns(none, nothing, nothing, is_none, is_none)
+    )
     notes: Counter[str] = Counter()
     extremes: list[list[pa.Table]] = [[] for _ in ORDERS]
     method = chosen
     for number, piece in enumerate(pieces):
         if number == 0 and len(piece):
             method = piece["method"][0].as_py()
-        codes.append(class_codes(piece["predicted_class"], results.class_names, path))
         before = [name for name in UNCORRECTED_NAMES[1:] if name in piece.column_names]
         columns = ("confidence", "lower", *(before or ("lower", "upper")))
-        values = [pc.fill_null(piece[column], math.nan) for column in columns]
-        ends.append(np.stack([column.to_numpy().astype(np.float64) for column in values]))
-        evident.append(pc.not_equal(piece["use"], USES[-1]).to_numpy())
+        value, lower, least, most = (
+            piece[column].to_numpy().astype(np.float64) for column in columns
+        )
+        own = UseColumns(
+            class_codes(piece["predicted_class"], results.class_names, path),
+            value,
+            lower,
+            pc.not_equal(piece["use"], USES[-1]).to_numpy(),
+            (least <= value) & (value <= most),
+        )
+        more_by_class, more_by_bin = counts_of(len(results.class_names), own)
+        by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin
         counted = pc.value_counts(piece["note"]).to_pylist()
         notes.update({entry["values"] or "": entry["counts"] for entry in counted})
-        known = piece.select(KEPT).filter(pc.is_finite(values[0]))
+        known = piece.select(KEPT).filter(pc.is_finite(piece["confidence"]))
         for found, order in zip(extremes, ORDERS, strict=True):
             table = pa.concat_tables([*found, known])
             n = min(N_EXTREMES, len(table))
             first = pc.select_k_unstable(table, k=n, sort_keys=[("confidence", order), BY_ID])
             found[:] = [table.take(first)]
-    value, lower, least, most = np.concatenate(ends, axis=1)
     return use_set_of(
         name,
         method,
         results.class_names,
-        UseColumns(
-            np.concatenate(codes),
-            value,
-            lower,
-            np.concatenate(evident),
-            (least <= value) & (value <= most),
-        ),
+        (by_class, by_bin),
         {
             text: sum(number for note, number in notes.items() if text in note)
             for text in (*NOTE_TEXTS.values(), UNSCORED)

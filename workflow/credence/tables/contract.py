@@ -748,7 +748,7 @@ def _batches(path: Path, kinds: Mapping[str, pa.DataType]) -> Iterator[pa.Record
         with open_parquet(path) as file:
             if any(file.schema_arrow.names.count(name) != 1 for name in names):
                 raise pa.ArrowInvalid("a column is missing or stands twice")
-            for batch in file.iter_batches(columns=names):
+            for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
                 columns = [batch[name].cast(kind) for name, kind in kinds.items()]
                 yield pa.RecordBatch.from_arrays(columns, names)
         return
