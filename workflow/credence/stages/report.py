@@ -108,7 +108,7 @@ def report_findings(
     """Write the page of findings and its data beside it; return all that it shows."""
     tables = [path for _, *paths in use_sets for path in paths]
     own = [found_in, *tables, *shift, *changes, *lists, split, events, *further]
-    require_other((out, archive, index, complete), [*own, *(path for _, path in (*read, *truth))])
+    require_other((out, archive, index, complete), [*own, *{path for _, path in (*read, *truth)}])
     for path in filter(None, (metrics, calibration)):
         refuse_pipe(Path(path))
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
