@@ -16,7 +16,12 @@ from credence.evaluation import summarise_use_set
 from credence.findings import Findings, Setting
 from credence.predictions import Predictions
 from credence.problems import InputError
-from credence.stages.report import summarise_file, use_set_notices, with_truth
+from credence.stages.report import (
+    require_corrected_alike,
+    summarise_file,
+    use_set_notices,
+    with_truth,
+)
 from credence.tables import contract
 from credence.tables.contract import UNSCORED, confidence_columns
 from credence.tables.writing import write_record, write_table
@@ -108,6 +113,26 @@ def test_ties_and_proteins_that_calibrate_are_warnings_of_the_page(
     assert [notice.text for notice in notices] == [
         f"sea: 2 of 2 proteins: {NOTE_TEXTS[Note.TIED]}.",
         f"sea: 1 of 2 proteins: {NOTE_TEXTS[Note.SAME_ID]}.",
+    ]
+
+
+def test_confidences_that_were_not_corrected_are_not_shown_beside_a_correction(
+    tmp_path: Path,
+) -> None:
+    from shift_findings import shift_finding
+
+    plain, corrected = tmp_path / "plain.tsv", tmp_path / "corrected.tsv"
+    plain.write_text(HEADER)
+    corrected.write_text(HEADER.replace("use", "use\tuncorrected_confidence"))
+    shift = shift_finding(name="sea")
+    require_corrected_alike([("sea", str(corrected), ""), ("soil", str(plain), "")], [shift])
+    with pytest.raises(InputError) as error:
+        require_corrected_alike([("sea", str(plain), ""), ("soil", str(corrected), "")], [shift])
+    assert error.value.text().replace(f"{tmp_path}/", "").splitlines() == [
+        "plain.tsv: its confidences are not corrected for its mix of classes: no column "
+        "'uncorrected_confidence'. Annotate it with --shift, or leave --shift out.",
+        "corrected.tsv: its confidences are corrected for a mix of classes; no --shift is of "
+        "'soil'. Give what credence shift --name soil wrote with --record.",
     ]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from faulty_runs import ROOT, SMALL_METHODS, SMALL_SETS, TIMEOUT, copied_package, outputs
@@ -88,6 +91,12 @@ def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -
     header = made["reports/small/use/confidences.tsv"].split(b"\n")[0].split(b"\t")
     events = [b"event_two_best", b"event_tail"]
     assert header[-4:] == [*events, *(b"uncorrected_" + name for name in events)]
+    # Text for people, all decimals beside it.
+    for name in ("use/confidences.tsv", "use/list_0.1.tsv", "thresholds.tsv"):
+        text = made[f"reports/small/{name}"].decode()
+        assert not re.search(r"\.\d{7}", text), name
+    parquet = pq.read_table(io.BytesIO(made["reports/small/use/confidences.parquet"]))
+    assert any(round(one, 6) != one for one in parquet["confidence"].drop_null().to_pylist())
     assert b"A small world" in made["reports/small/index.html"]
     assert b"simulated" in made["reports/small/index.html"].lower()
 
@@ -285,7 +294,7 @@ def test_vectors_that_a_user_brings_are_asked_for_in_place_of_sequences(
     events = next(line for line in stated if " -- events " in line)
     assert " --novelty reports/small/novelty.json " in events
     page = next(line for line in stated if " -- report " in line)
-    read = " --read 'training proteins' demo/training.fasta --read vectors vectors.npz --settings"
+    read = " --read 'training proteins' demo/training.fasta --read vectors vectors.npz "
     assert read in page
 
 

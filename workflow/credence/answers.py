@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from credence.confidence import Note
+from credence.confidence import SURE, Note
 from credence.predictions import Predictions, Strings
 from credence.stages.fit import sets_notices
 from credence.stages.reading import RELATIVES_UNKNOWN
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 N_STEPS = 60  # scores at which a curve is drawn
 SHOWN_AT = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # of the scale: scores whose confidence is printed
 METRICS = ("nll", "brier", "ece", "calibration", "sharpness")
-SURE = 0.9
 BLUE, GREY, PALE = "#0072b2", "#6a6b6c", "#d7d8d9"  # of every figure of the page
 PANELS_WIDE = 4
 

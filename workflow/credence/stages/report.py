@@ -51,6 +51,7 @@ from credence.report.verdict import verdict_of
 from credence.report.wording import slug
 from credence.settings import settings_from
 from credence.stages.check import read_summary
+from credence.stages.lists import PLAIN
 from credence.stages.reading import json_settings, require_other
 from credence.tables.contract import (
     NOT_QUICKLY,
@@ -130,6 +131,7 @@ def report_findings(
     ]
     inputs += [InputFile(role, path, sha256_of(Path(path))) for role, path in read]
     read_shifts = [_finding(SHIFT, path, found) for path in shift]
+    require_corrected_alike(use_sets, read_shifts)
     notices = _changed(summaries, read_shifts)
     notices += [
         Notice(f"composition of {shift.name}", sentence, is_warning=True)
@@ -179,6 +181,25 @@ def report_findings(
         _publish_index(Path(index))
     click.echo(f"Wrote {page}", err=True)
     return found
+
+
+def require_corrected_alike(
+    use_sets: Sequence[tuple[str, str, str]], shifts: Sequence[ShiftFinding]
+) -> None:
+    """Refuse confidences that are corrected where no composition is shown, and the contrary."""
+    shown = {shift.name for shift in shifts}
+    problems = []
+    for name, path, _ in use_sets:
+        is_own = is_corrected(Path(path))
+        if is_own and name not in shown:
+            what = (
+                f"its confidences are corrected for a mix of classes; no --shift is of {name!r}."
+            )
+            remedy = f"Give what credence shift --name {name} wrote with --record."
+            problems.append(Problem(path, what, remedy))
+        elif name in shown and not is_own:
+            problems.append(Problem(path, *PLAIN))
+    raise_any(problems)
 
 
 def use_set_notices(use_set: UseSet) -> list[Notice]:
