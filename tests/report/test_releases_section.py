@@ -31,6 +31,7 @@ from credence.records import from_record, to_record
 from credence.releases.compare import step_sentences, with_sentence
 from credence.report.blocks import Figure, FigureRow, Folded, Paragraph, TableBlock
 from credence.report.html import render_sections
+from credence.report.plots import ComparisonPlot
 from credence.report.sections.releases import section, sections_of_step
 
 NONE = math.nan
@@ -109,34 +110,35 @@ def test_a_step_of_another_schema_is_refused() -> None:
     [
         (
             change(0.62, 0.64, 0.71),
-            "HTJ at score 7.0: confidence rose from 0.62 to 0.71. Of the 9 points, 7 (5 to 9) "
-            "are re-weighting and 2 (0 to 4) new evidence.",
+            "HTJ at score 7.0: confidence rose from 0.62 to 0.71. Of the 9 percentage points, 7 "
+            "(5 to 9) are re-weighting and 2 (0 to 4) new evidence.",
         ),
         (
             change(0.60, 0.70, 0.50, 0.01),
             "HTJ at score 7.0: confidence fell from 0.60 to 0.50. New evidence raised it by 10 "
-            "points (9 to 11), re-weighting lowered it by 20 points (19 to 21).",
+            "percentage points (9 to 11), re-weighting lowered it by 20 percentage points (19 to "
+            "21).",
         ),
         (
             change(0.60, 0.60, 0.70),
-            "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 points are re-weighting: "
-            "the classes are mixed in other shares, and at the old shares it would be 0.60.",
+            "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 percentage points are "
+            "re-weighting: the classes are mixed in other shares, and at the old shares it would be 0.60.",
         ),
         (
             change(0.60, 0.70, 0.70),
-            "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 points are new evidence "
-            "(8 to 12).",
+            "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 percentage points are "
+            "new evidence (8 to 12).",
         ),
         (
             change(0.60, 0.615, 0.617, 0.03),
-            "HTJ at score 7.0: confidence rose from 0.600 to 0.617. All 1.7 points are new "
-            "evidence (−1.5 to 4.5). What is new evidence may be chance: its interval holds 0.",
+            "HTJ at score 7.0: confidence rose from 0.600 to 0.617. All 1.7 percentage points "
+            "are new evidence (−1.5 to 4.5). What is new evidence may be chance: its interval holds 0.",
         ),
         (change(0.60, 0.601, 0.602), "HTJ at score 7.0: confidence stayed at 0.60."),
         (
             change(0.60, 0.65, 0.602),
-            "HTJ at score 7.0: confidence stayed at 0.60: new evidence raised it by 5.0 points, "
-            "re-weighting lowered it by 4.8 points.",
+            "HTJ at score 7.0: confidence stayed at 0.60: new evidence raised it by 5.0 percentage "
+            "points, re-weighting lowered it by 4.8 percentage points.",
         ),
     ],
 )  # fmt: skip
@@ -172,22 +174,53 @@ def test_the_section_counts_every_outcome_and_names_examples(small: Findings) ->
         ("base", "–", "–", "–", "–", "100", "40", "0.60", "aaaaaaaa"),
         ("htj", "2026-09-01", "27", "20", "7", "120", "52", "0.62", "bbbbbbbb"),
     )
-    assert tables[1].rows == (
+    folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
+    became, apart = folded["Not added: 7 proteins, and why"].blocks
+    assert isinstance(became, TableBlock) and isinstance(apart, TableBlock)
+    assert became.rows == (
         ("exact repeat", "7", "the set has this sequence already"),
         ("added", "20", "it calibrates from now on"),
     )
-    folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
-    apart = folded["Not added: 7 proteins, and why"].blocks[0]
-    assert isinstance(apart, TableBlock) and len(apart.rows) == 5
+    assert len(apart.rows) == 5
     assert apart.caption == ("exact repeat: 7 proteins, the first 5; all are in attach.tsv.")
     stated = " ".join(block.text for block in built.blocks if isinstance(block, Paragraph))
     assert "htj adds 20 proteins to calibrate with: 100 before, 120 now." in stated
     assert "All is well. Proteins of that class score as the old ones did" in stated
-    figures = [
-        figure for block in built.blocks if isinstance(block, FigureRow)
-        for figure in block.figures
-    ]  # fmt: skip
-    assert [figure.caption.split(",")[0] for figure in figures] == ["HTJ"]
+
+
+def figures_of(found: ReleaseStep) -> list[Figure]:
+    (built,) = sections_of_step(found)
+    return [figure for row in built.blocks if isinstance(row, FigureRow) for figure in row.figures]
+
+
+def test_a_step_is_one_figure_of_arrows_with_the_greatest_change_first() -> None:
+    classes = (
+        class_change("Collar", change(0.50, 0.50, 0.501), (30, 50)),
+        class_change("HTJ", change(0.62, 0.64, 0.71), (30, 50)),
+        class_change("Tail", change(0.90, 0.80, 0.70), (30, 50)),
+        class_change("Portal", None, (40, 40)),
+    )
+    (figure,) = figures_of(replace(step(), classes=classes))
+    plot = figure.plot
+    assert isinstance(plot, ComparisonPlot) and plot.has_arrows
+    assert plot.rows == ("Tail", "HTJ")
+    assert plot.value == ((0.90, 0.62), (0.80, 0.64), (0.70, 0.71))
+    assert plot.lower[2] == pytest.approx((0.68, 0.69)) and math.isnan(plot.lower[0][0])
+    assert figure.alternative == "Confidence before and now: Tail 0.90 to 0.70; HTJ 0.62 to 0.71."
+
+
+def test_a_step_that_moved_no_class_has_no_figure() -> None:
+    assert figures_of(step(moved=change(0.60, 0.601, 0.602))) == []
+
+
+def test_no_p_value_of_a_trove_stands_without_its_power() -> None:
+    (built,) = sections_of_step(step())
+    folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
+    drift, truths = folded["The old calibration on the trove, class by class"].blocks
+    assert isinstance(drift, TableBlock) and isinstance(truths, TableBlock)
+    # The p of 0.4 and of 0.3 proved nothing: a power of 0.2, and one that nobody knows.
+    assert drift.rows[0][-2:] == ("no answer: power 0.20", "–")
+    assert truths.rows[0][-1] == "no answer: power not known"
 
 
 def test_without_troves_there_is_no_section(small: Findings) -> None:
@@ -201,14 +234,3 @@ def test_hostile_names_stay_text_and_the_page_is_one_file() -> None:
     page = render_sections(provenance, sections_of_step(made), made.schema)
     assert HOSTILE not in page and "&lt;script&gt;alert" in page
     assert 'src="http' not in page and 'href="http' not in page
-
-
-def test_every_figure_says_in_words_what_it_shows() -> None:
-    (built,) = sections_of_step(step())
-    figures: list[Figure] = []
-    for block in built.blocks:
-        rows = block.blocks if isinstance(block, Folded) else (block,)
-        figures += [figure for row in rows if isinstance(row, FigureRow) for figure in row.figures]
-    assert figures
-    for figure in figures:
-        assert figure.alternative.startswith("HTJ before and after: 30\u00a0→\u00a050 right")

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from credence.findings import Findings
+from credence.findings import Findings, Sameness
 from credence.report import render, report_record
 from credence.report.blocks import (
-    Figure,
     FigureRow,
     Folded,
     Heading,
@@ -42,8 +41,8 @@ def test_without_compositions_and_densities_there_is_no_section(small: Findings)
 def test_the_sentence_names_the_classes_that_surely_differ_and_no_others() -> None:
     assert lead(shift_finding()) == (
         "From the scores of 5 proteins in sea water, its classes are mixed otherwise than in "
-        "calibration. Portal makes up 0.20 (0.15–0.26) of it, 0.50 there; "
-        "Tail fiber makes up 0.70 (0.60–0.80) of it, 0.40 there."
+        "calibration. Portal makes up 0.20 (0.15–0.26) of it, 0.50 of the calibration set; "
+        "Tail fiber makes up 0.70 (0.60–0.80) of it, 0.40 of the calibration set."
     )
 
 
@@ -66,7 +65,7 @@ def test_a_stated_composition_is_called_stated_and_has_no_interval() -> None:
     stated = shift_finding(estimator="stated", classes=(shift_class("Portal"),))
     assert lead(stated) == (
         "For sea water you stated the composition; it is taken as known. "
-        "Portal makes up 0.20 of it, 0.50 there."
+        "Portal makes up 0.20 of it, 0.50 of the calibration set."
     )
 
 
@@ -86,30 +85,56 @@ def test_how_many_are_right_is_what_proteins_held_out_show_and_no_sum(mixed: Fin
     )
 
 
+SAME = Sameness(100, 0.7, 0.012, 0.01, False, 0.09)
+
+
 @pytest.mark.parametrize(
-    ("p_no_shift", "p_label_shift", "stated_there"),
+    ("p_label_shift", "sameness", "stated_there"),
     [
         (
-            0.005,
             0.41,
-            "That classes are predicted more or less often than in calibration is more than "
-            "chance (p = 0.005). The scores fit this mix: the test for proteins of another "
-            "kind finds none (p = 0.41), which is no proof.",
+            SAME,
+            "No sign of proteins of another kind was found; scores that put confidences five "
+            "percentage points off would be noticed 9 times in 100.",
         ),
         (
-            0.3,
-            0.01,
-            "That classes are predicted more or less often than in calibration may be chance "
-            "(p = 0.3). The mix does not explain the scores of this set to the last (p = 0.01): "
-            "at the worst place they differ by 0.03 of the set.",
+            0.41,
+            None,
+            "No sign of proteins of another kind was found; how often a test would notice some "
+            "is not known.",
         ),
-        (NAN, NAN, ""),
+        (
+            0.01,
+            SAME,
+            "The mix does not fully explain the scores of this set: at the worst place they "
+            "differ by 0.03 of the set, which would move confidences by 1.2 percentage points on "
+            "average.",
+        ),
+        (
+            0.01,
+            None,
+            "The mix does not fully explain the scores of this set: at the worst place they "
+            "differ by 0.03 of the set.",
+        ),
+        (NAN, None, ""),
     ],
 )
-def test_the_tests_are_told_for_what_they_are(
-    p_no_shift: float, p_label_shift: float, stated_there: str
+def test_a_test_that_finds_nothing_never_stands_without_its_power(
+    p_label_shift: float, sameness: Sameness | None, stated_there: str
 ) -> None:
-    assert fit(shift_finding(p_no_shift=p_no_shift, p_label_shift=p_label_shift)) == stated_there
+    found = shift_finding(p_label_shift=p_label_shift, sameness=sameness)
+    assert fit(found) == stated_there
+
+
+@pytest.mark.parametrize(("sameness", "n"), [(SAME, 3), (None, 2)])
+def test_every_p_value_of_a_sample_stands_beside_its_power(
+    mixed: Findings, sameness: Sameness | None, n: int
+) -> None:
+    found = shift_finding(p_no_shift=0.005, p_label_shift=0.41, sameness=sameness)
+    (folded,) = blocks_of(replace(mixed, shifts=(found,)), Folded)
+    stated = [text for term, text in folded.blocks[1].entries if term == "Test"]
+    assert len(stated) == n
+    assert all(re.search(r"p = 0\.\d+ \(power (not known|0\.09)\)$", text) for text in stated)
 
 
 def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
@@ -120,21 +145,15 @@ def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
     ]
 
 
-def test_tables_give_both_confidences_and_what_they_rest_on(mixed: Findings) -> None:
-    shares, changes = blocks_of(mixed, TableBlock)
-    assert shares.rows[1] == ("Tail fiber", "0.40", "0.70 (0.60–0.80)", "0.23", "1.75", "30", "32")
-    assert changes.rows[0] == (
-        *("Portal", "6.8", "0.75 → 0.50", "8.05 → –", "60 → 41"),
-        *("4 (3–5)", "2.2 (0.5–6.0)"),
+def test_one_table_gives_shares_and_both_confidences(mixed: Findings) -> None:
+    (folded,) = blocks_of(mixed, Folded)
+    table = folded.blocks[0]
+    assert isinstance(table, TableBlock)
+    assert table.rows[0] == (
+        *("Portal", "0.50", "0.20 (0.15–0.26)", "0.23", "6.8", "0.75 → 0.50", "60 → 41"),
+        "2.2 (0.5–6.0)",
     )
-    assert changes.rows[2][1:4] == ("–", "–", "–")
-
-
-def test_a_class_that_calibration_lacks_has_no_ratio(mixed: Findings) -> None:
-    lacking = shift_class("Collar", calibration_share=0.0, share=0.0, weight=NAN)
-    found = shift_finding(classes=(lacking,), curves=())
-    shares, _ = blocks_of(replace(mixed, shifts=(found,)), TableBlock)
-    assert shares.rows[0][4] == "–"
+    assert table.rows[2][4:6] == ("–", "–")
 
 
 def test_the_figure_sets_both_compositions_side_by_side(mixed: Findings) -> None:
@@ -147,18 +166,6 @@ def test_the_figure_sets_both_compositions_side_by_side(mixed: Findings) -> None
     assert figure.caption == (
         "sea water: share of each class, in the calibration set and here, 95 % interval."
     )
-
-
-def test_curves_before_and_after_are_drawn_unless_they_would_be_too_many(mixed: Findings) -> None:
-    def drawn(findings: Findings) -> list[Figure]:
-        folded = blocks_of(findings, Folded)
-        rows = [inner for block in folded for inner in block.blocks]
-        return [figure for row in rows if isinstance(row, FigureRow) for figure in row.figures]
-
-    (figure,) = drawn(mixed)
-    assert figure.alternative == "At score 6.8: 0.75 as calibrated, 0.50 corrected."
-    many = tuple(shift_finding(name=f"sample {number}") for number in range(61))
-    assert drawn(replace(mixed, shifts=many)) == []
 
 
 def test_each_use_set_has_its_own_part(mixed: Findings) -> None:

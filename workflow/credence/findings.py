@@ -47,7 +47,9 @@ class CalibrationTest:
     p_value: float  # By random signs over clusters: valid with relatives
     p_adjusted: float  # The same, by Holm's rule over the classes; NaN over all
     p_independent: float  # By the law for independent proteins; too small with relatives
-    power: float  # Chance to see, at 5 %, confidences that are five points off throughout
+    power: (
+        float  # Chance to see, at 5 %, confidences that are five percentage points off throughout
+    )
     n: int  # Proteins and clusters tested
     n_clusters: int
 
@@ -584,7 +586,7 @@ class ReleaseStep:
     level: float
     classes: tuple[ClassChange, ...]  # One per class
     metrics: tuple[MetricChange, ...] = ()  # Held-out, on the same proteins
-    n_compared: int = 0  # Proteins compared, and those moved by half a point or more
+    n_compared: int = 0  # Proteins compared, and those moved by half a percentage point or more
     n_moved: int = 0
     n_lightened: int = 0  # Old proteins that weigh less now, since relatives joined their families
     moved: tuple[Moved, ...] = ()  # Those that moved most
@@ -649,7 +651,7 @@ class Sameness:
     effect: float  # Mean |change of confidence| if top scores were matched
     moved: float  # Share of proteins elsewhere than expected, beyond chance
     is_changed: bool  # Whether a warning is given
-    power: float = 0.0  # Chance to notice scores that put confidences five points off
+    power: float = 0.0  # Chance to notice scores that put confidences five percentage points off
 
 
 @dataclass(frozen=True)

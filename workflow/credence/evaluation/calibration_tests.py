@@ -28,7 +28,7 @@ from credence.predictions import Floats, Integers, Labelled
 
 SIGNS_AT_ONCE = 250  # bounds memory
 N_SIGNS = 999  # p-values down to 0.001; enough for eleven classes after Holm's correction
-SHIFT = 0.05  # five points: what a reader would want to see
+SHIFT = 0.05  # five percentage points: what a reader would want to see
 LEVEL = 0.05
 SLACK = 1e-9  # relative: the walk itself, with all signs alike, is one of its draws
 
@@ -111,7 +111,7 @@ def _tests_of_block(
 def _by_signs(
     walk: Walk, cluster: Integers, signs: NDArray[np.int8], value: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Return p-values, and the power to see a shift of five points."""
+    """Return p-values, and the power to see a shift of five percentage points."""
     n_draws = signs.shape[1]
     if n_draws == 0:
         blank = dict.fromkeys(value, float("nan"))

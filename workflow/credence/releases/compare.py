@@ -138,8 +138,8 @@ def share_change(samples: tuple[ClassSample | None, ...], options: FitOptions) -
     return change_of(points, draws, options)
 
 
-STILL = 0.005  # a confidence that moves by less than half a point stays
-FINE = 0.03  # a change smaller than this is given in tenths of a point
+STILL = 0.005  # a confidence that moves by less than half a percentage point stays
+FINE = 0.03  # a change smaller than this is given in tenths of one
 CHOSEN = ("bandwidth", "cutoff")
 NOTABLE = 1.1  # times: a smaller change of bandwidth or cutoff is left out
 
@@ -237,7 +237,7 @@ def _moved_it(value: float, decimals: int) -> str:
 
 
 def _range(change: Change, part: str, decimals: int) -> str:
-    """Return the interval of a part in points, signed as the part is."""
+    """Return the interval of a part in percentage points, signed as the part is."""
     lower, upper = (getattr(change, f"{part}_{end}") for end in ("lower", "upper"))
     if math.isnan(lower):
         return ""
@@ -249,7 +249,7 @@ def _range(change: Change, part: str, decimals: int) -> str:
 
 def _points(value: float, decimals: int) -> str:
     number = _number(abs(value), decimals)
-    return f"{number} point" if number == "1" else f"{number} points"
+    return f"{number} percentage point{'' if number == '1' else 's'}"
 
 
 def _number(value: float, decimals: int) -> str:
@@ -278,7 +278,7 @@ def step_sentences(step: ReleaseStep) -> tuple[str, ...]:
     if step.n_compared:
         parts.append(
             f"Of {step.n_compared:,} proteins, {step.n_moved:,} have a confidence that moved by "
-            "half a point or more."
+            "half a percentage point or more."
         )
     sizes = [abs(entry.change.total) if entry.change else -1.0 for entry in touched]
     if max(sizes, default=0.0) >= STILL:

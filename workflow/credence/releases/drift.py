@@ -46,31 +46,37 @@ def class_sentence(found: DriftClass) -> str:
 
 def _verdict(found: DriftClass) -> str:
     plain = [entry for entry in found.tests if not entry.is_corrected]
-    raw = _least([entry.p_adjusted for entry in plain])
-    corrected = _least([entry.p_adjusted for entry in found.tests if entry.is_corrected])
+    own = [entry for entry in found.tests if entry.is_corrected]
+    raw, corrected = (_least([entry.p_adjusted for entry in part]) for part in (plain, own))
     if math.isnan(raw):
         return "; every old confidence is 0 or 1: no test."
     alone = _least([entry.p_value for entry in plain])
+    known = _power(plain)
     if alone <= LEVEL < raw:
         return (
             f": the old confidences may not hold: p {_p(alone)} by itself, {_p(raw)} as one of "
-            "several classes."
+            f"several classes ({known})."
         )
     if raw > LEVEL:
-        power = max(entry.power for entry in plain)
-        seen = f"; five points off throughout would be seen {100 * power:.0f} times in 100"
-        known = "" if math.isnan(power) else seen
-        return f": a difference that chance explains (p {_p(raw)}){known}."
-    fails = f": the old confidences do not hold (p {_p(raw)})"
-    at_its_own = f"once corrected for the trove's class frequencies (p {_p(corrected)})"
+        return f": a difference that chance may explain (p {_p(raw)}, {known})."
+    fails = f": the old confidences do not hold (p {_p(raw)}, {known})"
+    at_its_own = (
+        f"once corrected for the trove's class frequencies (p {_p(corrected)}, {_power(own)})"
+    )
     if math.isnan(corrected):
         return f"{fails}; whether that is only its other class frequencies cannot be seen here."
     if corrected > LEVEL:
-        return f"{fails}, and do {at_its_own}."
+        return f"{fails}, and may do so {at_its_own}."
     return (
         f"{fails}, nor {at_its_own}: its proteins differ from the old ones, or these were too "
         "few to learn from."
     )
+
+
+def _power(tests: list[DriftTest]) -> str:
+    """Return the chance of the better test to see confidences five percentage points off."""
+    power = max((entry.power for entry in tests), default=NONE)
+    return "power not known" if math.isnan(power) else f"power {power:.2f}"
 
 
 def _least(p_values: list[float]) -> float:

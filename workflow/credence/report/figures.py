@@ -16,6 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from credence.report import painting, plots, style
+from credence.report.journal.layout import draw_heat
 from credence.report.painting import bare_counts
 from credence.report.plots import Plot
 from credence.report.wording import count, printable, shortened
@@ -27,12 +28,12 @@ LEFT, RIGHT, BOTTOM, TOP, LEGEND, GAP = 0.55, 0.12, 0.48, 0.1, 0.24, 0.1
 TALL = 3.9  # of curves and reliability diagrams, legend and labels included
 TWO_LINES = 0.46  # of a legend
 SHARES, CONFIDENCES = 0.72, 0.42  # of the counts below them
-CHANGE, CHANGE_COUNTS = 2.0, 0.55
 MAP, DISTANCES = 3.4, 2.4
 LINES, HISTOGRAM = 2.9, 2.6
+MOST_ZONES = 6.0  # of the zone shaded: intervals that reach further are cut
+WIDE_LINE, FAINT, AROUND = 4.0, 0.3, 0.04  # of intervals of arrows; of the axis beyond these
 INCHES_PER_ROW = 0.24
 INCHES_PER_CHARACTER = 0.072
-MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are drawn as arrows
 
 
 def draw(plot: plots.Plot) -> Figure:
@@ -126,28 +127,6 @@ def _draw_lines(plot: plots.LinesPlot) -> Figure:
     return figure
 
 
-def _draw_change(plot: plots.ChangePlot) -> Figure:
-    """Return the curves of a class before and after, above the predictions they rest on."""
-    heights = [CHANGE] if plot.found.grid else []
-    heights += [CHANGE_COUNTS, CHANGE_COUNTS] if plot.found.edges else []
-    height = BOTTOM + TOP + TWO_LINES + sum(heights) + GAP * (len(heights) - 1)
-    top = height - TOP - TWO_LINES
-    parts = []
-    for tall in heights:
-        parts.append((top - tall, tall))
-        top -= tall + GAP
-    figure, axes = _open(height, parts)
-    if plot.found.grid:
-        painting.paint_change(axes[0], plot)
-    if plot.found.edges:
-        painting.paint_change_counts(axes[-2:], plot)
-    axes[0].set_xlim(0, plot.scale)
-    axes[-1].set_xlabel("score of the predicted class")
-    if plot.found.grid:
-        _legend(figure, axes[0], 2, handle=1.8)
-    return figure
-
-
 def _columns_of(names: list[str]) -> int:
     """Return how many names fit side by side."""
     longest = max(len(name) for name in names) + 6
@@ -155,11 +134,21 @@ def _columns_of(names: list[str]) -> int:
     return max(1, min(len(names), int(wide / (longest * INCHES_PER_CHARACTER))))
 
 
-def _end_of_axis(value: Floats, upper: Floats) -> float:
-    """Return where the axis ends, so that one bad number does not squeeze the rest."""
+def _ends_of_axis(plot: plots.ComparisonPlot) -> tuple[float, float]:
+    """Return where the axis begins and ends, so that one bad number does not squeeze the rest."""
+    value, lower, upper = (np.array(part) for part in (plot.value, plot.lower, plot.upper))
+    if plot.has_arrows:
+        every = np.stack([value, lower, upper])
+        begin, end = np.nanmin(every) - AROUND, np.nanmax(every) + AROUND
+        return max(0.0, float(begin)), min(1.0 + AROUND / 2, float(end))
+    if plot.zone:
+        furthest = float(np.nanmax(np.abs(np.stack([value, lower, upper]))))
+        most = max(float(np.nanmax(np.abs(value))) * 1.1, MOST_ZONES * plot.zone)
+        end = max(min(furthest * 1.05, most), 2.0 * plot.zone)
+        return -end, end
     best = [np.nanmin(row) for row in value.T if not np.isnan(row).all()]
     bounds = np.where(np.isnan(upper), value, upper)
-    return float(min(np.nanmax(bounds) * 1.03, MOST_TIMES_BEST * max(best)))
+    return 0.0, float(min(np.nanmax(bounds) * 1.03, style.MOST_TIMES_BEST * max(best)))
 
 
 def _draw_series(
@@ -170,16 +159,22 @@ def _draw_series(
         np.array(numbers[number]) for numbers in (plot.value, plot.lower, plot.upper)
     )
     colour = style.colour_of(number)
-    height = place + (number - (len(plot.methods) - 1) / 2) * 0.8 / len(plot.methods)
+    height = place + plot.offset(number)
     drawn = value <= end
+    marker = style.marker_of(number)
+    if plot.has_arrows:
+        marker = "|" if 0 < number < len(plot.methods) - 1 else "o"
+        colour = style.INK if marker == "|" else style.colour_of(0)
     axes.errorbar(
         value[drawn],
         height[drawn],
         xerr=np.nan_to_num(np.stack([value - lower, upper - value])[:, drawn]),
-        fmt=style.marker_of(number),
+        fmt=marker,
         color=colour,
-        markersize=4,
-        elinewidth=1.0,
+        markersize=9 if marker == "|" else 4,
+        markerfacecolor=style.PAPER if plot.has_arrows and number == 0 else colour,
+        elinewidth=WIDE_LINE if plot.has_arrows else 1.0,
+        ecolor=(colour, FAINT) if plot.has_arrows else colour,
         label=shortened(printable(plot.methods[number])),
     )
     for row in np.flatnonzero(value > end):
@@ -190,28 +185,48 @@ def _draw_series(
         )  # fmt: skip
 
 
+def _draw_arrows(axes: Any, plot: plots.ComparisonPlot, place: Floats) -> None:
+    for row, first, last in zip(place, plot.value[0], plot.value[-1], strict=True):
+        if first != last:
+            arrow = {"arrowstyle": "->", "color": style.INK, "linewidth": 1.2, "shrinkB": 0}
+            axes.annotate("", (last, row), (first, row), arrowprops=arrow)
+
+
 def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
     rows = [shortened(printable(row)) for row in plot.rows]
     left = 0.2 + INCHES_PER_CHARACTER * max(len(row) for row in rows)
     n_columns = _columns_of([shortened(name) for name in plot.methods])
-    legend = LEGEND * (-(-len(plot.methods) // n_columns))
-    per_row = max(INCHES_PER_ROW, 0.075 * len(plot.methods) + 0.06)
+    legend = LEGEND * (-(-len(plot.methods) // n_columns)) if len(plot.methods) > 1 else 0.0
+    per_row = INCHES_PER_ROW
+    if not plot.has_arrows:
+        per_row = max(per_row, 0.075 * len(plot.methods) + 0.06)
     height = BOTTOM + TOP + legend + per_row * len(rows)
     figure, (axes,) = _open(height, _one(height, legend), left)
     place = np.arange(len(rows), dtype=np.float64)
-    end = _end_of_axis(np.array(plot.value), np.array(plot.upper))
+    start, end = _ends_of_axis(plot)
+    if plot.zone:
+        axes.axvspan(-plot.zone, plot.zone, color=style.SERIES[2], alpha=0.18, linewidth=0)
+        axes.axvline(0.0, color=style.INK, linewidth=1.0)
     for number in range(len(plot.methods)):
         _draw_series(axes, plot, number, place, end)
+    if plot.has_arrows:
+        _draw_arrows(axes, plot, place)
     for boundary in place[:-1] + 0.5:
         axes.axhline(boundary, color=style.GRID, linewidth=0.6)
     axes.set_yticks(place, rows)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_xlim(0.0, end)
+    axes.set_xlim(start, end)
     axes.set_xlabel(plot.axis)
-    _legend(figure, axes, n_columns)
+    if len(plot.methods) > 1:
+        _legend(figure, axes, n_columns)
     return figure
+
+
+def _draw_heat(plot: plots.Heat) -> Figure:
+    """Return a matrix, the wider the more classes it has."""
+    return draw_heat(plot, plots.heat_width(len(plot.names)))
 
 
 def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
@@ -325,9 +340,9 @@ DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
     plots.ConfidencePlot: _draw_confidence,
     plots.ReliabilityPlot: _draw_reliability,
     plots.ComparisonPlot: _draw_comparison,
+    plots.Heat: _draw_heat,
     plots.LinesPlot: _draw_lines,
     plots.HistogramPlot: _draw_histogram,
-    plots.ChangePlot: _draw_change,
     plots.NearestPlot: _draw_nearest,
     plots.MapPlot: _draw_map,
     plots.DistancePlot: _draw_distances,

@@ -22,9 +22,9 @@ from credence.records import to_record
 from credence.report.blocks import Section, kind_of
 from credence.report.figures import to_svg
 from credence.report.plots import (
-    ChangePlot,
     ComparisonPlot,
     ConfidencePlot,
+    Heat,
     HistogramPlot,
     LinesPlot,
     NearestPlot,
@@ -152,19 +152,6 @@ def _on_curve(plot: ConfidencePlot) -> Iterator[Point]:
         yield at, value, f"Score {score(at, plot.scale)}: {stated}. {near}."
 
 
-def _on_change(plot: ChangePlot) -> Iterator[Point]:
-    """Yield what both curves say at each score that the newer release has seen."""
-    found = plot.found
-    for k in _thinned(found.grid, *plot.ranges[1]):
-        if math.isnan(found.after[k]):
-            continue
-        before, after = (with_interval(*(part[k] for part in curve)) for curve in plot.curves)
-        text = f"Score {score(found.grid[k], plot.scale)}: {before} before, {after} now."
-        if found.fixed:
-            text += f" At the old shares of the classes: {share(found.fixed[k])}."
-        yield found.grid[k], found.after[k], text
-
-
 def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
     for name, bins in zip(plot.names, plot.bins, strict=True):
         begin = f"{name}, " if len(plot.names) > 1 else ""
@@ -183,14 +170,22 @@ def _on_reliability(plot: ReliabilityPlot) -> Iterator[Point]:
 
 
 def _on_comparison(plot: ComparisonPlot) -> Iterator[Point]:
-    n_methods = len(plot.methods)
+    digits, sign = (1, "+") if plot.zone else (3, "")
     for number, method in enumerate(plot.methods):
-        offset = (number - (n_methods - 1) / 2) * 0.8 / n_methods
         for row, name in enumerate(plot.rows):
             value = plot.value[number][row]
             if not math.isnan(value):
-                stated = loss(value, plot.lower[number][row], plot.upper[number][row])
-                yield value, row + offset, f"{name}, {method}: {stated}."
+                bounds = plot.lower[number][row], plot.upper[number][row]
+                stated = loss(value, *bounds, digits, sign)
+                yield value, row + plot.offset(number), f"{name}, {method}: {stated}."
+
+
+def _on_heat(plot: Heat) -> Iterator[Point]:
+    for row, (true, counts) in enumerate(zip(plot.names, plot.counts, strict=True)):
+        for column, (predicted, n) in enumerate(zip(plot.names, counts, strict=True)):
+            if n:
+                text = f"truly {true}, predicted {predicted}: {of(n, 'protein')}"
+                yield column + 0.5, row + 0.5, f"{text} ({share(plot.values[row][column])})."
 
 
 def _on_lines(plot: LinesPlot) -> Iterator[Point]:
@@ -222,7 +217,7 @@ POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     ReliabilityPlot: _on_reliability,
     ComparisonPlot: _on_comparison,
     LinesPlot: _on_lines,
-    ChangePlot: _on_change,
+    Heat: _on_heat,
     NearestPlot: _on_nearest,
     HistogramPlot: _on_histogram,
 }

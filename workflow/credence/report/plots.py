@@ -79,6 +79,34 @@ class ComparisonPlot(Plot):
     value: tuple[tuple[float, ...], ...]  # By method, then by row; NaN where there is none
     lower: tuple[tuple[float, ...], ...]
     upper: tuple[tuple[float, ...], ...]
+    has_arrows: bool = False  # Whether an arrow leads from the first method to the last, of shares
+    zone: float = 0.0  # Where numbers are differences: those so near 0 are shaded
+
+    def offset(self, number: int) -> float:
+        """Return how far below its row a method is drawn."""
+        if self.has_arrows:
+            return 0.0
+        return (number - (len(self.methods) - 1) / 2) * 0.8 / len(self.methods)
+
+
+@dataclass(frozen=True)
+class Heat(Plot):
+    """A number for each pair of a true and a predicted class."""
+
+    names: tuple[str, ...]  # The classes
+    values: tuple[tuple[float, ...], ...]  # Rows are true classes; NaN where there is none
+    key: str  # What the numbers are; empty for no key beside them
+    caption: str  # What is shown, from how much
+    is_count: bool = False  # Whether they are counts; else shares
+    counts: tuple[tuple[int, ...], ...] = ()  # Written into the cells instead of the values
+
+
+NARROW, WIDE = 85, 238  # millimetres of a matrix
+
+
+def heat_width(n: int) -> int:
+    """Return how wide a matrix of so many classes is drawn."""
+    return min(max(NARROW, 5 * n + 32), WIDE)
 
 
 @dataclass(frozen=True)

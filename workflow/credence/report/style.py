@@ -31,6 +31,7 @@ THEME_VARIABLES: dict[str, str] = {
 WIDTH_IN = 4.7  # 338 points: readable on a telephone of 360 px at its own size
 FONT_SIZE = 9.0
 SMALL = 8.0
+MOST_TIMES_BEST = 3.0  # numbers further out than this, of the worst row, are drawn as arrows
 
 SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",

@@ -131,6 +131,15 @@ def of(number: int, singular: str, many: str = "") -> str:
     return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
+def as_sentence(text: str) -> str:
+    """Return a text that begins as sentences do.
+
+    >>> as_sentence("the true class is Portal")
+    'The true class is Portal'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def shortened(name: str) -> str:
     """Return a name that fits into a figure.
 

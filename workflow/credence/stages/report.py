@@ -38,7 +38,7 @@ from credence.findings import (
 from credence.problems import Problem, ProblemList, nearest, raise_any, refuse
 from credence.records import from_record, json_text, parse_json, read_record, refuse_pipe, signed
 from credence.report import citation, readme, render, render_index, report_record
-from credence.report.journal.all_figures import JOURNAL_FIGURES, Heat, JournalFigure, PanelGrid
+from credence.report.journal.all_figures import JOURNAL_FIGURES, JournalFigure, PanelGrid
 from credence.report.journal.writing_figures import (
     FORMATS,
     columns_of,
@@ -46,6 +46,7 @@ from credence.report.journal.writing_figures import (
     parts_of,
     rendered,
 )
+from credence.report.plots import Heat
 from credence.report.sections.publish import OF_USE_SETS
 from credence.report.verdict import verdict_of
 from credence.report.wording import slug

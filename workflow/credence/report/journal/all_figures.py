@@ -10,10 +10,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from credence.findings import ClassCount, Findings, ScoreHistogram
-from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, ReliabilityPlot, middles
+from credence.findings import ClassCount, Counting, Findings, Halves, ScoreHistogram
+from credence.report.plots import (
+    ChangePlot,
+    ConfidencePlot,
+    Heat,
+    LinesPlot,
+    ReliabilityPlot,
+    middles,
+)
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.sections.mistakes import counting_plot, halves_plot
 from credence.report.wording import of
 
 
@@ -49,17 +55,6 @@ class PanelGrid:
     upright: str
     caption: str  # What is shown, from how much
     has_counts: bool = False  # Whether right and wrong predictions are drawn under each panel
-
-
-@dataclass(frozen=True)
-class Heat:
-    """A number for each pair of a true and a predicted class."""
-
-    names: tuple[str, ...]  # The classes
-    values: tuple[tuple[float, ...], ...]  # Rows are true classes; NaN where there is none
-    key: str  # What the numbers are
-    caption: str  # What is shown, from how much
-    is_count: bool = False  # Whether they are counts; else shares
 
 
 @dataclass(frozen=True)
@@ -255,13 +250,31 @@ def densities(findings: Findings) -> PanelGrid | None:
     return _grid(findings, plots, caption, "predictions, of highest bar")
 
 
+def _halves_plot(entry: Halves) -> LinesPlot:
+    """Return both histograms of a class."""
+    return LinesPlot(
+        "score of the predicted class", "share right", ("first half", "second half"),
+        middles(entry.edges), (entry.share_first, entry.share_second), entry.edges[-1],
+        has_points=True,
+    )  # fmt: skip
+
+
+def _counting_plot(entry: Counting) -> LinesPlot:
+    """Return a class counted in both ways."""
+    return LinesPlot(
+        "score of the class", "share truly of the class",
+        ("predicted to be in it", "all proteins"), entry.score,
+        (entry.top_label, entry.all_scores), entry.score[-1], has_points=False,
+    )  # fmt: skip
+
+
 def halves(findings: Findings) -> PanelGrid | None:
     """Return histograms of two halves, class by class."""
     caption = (
         "Share of right predictions in bins of the score, class by class, from two halves of the "
         "calibration set: how noisy a histogram of half this size is."
     )
-    plots = {entry.class_name: halves_plot(entry) for entry in findings.results.halves}
+    plots = {entry.class_name: _halves_plot(entry) for entry in findings.results.halves}
     return _grid(findings, plots, caption, "share right")
 
 
@@ -272,7 +285,7 @@ def counting(findings: Findings) -> PanelGrid | None:
         "(top-label) and among all proteins; where the two agree, one line is seen."
     )
     found = (entry for entry in findings.results.counting if entry.score)
-    plots = {entry.class_name: counting_plot(entry) for entry in found}
+    plots = {entry.class_name: _counting_plot(entry) for entry in found}
     return _grid(findings, plots, caption, "share truly of it", "score of the class")
 
 

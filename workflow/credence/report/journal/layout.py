@@ -13,8 +13,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from credence.report import style
-from credence.report.figures import MOST_TIMES_BEST
-from credence.report.journal.all_figures import ClassPanel, Heat, PanelGrid, RankPlot
+from credence.report.journal.all_figures import ClassPanel, PanelGrid, RankPlot
 from credence.report.painting import (
     paint_change,
     paint_change_counts,
@@ -23,7 +22,8 @@ from credence.report.painting import (
     paint_lines,
     paint_reliability,
 )
-from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, ReliabilityPlot
+from credence.report.plots import ChangePlot, ConfidencePlot, Heat, LinesPlot, ReliabilityPlot
+from credence.report.style import MOST_TIMES_BEST
 from credence.report.wording import MOST_SHORT, printable, shortened
 
 MM_PER_INCH = 25.4
@@ -370,6 +370,7 @@ SMALLEST = 4.5  # points: smaller text is not printed
 OF_CELL = 0.82  # height of a label, of its cell
 MOST_SHOWN = 0.005  # smaller shares are left blank
 DARK = 0.55
+LETTERS = "#101112"  # in light cells, whatever the page's theme
 FAINTEST = 0.5  # of the colours of counts: a single protein is not white
 DECADES = 12  # in the key of counts, at most
 # Light to dark in one hue, so that it reads without colours too.
@@ -384,7 +385,7 @@ def _sizes(heat: Heat, width: int) -> tuple[float, float, float]:
     points = SMALL
     for _ in range(2):  # labels and cells depend on each other a little
         label = max(width_mm(name, points) for name in names) + 1.5
-        cell = min((width - LABEL - label - KEY - EDGE) / n, LARGEST)
+        cell = min((width - LABEL - label - (KEY if heat.key else 0.0) - EDGE) / n, LARGEST)
         points = min(SMALL, max(cell * POINTS_PER_MM * OF_CELL, 1.0))
     return points, label, cell
 
@@ -400,7 +401,8 @@ def draw_heat(heat: Heat, width: int) -> Figure:
     names, n = labels(heat.names), len(heat.names)
     side = cell * n
     height = LABEL + label + side + EDGE
-    left = LABEL + label + (width - LABEL - label - KEY - EDGE - side) / 2
+    key_width = KEY if heat.key else 0.0
+    left = LABEL + label + (width - LABEL - label - key_width - EDGE - side) / 2
     figure = Figure(figsize=(width / MM_PER_INCH, height / MM_PER_INCH))
     axes = figure.add_axes((left / width, EDGE / height, side / width, side / height))
     values = np.array(heat.values, dtype=np.float64)
@@ -413,11 +415,13 @@ def draw_heat(heat: Heat, width: int) -> Figure:
     drawn = np.ma.masked_where(np.isnan(values) | (heat.is_count & (values < 1)), values)
     mesh = axes.pcolormesh(drawn, cmap=COLOURS, norm=norm, edgecolors="face", linewidth=0.05)
     if cell >= NUMBERS:
+        written = np.array(heat.counts, dtype=np.float64) if heat.counts else values
+        is_count = heat.is_count or bool(heat.counts)
+        size = min(points, _size_of_numbers(written, is_count, cell))
         for (row, column), value in np.ndenumerate(values):
             axes.text(
-                column + 0.5, row + 0.5, _cell(value, heat.is_count), ha="center", va="center",
-                fontsize=min(points, _size_of_numbers(values, heat.is_count, cell)),
-                color=PAPER if _is_dark(norm, value) else style.INK,
+                column + 0.5, row + 0.5, _cell(float(written[row, column]), is_count), ha="center",
+                va="center", fontsize=size, color=PAPER if _is_dark(norm, value) else LETTERS,
             )  # fmt: skip
     axes.set_ylim(n, 0)
     axes.set_xlim(0, n)
@@ -429,11 +433,13 @@ def draw_heat(heat: Heat, width: int) -> Figure:
     for spine in axes.spines.values():
         spine.set_visible(False)
     top = 1 - 1.0 / height
-    figure.text((left + side / 2) / width, top, "predicted", ha="center", va="top")
+    figure.text((left + side / 2) / width, top, "predicted", ha="center", va="top", fontsize=FONT)
     figure.text(
         (left - label - 1) / width, (EDGE + side / 2) / height, "truly", rotation=90,
-        ha="right", va="center",
+        ha="right", va="center", fontsize=FONT,
     )  # fmt: skip
+    if not heat.key:
+        return figure
     box = ((left + side + 2.5) / width, EDGE / height, 2.5 / width, min(side, 40.0) / height)
     key = figure.colorbar(mesh, cax=figure.add_axes(box), label=heat.key)
     key.outline.set_visible(False)

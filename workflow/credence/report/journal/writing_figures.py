@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 from credence.findings import Bins
 from credence.report import style
 from credence.report.journal import layout
-from credence.report.journal.all_figures import ClassPanel, Heat, PanelGrid, PanelPlot, RankPlot
+from credence.report.journal.all_figures import ClassPanel, PanelGrid, PanelPlot, RankPlot
 from credence.report.journal.layout import draw_grid, draw_heat, fits, parts_of_grid
-from credence.report.plots import ChangePlot, ConfidencePlot, LinesPlot, ReliabilityPlot
+from credence.report.plots import ChangePlot, ConfidencePlot, Heat, LinesPlot, ReliabilityPlot
 
 NAN = float("nan")
 COLUMNS = ("class", "what", "series", "x", "x_end", "value", "lower", "upper", "n")

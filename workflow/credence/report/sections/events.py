@@ -8,7 +8,17 @@ from functools import partial
 from credence.findings import Difference, EventFinding, EventsFinding, Findings, MetricValue
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot, ReliabilityPlot
-from credence.report.wording import NOTHING, count, loss, of, rounded, share, shortened, slug
+from credence.report.wording import (
+    NOTHING,
+    as_sentence,
+    count,
+    loss,
+    of,
+    rounded,
+    share,
+    shortened,
+    slug,
+)
 
 PUBLISHED = "published"
 PREDICTED = "predicted_class"
@@ -80,15 +90,6 @@ def predicted_words(events: EventsFinding) -> str | None:
         f"{as_sentence(FORECASTS[events.forecaster])} from all features answers the same question "
         f"with a held-out NLL that {_change(row)}: {verdict}."
     )
-
-
-def as_sentence(text: str) -> str:
-    """Return a text that begins as sentences do.
-
-    >>> as_sentence("the true class is Portal")
-    'The true class is Portal'
-    """
-    return text[:1].upper() + text[1:]
 
 
 def _change(row: Difference) -> str:

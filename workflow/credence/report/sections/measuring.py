@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from credence.findings import CalibrationTest, Findings, Notice
+from credence.findings import CalibrationTest, Findings, MetricValue, Notice, VerdictSettings
 from credence.report import blocks as page
+from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import KEPT, count, of, rounded, share, three_decimals, two_decimals
+from credence.report.verdict import names_of, points
+from credence.report.wording import (
+    KEPT,
+    NOTHING,
+    as_sentence,
+    count,
+    of,
+    rounded,
+    share,
+    three_decimals,
+)
 
 ERRORS = {
     "ece": "ECE",
@@ -16,8 +28,6 @@ ERRORS = {
     "ece_smooth": "smooth ECE",
     "ece_kernel": "kernel error",
     "ece_debiased": "debiased",
-}
-FURTHER = {
     "ece2": "ECE2",
     "ece_count": "ECE, equal counts",
     "ece2_count": "ECE2, equal counts",
@@ -43,53 +53,111 @@ TESTS = {
 TEST = next(iter(TESTS))  # the one that sentences and notices go by
 LEVEL = 0.05
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
+ZONE = VerdictSettings().off  # gaps so near 0 are good
+Gaps = list[tuple[str, MetricValue]]  # of each class
 
 
 def section(findings: Findings) -> page.Section | None:
-    """Return calibration errors with their noise floors, and tests by class."""
-    results = findings.results
+    """Return how far each class's confidences are off, tests, and calibration errors."""
     lookup = Lookup(findings)
     blocks: list[page.Block] = []
-    alike = ", and were known relatives right or wrong together (the truth lies between)"
-    alike = alike if lookup.knows_relatives else ""
-    if results.floors:
-        further = _errors(
-            lookup,
-            FURTHER,
-            "Further errors over all classes, held-out. SCE, ACE and TACE only for methods that "
-            "give a probability for every class.",
-        )
+    gaps = [
+        (entry.class_name, gap)
+        for entry in findings.results.classes
+        if (gap := lookup.metrics.get((findings.chosen, entry.class_name, "held_out", "gap")))
+        and not math.isnan(gap.value)
+    ]
+    if gaps:
         blocks += [
-            page.Paragraph(
-                "Calibration errors of held-out confidences; in brackets what a perfectly "
-                "calibrated method would score on as many proteins by chance, were they "
-                f"independent{alike}. An error no greater is no evidence against a method. A "
-                "small one is no evidence for it either: a confidence that is the same for all "
-                "can score best. Choose by NLL or Brier score."
-            ),
-            _errors(lookup, ERRORS, "Calibration errors over all classes, held-out."),
-            page.Folded(
-                "Further calibration errors, and the Brier score in parts",
-                (further, _parts(lookup)),
-            ),
+            page.Paragraph(_gaps_in_words(gaps, lookup), is_lead=True),
+            page.FigureRow((_gaps_figure(gaps, lookup),)),
         ]
-    if results.tests:
-        first, *others = (_tests(lookup, name, title) for name, title in TESTS.items())
-        folded = page.Folded("The tests of Kuiper and Spiegelhalter", tuple(others))
-        blocks += [page.Paragraph(_tests_in_words(lookup)), first, folded]
+    if findings.results.tests:
+        note = page.Paragraph(
+            "No test shows that confidences are right. One that finds nothing counts only where "
+            f"its power is high: the chance to see, at 5 %, confidences {points(ZONE)} off "
+            "throughout."
+            + (
+                ""
+                if lookup.knows_relatives
+                else " Were there relatives, it would reject too often."
+            )
+        )
+        blocks.append(page.Folded("Tests, with their power", (note, _tests(lookup))))
+    if findings.results.floors:
+        alike = " and were known relatives right or wrong together (the truth lies between)"
+        note = page.Paragraph(
+            "In brackets what a perfect method would score by chance on as many independent "
+            f"proteins{alike if lookup.knows_relatives else ''}. An error no greater is no "
+            "evidence against a method; a small one is none for it: choose by NLL or Brier score."
+        )
+        blocks.append(
+            page.Folded(
+                "Calibration errors of every method, and the Brier score in parts",
+                (note, _errors(lookup), _parts(lookup)),
+            )
+        )
     if not blocks:
         return None
     return page.Section("measuring", "Do confidences keep their word?", tuple(blocks))
 
 
-def _errors(lookup: Lookup, metrics: dict[str, str], caption: str) -> page.TableBlock:
+def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
+    """Return of which classes confidences hold on average, which are off, and what is open."""
+    held: list[str] = []
+    off: list[str] = []
+    unsure: list[str] = []
+    for name, gap in gaps:
+        is_held = max(abs(gap.lower), abs(gap.upper)) <= ZONE
+        is_off = gap.lower > ZONE or gap.upper < -ZONE
+        (held if is_held else off if is_off else unsure).append(name)
+    parts = [
+        f"{what} {names_of(names)}"
+        for names, what in (
+            (held, f"within {points(ZONE)}:"),
+            (off, "off by more:"),
+            (unsure, f"too few {lookup.families} to tell:"),
+        )
+        if names
+    ]
+    return (
+        "Do mean confidence and share right agree for proteins of each class, on "
+        f"{lookup.families} held out? {as_sentence('; '.join(parts))}."
+    )
+
+
+def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
+    value, lower, upper = (
+        tuple(100.0 * getattr(gap, end) for _, gap in gaps) for end in ("value", "lower", "upper")
+    )
+    stated = "; ".join(f"{name} {rounded(100.0 * gap.value, 1, '+')}" for name, gap in gaps)
+    return page.Figure(
+        "gaps",
+        f"Mean confidence of {lookup.findings.chosen} minus share right, held out; lines: "
+        f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right of 0 "
+        f"confidences are too high. Shaded: within {points(ZONE)}.",
+        f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
+        ComparisonPlot(
+            "mean confidence − share right, percentage points",
+            tuple(name for name, _ in gaps),
+            (lookup.findings.chosen,),
+            (value,),
+            (lower,),
+            (upper,),
+            zone=100.0 * ZONE,
+        ),
+    )
+
+
+def _errors(lookup: Lookup) -> page.TableBlock:
     return page.table(
-        f"{caption} In brackets: by chance alone.",
+        "Calibration errors over all classes, held-out. In brackets: by chance alone. SCE, ACE "
+        "and TACE only for methods that give a probability for every class.",
         lookup.findings.methods,
         page.word("method", "name"),
         *page.numbers(
-            metrics.values(),
-            lambda method, at: floor_words(lookup, method.name, None, list(metrics)[at]),
+            ERRORS.values(),
+            lambda method, at: floor_words(lookup, method.name, None, list(ERRORS)[at]),
         ),
     )
 
@@ -119,62 +187,42 @@ def _parts(lookup: Lookup) -> page.TableBlock:
     )
 
 
-def _of_chosen(findings: Findings, test: str) -> list[CalibrationTest]:
-    return [
-        row for row in findings.results.tests if row.method == findings.chosen and row.test == test
-    ]
-
-
-def _tests_in_words(lookup: Lookup) -> str:
+def _tests(lookup: Lookup) -> page.TableBlock:
     findings = lookup.findings
-    rows = [row for row in _of_chosen(findings, TEST) if row.class_name is not None]
-    off = [row.class_name or "" for row in rows if row.p_adjusted <= LEVEL]
-    blind = [
-        row.class_name or ""
-        for row in rows
-        if row.p_adjusted > LEVEL and not row.power >= MOST_BLIND
-    ]
-    words = (
-        f"Tests of the held-out confidences of {findings.chosen}, by random signs: one for each "
-    )
-    words += (
-        "family, since a test that takes relatives for independent rejects good methods about "
-        "half the time. "
-        if lookup.knows_relatives
-        else "protein. Were some relatives, good methods would be rejected too often. "
-    )
-    if off:
-        words += f"Not calibrated by the first test, after Holm's correction: {', '.join(off)}. "
-    else:
-        words += "The first test finds no class whose confidences are off. "
-    if blind:
-        words += (
-            f"Too few {lookup.families} to see confidences that are five points off (power below "
-            f"one half, or not known): {', '.join(blind)}; there the test says nothing."
-        )
-    return words.strip()
 
+    def result(row: CalibrationTest, at: int) -> str:
+        found = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
+        return NOTHING if found is None else test_words(found.p_adjusted, found.power)
 
-def _tests(lookup: Lookup, test: str, title: str) -> page.TableBlock:
-    findings = lookup.findings
+    own = (findings.chosen, TEST)
     return page.table(
-        f"{title} test, {findings.chosen}, held-out",
-        _of_chosen(findings, test),
+        f"Are the confidences of {findings.chosen} off, held out? By random signs over "
+        f"{lookup.families}; p corrected for the number of classes (Holm).",
+        [row for row in findings.results.tests if (row.method, row.test) == own],
         page.word("predicted class", lambda row: row.class_name or "all classes"),
         page.number("proteins", "n"),
         *lookup.family_column(),
-        page.number("statistic", "statistic", two_decimals),
-        page.number("p", "p_value", p_words),
-        page.number("p, Holm", "p_adjusted", p_words),
-        page.number("p if independent", "p_independent", p_words),
-        page.number("power", "power", share),
-        explained={
-            "p": f"By random signs over {lookup.families}",
-            "p, Holm": "Corrected for the number of classes",
-            "p if independent": "Asymptotic; too small where there are relatives",
-            "power": "To see, at 5 %, confidences five points off throughout",
-        },
+        *page.numbers(TESTS.values(), result),
     )
+
+
+def test_words(p: float, power: float) -> str:
+    """Return what a test shows; where it finds nothing, never more than its power allows.
+
+    >>> test_words(0.0004, 0.8), test_words(0.25, 0.8), test_words(1.0, 0.09)
+    ('off: p <0.001, power 0.80', 'not seen off: p 0.250, power 0.80', 'no answer: power 0.09')
+    >>> test_words(0.5, math.nan), test_words(math.nan, math.nan)
+    ('no answer: power not known', '–')
+    """
+    if math.isnan(p):
+        return NOTHING
+    if p > LEVEL and not power >= MOST_BLIND:
+        return f"no answer: {_known(power)}"
+    return f"{'off' if p <= LEVEL else 'not seen off'}: p {p_words(p)}, {_known(power)}"
+
+
+def _known(power: float) -> str:
+    return "power not known" if math.isnan(power) else f"power {share(power)}"
 
 
 def p_words(value: float) -> str:
@@ -187,11 +235,25 @@ def p_words(value: float) -> str:
 
 
 def notices(findings: Findings) -> page.Section:
-    """Return every notice of the run, warnings first."""
+    """Return every notice of the run, warnings first, like ones as one."""
     # The sort is stable: among equals the order in which they were found stays.
-    found = tuple(sorted(all_notices(findings), key=lambda notice: not notice.is_warning))
-    block = page.NoticeList(found) if found else page.Paragraph("Nothing was found.")
+    found = sorted(grouped(all_notices(findings)), key=lambda notice: not notice.is_warning)
+    block = page.NoticeList(tuple(found)) if found else page.Paragraph("Nothing was found.")
     return page.Section("notices", "What to be careful with", (block,))
+
+
+def grouped(found: Iterable[Notice]) -> Iterator[Notice]:
+    """Yield notices, those of a kind as one: it names their classes, or has all their texts."""
+    groups: dict[tuple[str, bool, bool], list[Notice]] = {}
+    for notice in found:
+        key = (notice.kind, notice.is_warning, notice.class_name is None)
+        groups.setdefault(key, []).append(notice)
+    for own in groups.values():
+        text = " ".join(dict.fromkeys(notice.text for notice in own))
+        names = list(dict.fromkeys(notice.class_name for notice in own if notice.class_name))
+        if len(names) > 1:
+            text = f"{of(len(names), 'class', 'classes')}, {', '.join(names)}. So: {own[0].text}"
+        yield replace(own[0], text=text, class_name=names[0] if len(names) == 1 else None)
 
 
 def all_notices(findings: Findings) -> tuple[Notice, ...]:
@@ -210,7 +272,7 @@ def _failed_tests(findings: Findings) -> Iterator[Notice]:
             yield Notice(
                 "failed test",
                 f"Held-out confidences of {entry.class_name} are off by more than chance "
-                f"(p {p_words(entry.p_adjusted)} after Holm's correction).",
+                f"(p {p_words(entry.p_adjusted)} after Holm's correction, {_known(entry.power)}).",
                 entry.class_name,
                 is_warning=True,
             )

@@ -17,14 +17,14 @@ from credence.findings import (
     ReleaseStep,
 )
 from credence.report import blocks as page
-from credence.report.plots import ChangePlot
+from credence.report.plots import ComparisonPlot
+from credence.report.sections.measuring import TEST, test_words
 from credence.report.wording import (
     KEPT,
     NOTHING,
     count,
     loss,
     of,
-    rounded,
     score,
     share,
     slug,
@@ -33,7 +33,6 @@ from credence.report.wording import (
 )
 
 ARROW = f"{KEPT}→{KEPT}"  # keeps both numbers on one line
-TOO_FEW = "too few to tell."
 
 
 def outcomes_of(step: ReleaseStep) -> list[page.Block]:
@@ -41,20 +40,17 @@ def outcomes_of(step: ReleaseStep) -> list[page.Block]:
     outcomes = [entry for entry in step.newer.outcomes if entry.n]
     if not outcomes:
         return []
-    blocks: list[page.Block] = [
-        page.table(
-            f"What became of the proteins of {step.newer.name}; each has one outcome.",
-            outcomes,
-            page.word("outcome", _words),
-            page.number("proteins", "n"),
-            page.word("meaning", "meaning"),
-        )
-    ]
+    table = page.table(
+        f"What became of the proteins of {step.newer.name}; each has one outcome.",
+        outcomes,
+        page.word("outcome", _words),
+        page.number("proteins", "n"),
+        page.word("meaning", "meaning"),
+    )
     tables = tuple(_examples(entry) for entry in outcomes if entry.examples)
-    if tables:
-        n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
-        blocks.append(page.Folded(f"Not added: {of(n_apart, 'protein')}, and why", tables))
-    return blocks
+    n_apart = sum(entry.n for entry in outcomes if entry.outcome != "added")
+    summary = f"Not added: {of(n_apart, 'protein')}, and why" if n_apart else "What became of them"
+    return [page.Folded(summary, (table, *tables))]
 
 
 def _words(entry: Outcome) -> str:
@@ -85,18 +81,7 @@ def drift_of(drift: Drift, step: ReleaseStep) -> list[page.Block]:
         page.Paragraph("Does the trove agree with the calibration before it? " + " ".join(stated))
     ]
     if drift.classes:
-        few = [entry for entry in drift.classes[1:] if entry.sentence.endswith(TOO_FEW)]
-        parts: list[page.Block] = [
-            page.Paragraph(entry.sentence) for entry in drift.classes[1:] if entry not in few
-        ]
-        if few:
-            named = (
-                f"{entry.class_name} ({count(entry.n)} in "
-                f"{of(entry.n_clusters, 'family', 'families')})"
-                for entry in few
-            )
-            parts.append(page.Paragraph(f"Too few to tell: {', '.join(named)}."))
-        parts.append(_drift_table(drift, step))
+        parts: list[page.Block] = [_drift_table(drift, step)]
         if drift.truths:
             parts.append(_truth_table(drift))
         blocks.append(
@@ -108,31 +93,23 @@ def drift_of(drift: Drift, step: ReleaseStep) -> list[page.Block]:
 def _drift_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
     return page.table(
         f"The calibration of {step.older.name} on {of(drift.n, 'new protein')} before they were "
-        "added. p-values count families and, by class, how many classes there are (Holm).",
+        "added. Tests count families and, by class, how many classes there are (Holm).",
         drift.classes,
         page.word("predicted class", _class_or_all),
         page.number("new proteins", "n"),
         page.number("families", "n_clusters"),
         page.number("right", lambda entry: f"{count(entry.n_correct)} of {entry.expected:,.1f}"),
         page.number(
-            "NLL", lambda entry: f"{rounded(entry.nll_old, 3)}{ARROW}{rounded(entry.nll_trove, 3)}"
-        ),
-        page.number(
-            "difference",
+            "NLL minus that of old proteins",
             lambda entry: loss(entry.nll_trove - entry.nll_old, entry.lower, entry.upper),
         ),
-        page.number("p KS", _p_value("kolmogorov_smirnov", False)),
-        page.number("p Sp.", _p_value("spiegelhalter", False)),
-        page.number("corrected p KS", _p_value("kolmogorov_smirnov", True)),
-        page.number("corrected p Sp.", _p_value("spiegelhalter", True)),
+        page.word("test", _test(False)),
+        page.word("test at the trove's mix", _test(True)),
         explained={
             "right": "Right predictions, and those expected of the old confidences",
-            "NLL": "On the old set, held out, and on the trove",
-            "difference": f"With its {100 * step.level:g} % interval",
-            "p KS": "Kolmogorov–Smirnov; families, counted over classes",
-            "p Sp.": "Spiegelhalter",
-            "corrected p KS": "At the trove's own shares of the classes",
-            "corrected p Sp.": "Likewise",
+            "NLL minus that of old proteins": f"With its {100 * step.level:g} % interval",
+            "test": "Kolmogorov–Smirnov: do the old confidences hold for the new proteins?",
+            "test at the trove's mix": "The same, corrected for the trove's own shares of classes",
         },
     )
 
@@ -141,11 +118,11 @@ def _class_or_all(entry: DriftClass | MetricChange) -> str:
     return entry.class_name or "all"
 
 
-def _p_value(test: str, is_corrected: bool) -> Callable[[DriftClass], str]:
+def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     def of_class(entry: DriftClass) -> str:
         for one in entry.tests:
-            if one.test == test and one.is_corrected == is_corrected:
-                return rounded(one.p_adjusted, 3)
+            if one.test == TEST and one.is_corrected == is_corrected:
+                return test_words(one.p_adjusted, one.power)
         return NOTHING
 
     return of_class
@@ -163,11 +140,11 @@ def _truth_table(drift: Drift) -> page.TableBlock:
         page.number("recognised, old", "right_old", share),
         page.number("recognised, new", "right_trove", share),
         page.number("distance", "distance", two_decimals),
-        page.number("p", lambda entry: rounded(entry.p_adjusted, 3).replace(NOTHING, "too few")),
+        page.word("test", lambda entry: test_words(entry.p_adjusted, math.nan)),
         explained={
             "recognised, old": "Share predicted to be in their class",
             "distance": "Of the scores' distributions, 0 to 1",
-            "p": "Families exchanged at random; counted over classes (Holm)",
+            "test": "Families exchanged at random; counted over classes (Holm)",
         },
     )
 
@@ -211,23 +188,21 @@ def moved_of(step: ReleaseStep) -> list[page.Block]:
         page.number("now", "after", share),
         page.number("change", lambda entry: _points(entry.after - entry.before)),
         page.word("new", lambda entry: "yes" if entry.is_new else ""),
-        explained={"change": "In points"},
+        explained={"change": "In percentage points"},
     )
     return [page.Folded("Proteins that moved most", (moved,))]
 
 
 def _points(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
-    """Return a difference of confidences in points, with its interval."""
+    """Return a difference of confidences in percentage points, with its interval."""
     return loss(100 * value, 100 * lower, 100 * upper, 1, "+")
 
 
 TITLE = "What changed since last time?"
-STILL = 0.005  # a change of less than half a point is not drawn in the open
-MOST_OPEN = 6  # figures shown without being asked for
+STILL = 0.005  # a change of less than half a percentage point is not drawn
 EXPLAINED = (
-    "Re-weighting: the same classes, mixed in other shares; new evidence: all else. The dotted "
-    "line is the new curve at the old shares of the classes, so that what lies between it and "
-    "the old curve is evidence, and what lies between it and the new one is re-weighting."
+    "Re-weighting: the same classes, mixed in other shares; new evidence: all else. Power: the "
+    "chance of a test to notice confidences five percentage points off."
 )
 
 
@@ -243,9 +218,9 @@ def section(findings: Findings) -> page.Section | None:
         ),
         _timeline(found.releases),
     ]
-    blocks += step_blocks(found.steps[-1], is_last=True)
+    blocks += step_blocks(found.steps[-1])
     for step in reversed(found.steps[:-1]):
-        heading, *inside = step_blocks(step, is_last=False)
+        heading, *inside = step_blocks(step)
         assert isinstance(heading, page.Heading)
         blocks.append(page.Folded(heading.text, tuple(inside), heading.anchor))
     return page.Section("releases", TITLE, tuple(blocks))
@@ -254,7 +229,7 @@ def section(findings: Findings) -> page.Section | None:
 def sections_of_step(step: ReleaseStep) -> tuple[page.Section, ...]:
     """Return the sections of a page about one step alone."""
     blocks = (page.Paragraph(EXPLAINED + _alone(step.newer)), _timeline((step.older, step.newer)))
-    return (page.Section("releases", TITLE, (*blocks, *step_blocks(step, is_last=True))),)
+    return (page.Section("releases", TITLE, (*blocks, *step_blocks(step))),)
 
 
 def _alone(release: ReleaseState) -> str:
@@ -293,7 +268,7 @@ def _timeline(releases: tuple[ReleaseState, ...]) -> page.TableBlock:
     )
 
 
-def step_blocks(step: ReleaseStep, *, is_last: bool) -> tuple[page.Block, ...]:
+def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
     """Return what one trove brought and changed."""
     name = slug(step.newer.name, step.newer.number)
     date = f", {step.newer.date}" if step.newer.date else ""
@@ -301,13 +276,22 @@ def step_blocks(step: ReleaseStep, *, is_last: bool) -> tuple[page.Block, ...]:
         page.Heading(f"{step.older.name} → {step.newer.name}{date}", f"release-{name}"),
         *(page.Paragraph(text, is_lead=at == 0) for at, text in enumerate(step.sentences)),
     ]
+    touched = [entry for entry in step.classes if entry.is_touched]
+    changed = [
+        (entry.class_name, entry.change)
+        for entry in touched
+        if entry.change is not None
+        and max(abs(entry.change.total), abs(entry.change.evidence)) >= STILL
+    ]
+    if changed:
+        blocks.append(page.FigureRow((_arrows(step, changed, name),)))
     blocks += outcomes_of(step)
     if step.drift is not None:
         blocks += drift_of(step.drift, step)
-    touched = [entry for entry in step.classes if entry.is_touched]
     if touched:
-        blocks.append(_changes(step, touched))
-        blocks += _figures(step, touched, name, is_last)
+        sentences = (page.Paragraph(entry.sentence) for entry in touched if entry.sentence)
+        summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
+        blocks.append(page.Folded(summary, (_changes(step, touched), *sentences)))
     blocks += metrics_of(step)
     blocks += moved_of(step)
     return tuple(blocks)
@@ -320,7 +304,7 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
     names = list(dict.fromkeys(part.name for entry in touched for part in entry.parameters))
     return page.table(
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
-        f"Points with their {100 * step.level:g} % intervals over families.",
+        f"Differences in percentage points, with {100 * step.level:g} % intervals over families.",
         touched,
         page.word("predicted class", "class_name"),
         page.number("before", of_change(lambda change: share(change.before))),
@@ -338,11 +322,7 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.number("right", "n_correct", _pair),
         page.number("families", "n_clusters", _pair),
         *page.numbers(names, lambda entry, at: _parameter(entry, names[at], step.scale)),
-        explained={
-            "new evidence": "In points",
-            "re-weighting": "In points",
-            "score": "The median score before; the confidences are there",
-        },
+        explained={"score": "The median score before; the confidences are there"},
     )
 
 
@@ -359,41 +339,32 @@ def _parameter(entry: ClassChange, name: str, scale: float) -> str:
     return NOTHING
 
 
-def _figures(
-    step: ReleaseStep, touched: list[ClassChange], name: str, is_last: bool
-) -> list[page.Block]:
-    """Return each class before and after, those that moved most in the open."""
-
-    def size(entry: ClassChange) -> float:
-        if entry.change is None:
-            return 0.0
-        change = entry.change
-        return max(abs(change.total), abs(change.evidence), abs(change.composition))
-
-    def rows(entries: list[ClassChange]) -> list[page.FigureRow]:
-        return [
-            page.FigureRow(tuple(_figure(step, entry, name) for entry in entries[at : at + 2]))
-            for at in range(0, len(entries), 2)
-        ]
-
-    ordered = sorted(touched, key=size, reverse=True)
-    shown = [entry for entry in ordered if is_last and size(entry) >= STILL][:MOST_OPEN]
-    blocks: list[page.Block] = [*rows(shown)]
-    rest = [entry for entry in ordered if entry not in shown]
-    if rest:
-        words = "The other classes it touched" if shown else "Every class it touched"
-        summary = f"{words}, before and after: {of(len(rest), 'class', 'classes')}"
-        blocks.append(page.Folded(summary, tuple(rows(rest))))
-    return blocks
-
-
-def _figure(step: ReleaseStep, entry: ClassChange, name: str) -> page.Figure:
-    words = f" {entry.sentence}" if entry.sentence else ""
+def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> page.Figure:
+    """Return an arrow from before to now for each class, the greatest change first."""
+    ordered = sorted(changed, key=lambda pair: -abs(pair[1].total))
+    changes = [change for _, change in ordered]
+    before, fixed, after = (
+        tuple(getattr(change, part) for change in changes) for part in ("before", "fixed", "after")
+    )
+    nothing = (math.nan,) * len(changes)
+    stated = "; ".join(
+        f"{class_name} {share(change.before)} to {share(change.after)}"
+        for class_name, change in ordered
+    )
     return page.Figure(
-        f"change-{name}-{slug(entry.class_name, step.classes.index(entry) + 1)}",
-        f"{entry.class_name}, {step.older.name} (dashed, outlines) and {step.newer.name} (solid, "
-        f"filled).{words} Bands: {100 * step.level:g} % intervals, pointwise.",
-        f"{entry.class_name} before and after: {_pair(entry.n_correct)} right of "
-        f"{_pair(entry.n_predicted)} predictions.{words}",
-        ChangePlot((step.older.name, step.newer.name), entry, step.scale),
+        f"changes-{name}",
+        f"Confidence of {step.method} at each class's median score: {step.older.name} (hollow), "
+        f"{step.newer.name} (filled), and {step.newer.name} at the old mix of classes (tick). "
+        f"Light: {100 * step.level:g} % interval of the change. Classes that moved by half a "
+        "percentage point or more.",
+        f"Confidence before and now: {stated}.",
+        ComparisonPlot(
+            "confidence",
+            tuple(class_name for class_name, _ in ordered),
+            ("before", "now, at the old mix", "now"),
+            (before, fixed, after),
+            (nothing, nothing, tuple(one.before + one.total_lower for one in changes)),
+            (nothing, nothing, tuple(one.before + one.total_upper for one in changes)),
+            has_arrows=True,
+        ),
     )

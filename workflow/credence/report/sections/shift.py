@@ -5,19 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from credence.findings import (
-    ClassCount,
-    Findings,
-    Notice,
-    ShiftClass,
-    ShiftCurve,
-    ShiftFinding,
-    WhatIf,
-)
+from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
 from credence.report import blocks as page
-from credence.report.plots import ComparisonPlot, LinesPlot
+from credence.report.plots import ComparisonPlot
 from credence.report.sections.lists import expected_right, whole_of
-from credence.report.wording import NOTHING, of, score, share, slug, two_decimals, with_interval
+from credence.report.wording import NOTHING, of, score, share, slug, with_interval
 
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
@@ -31,12 +23,11 @@ def what_if_blocks(findings: Findings) -> list[page.Block]:
     blocks = (
         page.Paragraph(
             "Move a slider to make a class more or less common; the others keep their "
-            "proportions. Every curve is computed anew from the calibration proteins, in your "
-            "browser. The curves have no interval: they tell what a mix would do, not how sure "
-            "that is. Each says how many independent proteins it rests on; where they are few, "
-            "believe it little. In print, and where scripts do not run, there are no sliders."
+            "proportions, and every curve is computed anew in your browser. The curves have no "
+            "interval: each says how many independent proteins it rests on, and where they are "
+            "few, believe it little. Without scripts there are no sliders. "
+            + _whose(found, findings.chosen)
         ),
-        page.Paragraph(_whose(found, findings.chosen)),
         page.Widget("what-if", "what-if", title, data_of(findings, found)),
     )
     return [page.Folded(title, blocks, "what-if")]
@@ -105,43 +96,30 @@ def _short(value: float) -> float:
 
 LITTLE = 0.05  # p-value below which a difference is called more than chance
 MOST_NAMED = 3  # classes named in the sentence on a use-set
-MOST_FIGURES = 60  # of curves; beyond, the page would be slow
-LOWEST = 0.01  # of the scale: the first score looked at
 FEW = 10.0  # expected numbers below have a decimal
-BEFORE, AFTER = "as calibrated", "corrected"
-IN_TABLE = (
-    "In confidences.tsv a confidence is the corrected one; the other is uncorrected_confidence."
-)
 
 
 def section(findings: Findings) -> page.Section | None:
     """Return the composition of every use-set and what it changes; None without any."""
     if not findings.shifts and findings.what_if is None:
         return None
+    in_table = " In confidences.tsv, uncorrected_confidence is the one before."
     blocks: list[page.Block] = [
         page.Paragraph(
-            "How often a prediction is right depends on how common each class is among the "
-            "proteins looked at: where a class is rare, more of what is predicted to be in it is "
-            "something else. The scores of a set tell how common its classes are, and confidences "
-            "can be corrected for that."
-        ),
-        page.Paragraph(
-            "All of this rests on one assumption: that only the mix differs, so that proteins of "
-            "a class score here as proteins of that class did in the calibration set. It can be "
-            "refuted by a test, never proved." + (f" {IN_TABLE}" if findings.shifts else "")
-        ),
+            "Where a class is rare, more of what is predicted to be in it is something else. So "
+            "confidences are corrected for how common each class is in a sample, as its scores "
+            "show. This assumes that proteins of a class score there as they did in the "
+            "calibration set: a test can refute that, never prove it."
+            + (in_table if findings.shifts else "")
+        )
     ]
-    with_curves = sum(len(found.curves) for found in findings.shifts) <= MOST_FIGURES
     for number, found in enumerate(findings.shifts, start=1):
-        name = slug(found.name, number)
-        blocks += _blocks(findings, found, name, with_curves)
+        blocks += _blocks(findings, found, slug(found.name, number))
     blocks += what_if_blocks(findings)
     return page.Section("shift", "Does it hold for my samples?", tuple(blocks))
 
 
-def _blocks(
-    findings: Findings, found: ShiftFinding, name: str, with_curves: bool
-) -> list[page.Block]:
+def _blocks(findings: Findings, found: ShiftFinding, name: str) -> list[page.Block]:
     blocks: list[page.Block] = [
         page.Heading(found.name, f"shift-{name}"),
         page.Paragraph(lead(found), is_lead=True),
@@ -152,15 +130,14 @@ def _blocks(
     notices += [Notice(kind, text) for text in found.remarks]
     if notices:
         blocks.append(page.NoticeList(tuple(notices)))
-    blocks += [
+    return [
+        *blocks,
         page.FigureRow((_figure(found, name),)),
-        _composition_table(found),
-        _change_table(findings, found),
+        page.Folded(
+            f"{found.name}: the numbers, and how they were found",
+            (_table(findings, found), page.Definitions(_details(found))),
+        ),
     ]
-    if with_curves and found.curves:
-        blocks.append(_curves(findings, found, name))
-    blocks.append(_details(found))
-    return blocks
 
 
 def lead(found: ShiftFinding) -> str:
@@ -181,7 +158,7 @@ def lead(found: ShiftFinding) -> str:
         text += ", its classes are mixed otherwise than in calibration."
     stated = "; ".join(
         f"{entry.class_name} makes up {with_interval(entry.share, *_bounds(found, entry))} of it, "
-        f"{share(entry.calibration_share)} there"
+        f"{share(entry.calibration_share)} of the calibration set"
         for entry in differing[:MOST_NAMED]
     )
     if not stated and found.estimator != "stated":
@@ -225,26 +202,25 @@ def expected(findings: Findings, found: ShiftFinding) -> str:
 
 
 def fit(found: ShiftFinding) -> str:
-    """Return what the two tests say, in sentences."""
-    stated = []
-    if not math.isnan(found.p_no_shift):
-        verdict = "is more than chance" if found.p_no_shift < LITTLE else "may be chance"
-        stated.append(
-            "That classes are predicted more or less often than in calibration "
-            f"{verdict} (p = {found.p_no_shift:.2g})."
+    """Return whether a mix of the classes explains the scores of a set, in a sentence or two."""
+    if math.isnan(found.p_label_shift):
+        return ""
+    if found.p_label_shift < LITTLE:
+        text = (
+            "The mix does not fully explain the scores of this set: at the worst place they "
+            f"differ by {share(found.gap)} of the set"
         )
-    p = found.p_label_shift
-    if p < LITTLE:
-        stated.append(
-            f"The mix does not explain the scores of this set to the last (p = {p:.2g}): at the "
-            f"worst place they differ by {share(found.gap)} of the set."
+        if found.sameness is not None and not math.isnan(found.sameness.effect):
+            effect = f"{100 * found.sameness.effect:.1f} percentage points"
+            text += f", which would move confidences by {effect} on average"
+        return f"{text}."
+    noticed = "how often a test would notice some is not known."
+    if found.sameness is not None:
+        noticed = (
+            "scores that put confidences five percentage points off would be noticed "
+            f"{round(100 * found.sameness.power)} times in 100."
         )
-    elif not math.isnan(p):
-        stated.append(
-            "The scores fit this mix: the test for proteins of another kind finds none "
-            f"(p = {p:.2g}), which is no proof."
-        )
-    return " ".join(stated)
+    return f"No sign of proteins of another kind was found; {noticed}"
 
 
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
@@ -286,9 +262,15 @@ def _figure(found: ShiftFinding, name: str) -> page.Figure:
     )
 
 
-def _composition_table(found: ShiftFinding) -> page.TableBlock:
+def _table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
+    scale = findings.results.scale
+    there = page.number(
+        "confidence there",
+        lambda entry: _change(share(entry.confidence_before), share(entry.confidence_after)),
+    )
     return page.table(
-        f"{found.name}: how common each class is",
+        f"{found.name}: how common each class is, and what that changes (before → corrected, "
+        f"{found.method}).",
         found.classes,
         page.word("class", "class_name"),
         page.number("share in calibration", "calibration_share", share),
@@ -296,70 +278,20 @@ def _composition_table(found: ShiftFinding) -> page.TableBlock:
             "share here", lambda entry: with_interval(entry.share, *_bounds(found, entry))
         ),
         page.number("corrected for", "applied", share),
-        page.number("times as common", "weight", two_decimals),
-        page.number("predicted here", "n_predicted"),
-        page.number("predicted, if so mixed", "expected_predicted", _number),
-        explained={
-            "corrected for": "The share that confidences are corrected for",
-            "times as common": "Share here over share in calibration",
-            "predicted here": "Proteins of this set predicted to be of the class",
-            "predicted, if so mixed": "As many as the composition makes one expect",
-        },
-    )
-
-
-def _change_table(findings: Findings, found: ShiftFinding) -> page.TableBlock:
-    scale = findings.results.scale
-
-    def needed(value: float) -> str:
-        return "any" if value < LOWEST * scale else score(value, scale)
-
-    by_score = page.known(
-        found.classes,
-        page.number(
-            "confidence there",
-            lambda entry: _change(share(entry.confidence_before), share(entry.confidence_after)),
-        ),
-        page.number(
-            "score for 90 %",
-            lambda entry: _change(needed(entry.score_before), needed(entry.score_after)),
-        ),
-    )
-    right = page.known(
-        found.classes,
-        page.number(
-            "expected right",
-            lambda entry: expected_right(whole_of(findings, found.name, entry.class_name)),
-        ),
-    )
-    enough = (
-        "“Score for 90 %” is that of the confidence itself, not of its interval's lower end; "
-        f"{NOTHING} where no score is enough. "
-    )
-    return page.table(
-        f"{found.name}: what the composition changes, as calibrated → corrected "
-        f"({found.method}). {enough if by_score else ''}“Proteins behind it” falls "
-        "where proteins that are rare in calibration have to count for many. “Missed”: how many "
-        "proteins of the class are expected among those predicted to be of another.",
-        found.classes,
-        page.word("predicted class", "class_name"),
         page.number("median score", lambda entry: score(entry.score_median, scale)),
-        *by_score,
+        *page.known(found.classes, there),
         page.number(
             "proteins behind it",
             lambda entry: _change(
                 f"{entry.effective_before:,.0f}", f"{entry.effective_after:,.0f}"
             ),
         ),
-        *right,
         page.number("missed", "elsewhere elsewhere_lower elsewhere_upper", _number),
         explained={
+            "corrected for": "The share that confidences are corrected for",
             "median score": "Of the calibration proteins predicted to be of it",
-            "confidence there": "As calibrated → corrected",
-            "score for 90 %": "Least score of confidence 0.9",
-            "proteins behind it": "Effective number: alike weights count fully",
-            "expected right": "Among the proteins predicted here to be of the class",
-            "missed": "Proteins of the class predicted here to be of another",
+            "proteins behind it": "Effective number: it falls where few have to count for many",
+            "missed": "Proteins of the class expected among predictions of other classes",
         },
     )
 
@@ -368,49 +300,7 @@ def _change(before: str, after: str) -> str:
     return before if before == after else f"{before} → {after}"
 
 
-def _curves(findings: Findings, found: ShiftFinding, name: str) -> page.Folded:
-    counts = {entry.class_name: entry for entry in findings.results.classes}
-    scale = findings.results.scale
-    figures = tuple(
-        _curve_figure(found, curve, counts[curve.class_name], f"shift-{name}-{number}", scale)
-        for number, curve in enumerate(found.curves, start=1)
-    )
-    summary = f"{found.name}: every class's curve, before and after, where calibration saw scores"
-    return page.Folded(summary, (page.FigureRow(figures),))
-
-
-def _curve_figure(
-    found: ShiftFinding, curve: ShiftCurve, seen: ClassCount, name: str, scale: float
-) -> page.Figure:
-    entry = next(one for one in found.classes if one.class_name == curve.class_name)
-
-    def within(values: tuple[float, ...]) -> tuple[float, ...]:
-        pairs = zip(curve.score, values, strict=True)
-        return tuple(
-            value if seen.score_min <= at <= seen.score_max else math.nan for at, value in pairs
-        )
-
-    return page.Figure(
-        name,
-        f"{curve.class_name} in {found.name}: confidence over the score, with the interval of the "
-        "corrected one.",
-        f"At score {score(entry.score_median, scale)}: {share(entry.confidence_before)} as "
-        f"calibrated, {share(entry.confidence_after)} corrected.",
-        LinesPlot(
-            "score of the predicted class",
-            "confidence",
-            (BEFORE, AFTER),
-            curve.score,
-            (within(curve.before), within(curve.after)),
-            scale,
-            has_points=False,
-            lower=((), within(curve.after_lower)),
-            upper=((), within(curve.after_upper)),
-        ),
-    )
-
-
-def _details(found: ShiftFinding) -> page.Folded:
+def _details(found: ShiftFinding) -> tuple[tuple[str, str], ...]:
     entries = [("Found by", found.estimator), ("Corrected", found.method)]
     if found.estimator not in ("none", "stated"):
         condition = NOTHING if math.isnan(found.condition) else f"{found.condition:.3g}"
@@ -422,6 +312,17 @@ def _details(found: ShiftFinding) -> page.Folded:
                 "grow in their shares",
             ),
         ]
+    tests = [
+        (found.p_no_shift, "classes are predicted as often as in calibration", math.nan),
+        (found.p_label_shift, "a mix of the classes explains the scores", math.nan),
+    ]
+    if found.sameness is not None:
+        same = "the scores are like those calibrated, whatever the mix"
+        tests.append((found.sameness.p_value, same, found.sameness.power))
+    for p, null, power in tests:
+        if not math.isnan(p):
+            known = "not known" if math.isnan(power) else share(power)
+            entries.append(("Test", f"that {null}: p = {p:.2g} (power {known})"))
     if found.n_cells:
         gathered = "none: each counted by itself"
         if found.n_cells < found.n_use:
@@ -431,4 +332,4 @@ def _details(found: ShiftFinding) -> page.Folded:
                 f"{found.compression_error:.1e}"
             )
         entries.append(("Proteins gathered", gathered))
-    return page.Folded(f"{found.name}: how this was found", (page.Definitions(tuple(entries)),))
+    return tuple(entries)
