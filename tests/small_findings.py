@@ -84,6 +84,7 @@ def metrics(method: str, class_name: str | None) -> list[MetricValue]:
             ("brier", base / 3),
             ("accuracy", 0.75),
             ("ece", 0.02),
+            ("gap", 0.01),
         ):
             rows.append(
                 MetricValue(

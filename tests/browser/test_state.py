@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-EXPERT = ("stacks", "measuring", "split", "settings")
+EXPERT = ("stacks", "split", "settings")
 
 
 @pytest.fixture
@@ -96,10 +96,10 @@ def test_expert_parts_are_shown_by_a_switch_that_the_address_keeps(page: Any) ->
 
 
 def test_a_link_into_an_expert_part_opens_it_and_the_switch_closes_it_again(page: Any) -> None:
-    page.evaluate("location.hash = '#measuring'")
-    page.locator("#measuring").wait_for()
-    assert fragment(page) == "#measuring&expert"
-    assert is_in_sight(page, "measuring")
+    page.evaluate("location.hash = '#settings'")
+    page.locator("#settings").wait_for()
+    assert fragment(page) == "#settings&expert"
+    assert is_in_sight(page, "settings")
     page.go_back()  # the part is not entered twice
     assert (experts(page), fragment(page)) == ({False}, "")
     page.go_forward()

@@ -91,8 +91,8 @@ def test_every_table_is_rectangular_and_says_what_it_shows(small: Findings) -> N
 def test_every_figure_has_words_for_those_who_do_not_see_it(small: Findings) -> None:
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     figures: list[Figure] = [figure for row in rows for figure in row.figures]
-    # two classes with three figures each, two of the methods, one of the use-set
-    assert len(figures) == 15
+    # two classes with three figures each, two of methods, mistakes and lists, gaps, one use-set
+    assert len(figures) == 14
     assert all(figure.alternative.endswith(".") and figure.caption for figure in figures)
 
 
@@ -192,8 +192,8 @@ def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     without = replace(small, use_sets=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]
     assert names == [
-        *("first", "trust", "classes", "methods", "mistakes"),
-        *("notices", "publish", "glossary", "measuring", "settings"),
+        *("first", "trust", "classes", "measuring", "methods", "mistakes"),
+        *("notices", "publish", "glossary", "settings"),
     ]
 
 
@@ -240,4 +240,4 @@ def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:
     *_, last = sections_of(small)
     assert (last.name, last.is_expert) == ("settings", True)
     experts = [section.name for section in sections_of(small) if section.is_expert]
-    assert experts == ["measuring", "settings"]
+    assert experts == ["settings"]

@@ -131,7 +131,7 @@ def test_every_p_value_of_a_sample_stands_beside_its_power(
     mixed: Findings, sameness: Sameness | None, n: int
 ) -> None:
     found = shift_finding(p_no_shift=0.005, p_label_shift=0.41, sameness=sameness)
-    (folded,) = blocks_of(replace(mixed, shifts=(found,)), Folded)
+    folded, *_ = blocks_of(replace(mixed, shifts=(found,)), Folded)
     stated = [text for term, text in folded.blocks[1].entries if term == "Test"]
     assert len(stated) == n
     assert all(re.search(r"p = 0\.\d+ \(power (not known|0\.09)\)$", text) for text in stated)
@@ -146,7 +146,7 @@ def test_diagnostics_stand_as_warnings(mixed: Findings) -> None:
 
 
 def test_one_table_gives_shares_and_both_confidences(mixed: Findings) -> None:
-    (folded,) = blocks_of(mixed, Folded)
+    folded, *_ = blocks_of(mixed, Folded)
     table = folded.blocks[0]
     assert isinstance(table, TableBlock)
     assert table.rows[0] == (

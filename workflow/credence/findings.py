@@ -47,9 +47,7 @@ class CalibrationTest:
     p_value: float  # By random signs over clusters: valid with relatives
     p_adjusted: float  # The same, by Holm's rule over the classes; NaN over all
     p_independent: float  # By the law for independent proteins; too small with relatives
-    power: (
-        float  # Chance to see, at 5 %, confidences that are five percentage points off throughout
-    )
+    power: float  # Chance to see, at 5 %, confidences five percentage points off throughout
     n: int  # Proteins and clusters tested
     n_clusters: int
 

@@ -113,7 +113,6 @@ class Figure:
     caption: str  # What it shows and how to read it
     alternative: str  # What it shows, for those who do not see it
     plot: Plot  # The numbers drawn
-    is_wide: bool = False  # Whether it may fill the width of the page
 
 
 @dataclass(frozen=True)

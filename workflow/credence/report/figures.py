@@ -226,7 +226,7 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
 
 def _draw_heat(plot: plots.Heat) -> Figure:
     """Return a matrix, the wider the more classes it has."""
-    return draw_heat(plot, plots.heat_width(len(plot.names)))
+    return draw_heat(plot, plot.width)
 
 
 def _draw_histogram(plot: plots.HistogramPlot) -> Figure:

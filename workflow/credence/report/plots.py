@@ -19,6 +19,11 @@ def middles(edges: tuple[float, ...]) -> tuple[float, ...]:
 class Plot:
     """The numbers of a figure."""
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it may fill the width of the page."""
+        return False
+
 
 @dataclass(frozen=True)
 class ConfidencePlot(Plot):
@@ -89,6 +94,10 @@ class ComparisonPlot(Plot):
         return (number - (len(self.methods) - 1) / 2) * 0.8 / len(self.methods)
 
 
+NARROW, WIDE = 85, 238  # millimetres of a matrix
+MOST_BESIDE = 15  # classes of a matrix that leaves room for another beside it
+
+
 @dataclass(frozen=True)
 class Heat(Plot):
     """A number for each pair of a true and a predicted class."""
@@ -100,13 +109,15 @@ class Heat(Plot):
     is_count: bool = False  # Whether they are counts; else shares
     counts: tuple[tuple[int, ...], ...] = ()  # Written into the cells instead of the values
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are too many classes for two pictures side by side."""
+        return len(self.names) > MOST_BESIDE
 
-NARROW, WIDE = 85, 238  # millimetres of a matrix
-
-
-def heat_width(n: int) -> int:
-    """Return how wide a matrix of so many classes is drawn."""
-    return min(max(NARROW, 5 * n + 32), WIDE)
+    @property
+    def width(self) -> int:
+        """How wide it is drawn on a page, in millimetres."""
+        return min(max(NARROW, 5 * len(self.names) + 32), WIDE)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     lists.section,
     trust.section,
     by_class.section,
+    measuring.section,
     methods.section,
     mistakes.section,
     sets.section,
@@ -42,13 +43,12 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     publish.section,
     overview.glossary,
     methods.stacks,
-    measuring.section,
     splits.section,
     overview.section,
 )
 # Sections among expert parts, those that stay as they are built, and those without a picture.
-EXPERT = ("stacks", "measuring", "split", "settings")
-WHOLE = ("first", "classes", "notices", "settings")
+EXPERT = ("stacks", "split", "settings")
+WHOLE = ("first", "classes", "mistakes", "notices", "settings")
 WORDS = ("trust",)  # its numbers stand on the first screen too
 MOST_ROWS = 15  # of a table or a figure that is shown unasked
 

@@ -83,7 +83,9 @@ def section(findings: Findings) -> page.Section | None:
                 else " Were there relatives, it would reject too often."
             )
         )
-        blocks.append(page.Folded("Tests, with their power", (note, _tests(lookup))))
+        blocks.append(
+            page.Folded("Tests, with their power", (note, _tests(lookup)), is_expert=True)
+        )
     if findings.results.floors:
         alike = " and were known relatives right or wrong together (the truth lies between)"
         note = page.Paragraph(
@@ -95,6 +97,7 @@ def section(findings: Findings) -> page.Section | None:
             page.Folded(
                 "Calibration errors of every method, and the Brier score in parts",
                 (note, _errors(lookup), _parts(lookup)),
+                is_expert=True,
             )
         )
     if not blocks:
@@ -192,7 +195,10 @@ def _tests(lookup: Lookup) -> page.TableBlock:
 
     def result(row: CalibrationTest, at: int) -> str:
         found = lookup.tests.get((findings.chosen, row.class_name, list(TESTS)[at]))
-        return NOTHING if found is None else test_words(found.p_adjusted, found.power)
+        if found is None:
+            return NOTHING
+        p = found.p_value if row.class_name is None else found.p_adjusted
+        return test_words(p, found.power)
 
     own = (findings.chosen, TEST)
     return page.table(

@@ -10,7 +10,6 @@ from credence.report.plots import Heat
 from credence.report.wording import count, share
 
 MOST_NAMED = 3  # mistakes named in the sentence
-MOST_BESIDE = 15  # classes up to which both pictures stand side by side
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -25,7 +24,6 @@ def section(findings: Findings) -> page.Section | None:
             f"{caption} Cells hold proteins, colours shares: the darker, the more.",
             f"Matrix of {count(len(names))} classes; the folded table gives its numbers.",
             Heat(names, values, "", "", counts=results.confusion),
-            is_wide=len(names) > MOST_BESIDE,
         )
         for given, values, caption in (
             (
@@ -47,10 +45,9 @@ def section(findings: Findings) -> page.Section | None:
         page.word("truly ↓, predicted →", itemgetter(0)),
         *page.numbers(names, lambda row, at: count(row[1][at]) if row[1][at] else ""),
     )
-    rows = [figures] if len(names) <= MOST_BESIDE else [(figure,) for figure in figures]
     blocks = (
         page.Paragraph(_most_often(findings), is_lead=True),
-        *(page.FigureRow(row) for row in rows),
+        page.FigureRow(figures),
         page.Folded("The counts as a table", (counts,)),
     )
     return page.Section("mistakes", "What is taken for what", blocks)
