@@ -123,12 +123,15 @@ def test_a_class_without_an_interval_is_never_said_to_hold(small: Findings) -> N
 
 def test_a_test_of_low_power_is_no_answer_in_its_own_cell(small: Findings) -> None:
     # "Holm 1.000" was read as proof; its power was 0.09.
-    tests = (
-        CalibrationTest("kernel", "Portal", "kolmogorov_smirnov", 0.4, 0.9, 1.0, 0.9, 0.09, 60, 25),
-        CalibrationTest("kernel", "Tail fiber", "kolmogorov_smirnov", 0.4, 0.9, 1.0, 0.9, 0.9, 60, 25),
-        CalibrationTest("kernel", "Collar", "kolmogorov_smirnov", 3.0, 0.0, 0.0, 0.0, NAN, 60, 25),
-        CalibrationTest("kernel", None, "kolmogorov_smirnov", 0.4, 0.7, NAN, 0.7, 0.8, 60, 25),
-    )  # fmt: skip
+    tests = tuple(
+        CalibrationTest("kernel", name, "kolmogorov_smirnov", 1.0, p, holm, p, power, 60, 25)
+        for name, p, holm, power in (
+            ("Portal", 0.9, 1.0, 0.09),
+            ("Tail fiber", 0.9, 1.0, 0.9),
+            ("Collar", 0.0, 0.0, NAN),
+            (None, 0.7, NAN, 0.8),
+        )
+    )
     folded = {b.summary: b for b in measured(small, tests=tests).blocks if isinstance(b, Folded)}
     table = folded["Tests, with their power"].blocks[1]
     assert isinstance(table, TableBlock)

@@ -122,7 +122,8 @@ def test_a_step_of_another_schema_is_refused() -> None:
         (
             change(0.60, 0.60, 0.70),
             "HTJ at score 7.0: confidence rose from 0.60 to 0.70. All 10 percentage points are "
-            "re-weighting: the classes are mixed in other shares, and at the old shares it would be 0.60.",
+            "re-weighting: the classes are mixed in other shares, and at the old "
+            "shares it would be 0.60.",
         ),
         (
             change(0.60, 0.70, 0.70),
@@ -132,13 +133,14 @@ def test_a_step_of_another_schema_is_refused() -> None:
         (
             change(0.60, 0.615, 0.617, 0.03),
             "HTJ at score 7.0: confidence rose from 0.600 to 0.617. All 1.7 percentage points "
-            "are new evidence (−1.5 to 4.5). What is new evidence may be chance: its interval holds 0.",
+            "are new evidence (−1.5 to 4.5). What is new evidence may be chance: its "
+            "interval holds 0.",
         ),
         (change(0.60, 0.601, 0.602), "HTJ at score 7.0: confidence stayed at 0.60."),
         (
             change(0.60, 0.65, 0.602),
-            "HTJ at score 7.0: confidence stayed at 0.60: new evidence raised it by 5.0 percentage "
-            "points, re-weighting lowered it by 4.8 percentage points.",
+            "HTJ at score 7.0: confidence stayed at 0.60: new evidence raised it by 5.0 "
+            "percentage points, re-weighting lowered it by 4.8 percentage points.",
         ),
     ],
 )  # fmt: skip
