@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -56,6 +58,44 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     done = run(folder, "--cores", "1")
     assert done.returncode == 0, done.stderr
     return folder, outputs(folder)
+
+
+def test_a_number_is_the_same_wherever_it_stands(finished: tuple[Path, dict[str, bytes]]) -> None:
+    """Page, record, tables and sums; intervals too."""
+    _, made = finished
+    record = json.loads(made["reports/small/report.json"])
+    findings = json.loads(made["results/small/findings.json"])
+    (screen,) = record["sections"][0]["blocks"]
+    metrics = pd.read_csv(io.BytesIO(made["reports/small/metrics.tsv"]), sep="\t")
+    accuracy = metrics[(metrics.metric == "accuracy") & (metrics["sample"] == "held_out")]
+    for entry in findings["results"]["classes"]:
+        own = accuracy[(accuracy["class"] == entry["class_name"]) & (accuracy.method == "kernel")]
+        if entry["n_predicted"] and own.lower.notna().all() and len(own):
+            assert entry["share"] == pytest.approx(own.value.item())
+            assert entry["lower"] == pytest.approx(own.lower.item())
+            assert entry["upper"] == pytest.approx(own.upper.item())
+    checks = {(one["name"], one["use_set"]): one for one in record["verdict"]["checks"]}
+    numbers = [one["number"].replace(",", "") for one in screen["answers"]]
+    shown = {strip["name"]: strip["cells"] for strip in screen["strips"]}
+    sure: dict[str, list[int]] = {name: [0, 0] for name in shown}
+    for use_set in findings["use_sets"]:
+        name = use_set["name"]
+        table = pd.read_csv(io.BytesIO(made[f"reports/small/{name}/confidences.tsv"]), sep="\t")
+        assert str((table.confidence >= 0.9).sum()) in numbers
+        assert str((table.lower >= 0.9).sum()) in numbers
+        lacking = (table.use == "no evidence").sum()
+        assert checks["evidence", name]["n_affected"] == lacking
+        for class_name, own in table.groupby("predicted_class"):
+            sure[class_name][0] += int((own.confidence >= 0.9).sum())
+            sure[class_name][1] += len(own)
+        for one in (one for one in findings["lists"] if one["name"] == name):
+            for found in one["lists"]:
+                if found["class_name"] is None and not found["is_certain"]:
+                    file = f"reports/small/{name}/list_{found['error']:g}.tsv"
+                    assert made[file].count(b"\n") - 1 == found["n"]
+    assert {name: cells[1] for name, cells in shown.items()} == {
+        name: f"{found} of {n}" for name, (found, n) in sure.items()
+    }
 
 
 def test_a_run_makes_what_it_promises(finished: tuple[Path, dict[str, bytes]]) -> None:

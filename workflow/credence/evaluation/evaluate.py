@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 import numpy as np
@@ -23,7 +23,7 @@ from credence.evaluation.describing import (
 )
 from credence.evaluation.judging import HELD_OUT, IN_SAMPLE, EvaluationOptions, Key, Stated, judge
 from credence.evaluation.notices import notices_of, notices_of_draws, notices_of_reliability
-from credence.findings import Reliability, Results
+from credence.findings import ClassCount, MetricValue, Reliability, Results
 from credence.predictions import Floats, Integers, Labelled, Predictions
 from credence.records import to_record
 
@@ -74,6 +74,7 @@ def evaluate(
     left_out = {name: stated[name, HELD_OUT].confidence for name in in_sample}
     judgement = judge(labelled, stated, reference, options)
     classes, histograms, halves = describe_classes(labelled, options)
+    classes = tuple(_as_measured(entry, judgement.metrics) for entry in classes)
     curves = curves_of(labelled, calibrations, in_sample)
     confusion, given_true, given_predicted = confusion_of(labelled)
     reliability = _reliability(labelled, stated, options)
@@ -114,6 +115,15 @@ def evaluate(
         parameters=parameters_of(calibrations, predictions.class_names),
     )
     return Evaluation(results, fold, in_sample, left_out)
+
+
+def _as_measured(entry: ClassCount, metrics: Sequence[MetricValue]) -> ClassCount:
+    """Return a class whose share right has the interval that tables of metrics give it."""
+    for row in metrics:
+        is_share = (row.metric, row.class_name) == ("accuracy", entry.class_name)
+        if is_share and row.n == entry.n_predicted and not np.isnan(row.lower):
+            return replace(entry, lower=row.lower, upper=row.upper)
+    return entry
 
 
 def metric_columns(results: Results) -> dict[str, list[str] | list[float] | list[int]]:

@@ -100,6 +100,8 @@ def least_score(value: float, scale: float) -> str:
     >>> least_score(7.2501, 10.0), least_score(7.25, 10.0), least_score(0.1 + 0.2, 1.0)
     ('7.26', '7.25', '0.3')
     """
+    if math.isnan(value):
+        return NOTHING
     unit = 10.0 ** max(0, 3 - math.floor(math.log10(scale)))
     return score(math.ceil(value * unit - 1e-6) / unit, scale)
 

@@ -12,7 +12,16 @@ from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lookup import Lookup, reliability_plot
 from credence.report.sections.measuring import all_notices
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
-from credence.report.wording import count, interval, of, score, share, slug, with_interval
+from credence.report.wording import (
+    count,
+    interval,
+    least_score,
+    of,
+    score,
+    share,
+    slug,
+    with_interval,
+)
 
 LOSSES = (("in_sample", "nll"), ("in_sample", "brier"), ("held_out", "nll"), ("held_out", "brier"))
 
@@ -105,7 +114,7 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     if surest is not None:
         level, least = surest
         parts.append(
-            f"From score {score(least, results.scale)} on, the confidence is at least "
+            f"From score {least_score(least, results.scale)} on, the confidence is at least "
             f"{share(level)}, even at the lower end of its interval."
         )
     point = lookup.at(lookup.findings.chosen, entry.class_name, lookup.example_score(entry))

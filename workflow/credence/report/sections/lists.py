@@ -11,7 +11,7 @@ from credence.findings import ErrorCurve, Findings, ProteinList, Threshold, Thre
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import NOTHING, count, of, score, shown, slug, three_decimals
+from credence.report.wording import NOTHING, count, least_score, of, shown, slug, three_decimals
 
 LEAST_TOP = 0.1  # of the axis of shares wrong
 ON_SCORE = "score"
@@ -344,4 +344,4 @@ MARKED = 0.9  # share right whose thresholds are marked in figures
 def _end(value: float, kept: float, scale: float) -> str:
     if math.isnan(value):
         return NOTHING
-    return f"{score(value, scale)} ({percent(kept)})"
+    return f"{least_score(value, scale)} ({percent(kept)})"

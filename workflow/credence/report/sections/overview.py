@@ -83,9 +83,8 @@ TERMS = (
     ),
     (
         "share right",
-        "Right predictions of a class over all predictions of it (Conf1). Its interval as a "
-        "confidence counts families. As a metric it is called accuracy, and its interval is "
-        "widened besides by how alike relatives are, so that the two differ a little.",
+        "Right predictions of a class over all predictions of it (Conf1); as a metric it is "
+        "called accuracy. Its interval counts families, and how alike relatives are.",
     ),
     ("calibration set", "Proteins of known class that the classifier did not see in training."),
     ("in-sample", "Measured on the proteins that the curve was fitted to. Such numbers flatter."),

@@ -10,7 +10,7 @@ from credence.findings import ClassCount, CurveFinding, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, Point, more_needed
 from credence.report.sections.measuring import TEST, floor_words, p_words
-from credence.report.wording import KEPT, NOTHING, of, score, slug, with_interval
+from credence.report.wording import KEPT, NOTHING, least_score, of, score, slug, with_interval
 
 UNIT = 10_000  # confidences are whole parts of it
 DECIMALS = 6
@@ -99,7 +99,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
 
     def needed(entry: ClassCount, at: int) -> str:
         found = lookup.needed.get((chosen, entry.class_name), {})
-        return score(found.get(asked[at], math.nan), scale)
+        return least_score(found.get(asked[at], math.nan), scale)
 
     def bandwidth(entry: ClassCount) -> str:
         found = lookup.parameters.get((chosen, entry.class_name, "bandwidth"))

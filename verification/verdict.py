@@ -1,0 +1,157 @@
+"""How often are confidences off under each verdict? Simulated worlds whose truth is known.
+
+Each world is a calibration set of families with heavy tails, a method, and a use-set that
+is like calibration, mixed otherwise, scored by another version of the classifier, or
+harder at the same scores (which no check can see). The verdict is that of the page. The
+truth is a second set of 20,000 proteins drawn as the use-set was: by how much the mean
+confidence of each predicted class differs from its share right.
+
+    PYTHONPATH=. python verification/verdict.py --worlds 400 --page docs/verification-verdict.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+import pandas as pd
+
+from credence.calibrators.method_spec import parse_method
+from credence.evaluation import summarise_use_set
+from credence.evaluation.evaluate import EvaluationOptions, evaluate
+from credence.findings import Findings, Provenance, SplitClass, SplitFinding
+from credence.predictions import Floats, Labelled, from_scores, label
+from credence.report.verdict import ALONE, verdict_of
+from credence.simulate import WorldSettings, draw_labelled, truth
+from credence.stages.fit import fit_options
+from credence.stages.settings import Settings
+from credence.stages.shift import find_shift
+from credence.tables.samples import Samples
+from report import write_section
+
+SEED = 20261123
+SIZES = (1_000, 3_000, 9_000)
+METHODS = ("beta", "kernel", "uncalibrated")
+KINDS = ("like calibration", "mixed otherwise", "another version", "harder, unseen")
+N_USE, N_TRUE, N_DRAWS, N_FOLDS = 2_000, 20_000, 60, 5
+OFF = 0.05
+CLEAN = SplitFinding(
+    0.4, 0.8, True, "report", True, True, 1, 1, 0, 0.0, 1, 0, 0.01, 1.0, 1.0,
+    (SplitClass("all", 1, 1, 0.0, 0.0, 1_000, 0),), (), (0.0, 1.0), clusters="aligned",
+)  # fmt: skip
+
+
+def drawn(kind: str, n: int, share: Floats, rng: np.random.Generator, power: float) -> Labelled:
+    """Return proteins of a use-set's kind."""
+    found = draw_labelled(WorldSettings(n_calibration=n, family_size="single"), rng, share)
+    if kind == "another version":
+        own = found.predictions
+        scores = own.scores**power
+        scores = np.round(10.0 * scores / scores.sum(axis=1, keepdims=True), 2)
+        return label(from_scores(own.ids, own.class_names, scores, 10.0, 0.01), found.true_class)
+    if kind == "harder, unseen":
+        other = rng.integers(0, len(share), n)
+        return label(found.predictions, np.where(rng.random(n) < 0.2, other, found.true_class))
+    return found
+
+
+def world(number: int) -> dict[str, object]:
+    """Return the verdict on one world, and how far its confidences are off."""
+    rng = np.random.default_rng([SEED, number])
+    method = METHODS[2] if number % 10 == 9 else METHODS[number % 2]
+    kind = KINDS[number % 16 // 4] if number % 8 else KINDS[0]
+    size = int(rng.choice(SIZES))
+    share = truth().prevalence
+    power = float(rng.choice([0.5, 0.7, 1.5]))
+    if kind == "mixed otherwise":
+        share = rng.dirichlet(np.full(len(share), 3.0))
+    calibration = draw_labelled(WorldSettings(n_calibration=size), rng)
+    settings = Settings().with_values(
+        {"calibration": {"method": method, "draws": N_DRAWS}, "shift": {"draws": N_DRAWS}}
+    )
+    options = fit_options(settings.calibration)
+    built = {name: parse_method(name, "method").build(options) for name in (method, ALONE)}
+    fitted = {name: one.fit(calibration) for name, one in built.items()}
+    results = evaluate(
+        calibration, built, EvaluationOptions(N_FOLDS, 0.95, N_DRAWS, "cluster"), fitted, method
+    ).results
+    use = drawn(kind, N_USE, share, rng, power).predictions
+    parts = [("use", Samples(use, None, np.arange(use.n_samples)))]
+    chosen = parse_method(method, "method")
+    shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
+    published, plain = shift.adjusted.confidence(use), fitted[method].confidence(use)
+    inside = (plain.lower <= published.value) & (published.value <= plain.upper)
+    summary = summarise_use_set("use", method, use, published)
+    classes = tuple(
+        replace(one, n_in_range=int(inside[use.predicted_class == code].sum()))
+        for code, one in enumerate(summary.classes)
+    )
+    findings = Findings(
+        Provenance("world", "World", "0"), (), method, results,
+        (replace(summary, classes=classes),), shifts=(shift.finding,), split=CLEAN,
+    )  # fmt: skip
+    verdict = verdict_of(findings)
+    real = drawn(kind, N_TRUE, share, rng, power)
+    value = shift.adjusted.confidence(real.predictions).value
+    off = total = distance = 0.0
+    for code in range(len(share)):
+        own = (real.predictions.predicted_class == code) & ~np.isnan(value)
+        if own.any():
+            gap = abs(float(np.mean(value[own] - real.is_correct[own])))
+            total += own.sum()
+            distance += own.sum() * gap
+            off += own.sum() * (gap > OFF)
+    checks = {check.name: check.state for check in verdict.checks}
+    return {
+        "kind": kind, "method": method, "size": size, "verdict": verdict.state,
+        "distance": distance / total, "off": off / total, **checks,
+    }  # fmt: skip
+
+
+def row(name: str, part: pd.DataFrame) -> dict[str, object]:
+    """Return how far the confidences of some worlds are off."""
+    return {
+        "worlds": name,
+        "number": len(part),
+        "mean distance over 0.05": float((part.distance > OFF).mean()),
+        "mean distance": float(part.distance.mean()),
+        "predictions in classes over 0.05 off": float(part.off.mean()),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--worlds", type=int, default=400)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--table", type=Path)
+    options = parser.parse_args()
+    with ProcessPoolExecutor(options.jobs) as pool:
+        found = pd.DataFrame(list(pool.map(world, range(options.worlds))))
+    if options.table:
+        found.to_csv(options.table, sep="\t", index=False)
+    table = [row(f"verdict {state}", part) for state, part in found.groupby("verdict")] + [
+        row(f"{kind}, verdict {state}", part)
+        for (kind, state), part in found.groupby(["kind", "verdict"])
+    ]
+    print(pd.DataFrame(table).to_string(index=False))
+    names = ["gap", "class_alone", "same_classifier", "evidence", "mix"]
+    for name in names:
+        print(found.groupby(["kind", name]).distance.agg(["size", "mean"]).round(3).to_string())
+    if options.page:
+        text = (
+            f"{options.worlds} worlds; distances are between the mean confidence of a predicted "
+            "class and its share right, averaged over predictions."
+        )
+        write_section(options.page, "Verdicts beside the truth", text, table)
+
+
+if __name__ == "__main__":
+    main()
