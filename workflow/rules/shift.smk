@@ -44,5 +44,5 @@ rule shift:
         " shift {input.scores:q} --spec {params.spec:q}"
         " --samples {input.samples:q} --samples-format credence --groups {input.groups:q}"
         " --calibration {input.calibration:q} --settings {params.settings:q}"
-        " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe"
+        " --name {wildcards.use_set:q} --record {output.record:q} --spreadsheet-safe --six-decimals"
         " --also {output.parquet:q} --out {output.composition:q} 2> {log:q}"

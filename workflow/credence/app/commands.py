@@ -363,6 +363,7 @@ def novelty() -> None:
 @click.option("--name", default="", help="Name of the use-set on the page.")
 @settings_options("shift")
 @spreadsheet_option
+@six_decimals_option
 @also_option
 @out_option("The composition: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def shift() -> None:

@@ -287,7 +287,7 @@ def _publish_metrics(source: Path, folder: Path) -> None:
     if source.resolve() == (folder / "metrics.tsv").resolve():
         return
     metrics = read_metrics(source)
-    write_contract(folder / "metrics.tsv", metrics, spreadsheet_safe=True)
+    write_contract(folder / "metrics.tsv", metrics, spreadsheet_safe=True, in_six_decimals=True)
     write_contract(folder / "metrics.parquet", metrics)
 
 

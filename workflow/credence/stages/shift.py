@@ -86,6 +86,7 @@ def shift_tables(
     record: str | None,
     also: str | None,
     spreadsheet_safe: bool,
+    six_decimals: bool,
 ) -> None:
     """Estimate the composition of tables and write it, and the calibration corrected for it."""
     inputs = [*tables, samples, groups, clusters, calibration]
@@ -110,7 +111,8 @@ def shift_tables(
     )
     found = file.finding
     for written in filter(None, (out, also)):
-        write_contract(Path(written), composition_table(found), spreadsheet_safe=spreadsheet_safe)
+        how = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
+        write_contract(Path(written), composition_table(found), **how)
     if record is not None:
         SHIFT.write(Path(record), file)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))

@@ -491,9 +491,12 @@ FURTHER_COLUMNS = (
 )
 
 
-def write_contract(path: Path, table: Any, *, spreadsheet_safe: bool = False) -> None:
+def write_contract(
+    path: Path, table: Any, *, spreadsheet_safe: bool = False, in_six_decimals: bool = False
+) -> None:
     """Write a table whose class has a column in each field."""
-    write_table(path, named_columns(table), spreadsheet_safe=spreadsheet_safe)
+    columns = named_columns(table)
+    write_table(path, columns, spreadsheet_safe=spreadsheet_safe, in_six_decimals=in_six_decimals)
 
 
 def read_clusters(path: Path | MemoryTable) -> Clusters:
