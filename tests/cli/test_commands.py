@@ -30,7 +30,7 @@ def example_of(name: str) -> str:
 
 
 # These start Snakemake, need what it made or parts, or write into the home folder.
-NOT_HERE = {"run", "demo", "completion", "compare", "gather"}
+NOT_HERE = {"run", "demo", "check-page", "completion", "compare", "gather"}
 IN_ORDER = [
     *("simulate", "check", "cluster", "split", "fit", "annotate", "evaluate", "report"),
     *("attach", "release", "init", "trove"),

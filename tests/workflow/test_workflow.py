@@ -71,9 +71,9 @@ def test_a_number_is_the_same_wherever_it_stands(finished: tuple[Path, dict[str,
     for entry in findings["results"]["classes"]:
         own = accuracy[(accuracy["class"] == entry["class_name"]) & (accuracy.method == "kernel")]
         if entry["n_predicted"] and own.lower.notna().all() and len(own):
-            assert entry["share"] == pytest.approx(own.value.item())
-            assert entry["lower"] == pytest.approx(own.lower.item())
-            assert entry["upper"] == pytest.approx(own.upper.item())
+            assert entry["share"] == pytest.approx(own.value.item(), abs=1e-6)
+            assert entry["lower"] == pytest.approx(own.lower.item(), abs=1e-6)
+            assert entry["upper"] == pytest.approx(own.upper.item(), abs=1e-6)
     checks = {(one["name"], one["use_set"]): one for one in record["verdict"]["checks"]}
     numbers = [one["number"].replace(",", "") for one in screen["answers"]]
     shown = {strip["name"]: strip["cells"] for strip in screen["strips"]}
