@@ -32,7 +32,6 @@ from credence.findings import (
     Thresholds,
     UseClass,
     UseLists,
-    UseRow,
     UseSet,
 )
 from credence.report import render
@@ -198,8 +197,6 @@ def make(class_names: tuple[str, str, str]) -> Findings:
         ),
         edges=(0.0, 0.25, 0.5, 0.75, 1.0),
         counts=(0, 0, 1, 3),
-        highest=(UseRow("p1", first, 9.5, 0.91, 0.83, 0.95),),
-        lowest=(UseRow("p2", second, 5.0, 0.6, 0.5, 0.7, "below the scores seen"),),
         notes=(Setting("below the scores seen", "1"),),
     )
     return Findings(
@@ -270,14 +267,7 @@ def hostile() -> Findings:
     """Return findings in which every text that an input can reach is an attack."""
     attack = "</style></svg><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='x"
     found = make((attack, "<b>B</b> $\\frac{1}{0}$ " + "b" * 40, "javascript:alert(3)"))
-    row = replace(found.use_sets[0].highest[0], id=attack, note=attack)
-    use_set = replace(
-        found.use_sets[0],
-        name=attack,
-        method=attack,
-        highest=(row,),
-        notes=(Setting(attack, "1"),),
-    )
+    use_set = replace(found.use_sets[0], name=attack, method=attack, notes=(Setting(attack, "1"),))
     provenance = Provenance(
         attack,
         attack,

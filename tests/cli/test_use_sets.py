@@ -71,7 +71,6 @@ def test_a_table_in_pieces_gives_what_the_whole_gives(
         )
         write_table(path, columns, spreadsheet_safe=ending != "parquet")
         found = summarise_file("sea", path, results_of(small), "kernel")
-        assert (found.highest, found.lowest) == (expected.highest, expected.lowest)
         assert found.classes == expected.classes
         assert (found.counts, found.notes) == (expected.counts, expected.notes)
 

@@ -171,12 +171,13 @@ def test_the_section_counts_every_outcome_and_names_examples(small: Findings) ->
     made = replace(small, releases=ReleasesFinding((step().older, step().newer), (step(),)))
     built = section(made)
     assert built is not None and built.title == "What changed since last time?"
-    tables = [block for block in built.blocks if isinstance(block, TableBlock)]
-    assert tables[0].rows == (
+    folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
+    (timeline,) = folded["All releases"].blocks
+    assert isinstance(timeline, TableBlock)
+    assert timeline.rows == (
         ("base", "–", "–", "–", "–", "100", "40", "0.60", "aaaaaaaa"),
         ("htj", "2026-09-01", "27", "20", "7", "120", "52", "0.62", "bbbbbbbb"),
     )
-    folded = {block.summary: block for block in built.blocks if isinstance(block, Folded)}
     became, apart = folded["Not added: 7 proteins, and why"].blocks
     assert isinstance(became, TableBlock) and isinstance(apart, TableBlock)
     assert became.rows == (

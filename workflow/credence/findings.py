@@ -1077,19 +1077,6 @@ class UseLists:
 
 
 @dataclass(frozen=True)
-class UseRow:
-    """One protein of a use-set, as the page shows it."""
-
-    id: str  # The protein and its predicted class
-    predicted_class: str
-    score: float  # NaN where there is none
-    confidence: float
-    lower: float
-    upper: float
-    note: str = ""  # What to know about it
-
-
-@dataclass(frozen=True)
 class UseClass:
     """The proteins of a use-set that are predicted to be in one class."""
 
@@ -1115,8 +1102,6 @@ class UseSet:
     classes: tuple[UseClass, ...]  # One per class
     edges: Numbers  # Of the histogram of confidences
     counts: Counts  # Proteins per bin
-    highest: tuple[UseRow, ...]  # The proteins of most and of least confidence
-    lowest: tuple[UseRow, ...]
     notes: tuple[Setting, ...] = ()  # What notes say and how many proteins each concerns
 
 

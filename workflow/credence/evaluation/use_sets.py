@@ -7,17 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from credence.confidence import NOTE_TEXTS, USES, Confidence, note_text, use_of
+from credence.confidence import NOTE_TEXTS, USES, Confidence, use_of
 from credence.draws import keys_of
-from credence.findings import (
-    NovelProtein,
-    NoveltyFinding,
-    Points,
-    Setting,
-    UseClass,
-    UseRow,
-    UseSet,
-)
+from credence.findings import NovelProtein, NoveltyFinding, Points, Setting, UseClass, UseSet
 from credence.metrics.binned import bin_of
 from credence.novelty.reference import Look, Reference
 from credence.predictions import Booleans, Floats, Integers, Predictions, Strings
@@ -25,7 +17,6 @@ from credence.predictions import Booleans, Floats, Integers, Predictions, String
 N_BINS = 20
 EDGES = np.linspace(0.0, 1.0, N_BINS + 1)
 LEVELS = (0.5, 0.8, 0.9, 0.95)
-N_EXTREMES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +52,9 @@ def use_set_of(
     class_names: tuple[str, ...],
     counts: tuple[Integers, Integers],
     notes: Mapping[str, int],
-    extremes: tuple[tuple[UseRow, ...], tuple[UseRow, ...]],
 ) -> UseSet:
-    """Return what a page shows of a use-set: distributions and extremes."""
+    """Return what a page shows of a use-set."""
     by_class, by_bin = counts
-    highest, lowest = extremes
     classes = []
     for class_name, row in zip(class_names, by_class.tolist(), strict=False):
         n_known, n_unknown, *at_least, n_evident, n_in_range = row
@@ -82,8 +71,6 @@ def use_set_of(
         classes=tuple(classes),
         edges=tuple(EDGES.tolist()),
         counts=tuple(by_bin.tolist()),
-        highest=highest,
-        lowest=lowest,
         notes=tuple(Setting(text, str(number)) for text, number in notes.items() if number),
     )
 
@@ -93,10 +80,6 @@ def summarise_use_set(
 ) -> UseSet:
     """Return what a page shows of a use-set that is in memory."""
     value = confidence.value
-    order = np.flatnonzero(~np.isnan(value))
-    # Ties in confidence are settled by id, so that order of rows is nothing.
-    order = order[np.lexsort((predictions.ids[order].astype(str), value[order]))]
-    descending = order[np.lexsort((predictions.ids[order].astype(str), -value[order]))]
     return use_set_of(
         name,
         method,
@@ -115,30 +98,6 @@ def summarise_use_set(
             text: int(((confidence.note & int(flag)) != 0).sum())
             for flag, text in NOTE_TEXTS.items()
         },
-        (
-            _rows(predictions, confidence, descending[:N_EXTREMES]),
-            _rows(predictions, confidence, order[:N_EXTREMES]),
-        ),
-    )
-
-
-def _rows(
-    predictions: Predictions,
-    confidence: Confidence,
-    rows: np.ndarray[tuple[int], np.dtype[np.intp]],
-) -> tuple[UseRow, ...]:
-    score = predictions.top_score
-    return tuple(
-        UseRow(
-            id=str(predictions.ids[row]),
-            predicted_class=predictions.class_names[predictions.predicted_class[row]],
-            score=float("nan") if score is None else float(score[row]),
-            confidence=float(confidence.value[row]),
-            lower=float(confidence.lower[row]),
-            upper=float(confidence.upper[row]),
-            note=note_text(int(confidence.note[row])),
-        )
-        for row in rows
     )
 
 

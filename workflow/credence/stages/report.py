@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from credence.composition.sameness import warning_of
 from credence.confidence import NOTE_TEXTS, OF_PROTEINS, USES, Note, sentences_of
-from credence.evaluation.use_sets import N_EXTREMES, UseColumns, counts_of, use_set_of
+from credence.evaluation.use_sets import UseColumns, counts_of, use_set_of
 from credence.findings import (
     OTHER_CLASSIFIER,
     Findings,
@@ -31,7 +31,6 @@ from credence.findings import (
     ShiftFinding,
     SplitFinding,
     UseLists,
-    UseRow,
     UseSet,
     VerdictSettings,
 )
@@ -325,11 +324,6 @@ def _publish_index(path: Path) -> None:
     write_text(path, render_index(records))
 
 
-ORDERS = ("descending", "ascending")  # of confidence: the highest, then the lowest
-BY_ID = ("id", "ascending")
-KEPT = ("id", "predicted_class", "score", "confidence", "lower", "upper", "note")
-
-
 def summarise_file(name: str, path: Path, results: Results, chosen: str) -> UseSet:
     """Return what a page shows of a table of confidences, however long it is."""
     further = UNCORRECTED_NAMES[1:] if is_corrected(path) else ()
@@ -359,7 +353,6 @@ def _summary(
         len(results.class_names), UseColumns(none, nothing, nothing, is_none, is_none)
     )
     notes: Counter[str] = Counter()
-    extremes: list[list[pa.Table]] = [[] for _ in ORDERS]
     method = chosen
     for number, piece in enumerate(pieces):
         if number == 0 and len(piece):
@@ -380,12 +373,6 @@ def _summary(
         by_class, by_bin = by_class + more_by_class, by_bin + more_by_bin
         counted = pc.value_counts(piece["note"]).to_pylist()
         notes.update({entry["values"] or "": entry["counts"] for entry in counted})
-        known = piece.select(KEPT).filter(pc.is_finite(piece["confidence"]))
-        for found, order in zip(extremes, ORDERS, strict=True):
-            table = pa.concat_tables([*found, known])
-            n = min(N_EXTREMES, len(table))
-            first = pc.select_k_unstable(table, k=n, sort_keys=[("confidence", order), BY_ID])
-            found[:] = [table.take(first)]
     return use_set_of(
         name,
         method,
@@ -395,7 +382,6 @@ def _summary(
             text: sum(number for note, number in notes.items() if text in note)
             for text in (*NOTE_TEXTS.values(), UNSCORED)
         },
-        (_rows(extremes[0]), _rows(extremes[1])),
     )
 
 
@@ -432,22 +418,6 @@ def with_truth(use_set: UseSet, path: Path, table: str | None) -> UseSet:
         raise refuse(table, what, "Give the true class of every protein, or leave truth out.")
     classes = tuple(replace(one, n_right=right[one.class_name]) for one in use_set.classes)
     return replace(use_set, classes=classes)
-
-
-def _rows(found: list[pa.Table]) -> tuple[UseRow, ...]:
-    def number(value: float | None) -> float:
-        return math.nan if value is None else value
-
-    return tuple(
-        UseRow(
-            id=_unguarded(row["id"]),
-            predicted_class=_unguarded(row["predicted_class"]),
-            **{key: number(row[key]) for key in ("score", "confidence", "lower", "upper")},
-            note=row["note"] or "",
-        )
-        for table in found
-        for row in table.to_pylist()
-    )
 
 
 def _unguarded(text: str) -> str:

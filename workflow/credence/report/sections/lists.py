@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from credence.findings import ErrorCurve, Findings, ProteinList, Threshold, Thresholds, UseLists
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
@@ -296,49 +294,11 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
                 *page.numbers((f"{percent(one)} right" for one in wanted), at),
             )
         )
-    figures = tuple(
-        page.Figure(
-            f"lists-class-{number}",
-            f"{curve.class_name}: what is kept of the calibration proteins predicted to be of it, "
-            "by confidences held out, and how much of that is wrong.",
-            f"Share wrong over the share kept, {curve.class_name}.",
-            _curve_plot(curve, found.certainty, marks_of(found, curve)),
-        )
-        for number, curve in enumerate(found.curves)
-        if curve.class_name is not None and curve.confidence
-    )
-    blocks: list[page.Block] = [
+    return [
         page.Heading(f"From which {on} on", "lists-thresholds"),
         page.Paragraph(text),
         page.Folded("Thresholds of each class", tuple(tables)),
     ]
-    if figures:
-        blocks.append(
-            page.Folded(
-                "What is kept and how much of it is wrong, class by class",
-                (page.FigureRow(figures),),
-            )
-        )
-    return blocks
-
-
-def marks_of(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
-    """Return where thresholds on the confidence of a class lie, for nine of ten right."""
-    rows = [
-        row
-        for row in found.rows
-        if row.class_name == curve.class_name and row.on != ON_SCORE and row.precision == MARKED
-    ]
-    ends = [("90 % right", row.threshold, row.kept) for row in rows]
-    ends += [("90 % guaranteed", row.sure, row.sure_kept) for row in rows]
-    return tuple(
-        (label, kept, float(np.interp(kept, curve.kept[::-1], curve.error[::-1])))
-        for label, end, kept in ends
-        if not math.isnan(end)
-    )
-
-
-MARKED = 0.9  # share right whose thresholds are marked in figures
 
 
 def _end(value: float, kept: float, scale: float) -> str:

@@ -38,13 +38,6 @@ ERRORS = {
     "ace": "ACE",
     "tace": "TACE",
 }
-PARTS = {
-    "brier": "Brier score",
-    "outcome_variance": "variance of being right",
-    "sharpness": "− sharpness",
-    "calibration": "+ calibration",
-    "remainder": "+ remainder",
-}
 TESTS = {
     "kolmogorov_smirnov": "Kolmogorov–Smirnov",
     "kuiper": "Kuiper",
@@ -95,9 +88,7 @@ def section(findings: Findings) -> page.Section | None:
         )
         blocks.append(
             page.Folded(
-                "Calibration errors of every method, and the Brier score in parts",
-                (note, _errors(lookup), _parts(lookup)),
-                is_expert=True,
+                "Calibration errors of every method", (note, _errors(lookup)), is_expert=True
             )
         )
     if not blocks:
@@ -174,20 +165,6 @@ def floor_words(lookup: Lookup, method: str, class_name: str | None, metric: str
     low, high = sorted((pair[0].value, pair[1].value))
     chance = f"{low:.3f} to {high:.3f}" if high > low else f"{low:.3f}"
     return f"{value:.3f} (chance{KEPT}{chance})"
-
-
-def _parts(lookup: Lookup) -> page.TableBlock:
-    return page.table(
-        "The held-out Brier score is the variance of being right, less sharpness, plus "
-        "calibration, plus a remainder that bins hide (variance of the confidence within bins "
-        "less twice its covariance there with being right).",
-        lookup.findings.methods,
-        page.word("method", "name"),
-        *page.numbers(
-            PARTS.values(),
-            lambda method, at: rounded(lookup.value(method.name, None, list(PARTS)[at]), 4),
-        ),
-    )
 
 
 def _tests(lookup: Lookup) -> page.TableBlock:

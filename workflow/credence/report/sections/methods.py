@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
-from credence.findings import Difference, Findings, MethodFinding, StackFinding, StackMember
+from credence.findings import Difference, Findings, MethodFinding
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup, reliability_plot
@@ -20,29 +19,22 @@ SHOWN = 0.005  # a weight below is 0.00
 def section(findings: Findings) -> page.Section:
     """Return the comparison of all methods, held-out and in-sample."""
     lookup = Lookup(findings)
-    names = [method.name for method in findings.methods]
-    blocks: list[page.Block] = [page.Paragraph(_verdict(lookup), is_lead=True)]
-    blocks.append(_overall_table(lookup))
+    blocks: list[page.Block] = [_overall_table(lookup)]
     figure = _comparison(lookup)
     if figure is not None:
-        blocks.append(page.FigureRow((figure, *_overall_reliability(lookup))))
-    by_class = page.table(
-        "Held-out NLL by predicted class",
-        findings.results.classes,
-        page.word("predicted class", "class_name"),
-        page.number("proteins", "n_predicted"),
-        *page.numbers(names, lambda entry, at: lookup.loss(names[at], entry.class_name)),
-    )
-    blocks.append(page.Folded("Held-out NLL of every class and method", (by_class,)))
-    if any(name.startswith("cumulative") for name in names):
+        blocks.insert(0, page.FigureRow((figure, *_overall_reliability(lookup))))
+    if any(method.name.startswith("cumulative") for method in findings.methods):
         blocks.append(
             page.Paragraph(
-                "A warning about the cumulative methods: their confidence at a score is the share "
-                "right among predictions with that score or better (or, below their cut-off, of "
-                "all those below). It is not the probability at that very score."
+                "A cumulative confidence is the share right among predictions with that score or "
+                "better (or, below the cut-off, of all those below), not at that very score."
             )
         )
-    return page.Section("methods", "Which method, and why", tuple(blocks))
+    shown = (
+        page.Paragraph(_verdict(lookup), is_lead=True),
+        page.Folded("Every method in numbers", tuple(blocks)),
+    )
+    return page.Section("methods", "Which method, and why", shown)
 
 
 def _verdict(lookup: Lookup) -> str:
@@ -103,10 +95,10 @@ def _comparison(lookup: Lookup) -> page.Figure | None:
         "methods-nll",
         "Held-out negative log-likelihood of every method, over all classes and per predicted "
         f"class; less is better. Lines: {100 * findings.results.level:g} % intervals over "
-        f"{lookup.families}. Methods are judged on the same proteins, so compare them by the "
-        "differences in the table, not by whether their lines overlap.",
-        "Held-out negative log-likelihood per class and method; the folded table gives the "
-        "numbers.",
+        f"{lookup.families}. Compare methods by the differences in the table, not by whether "
+        "their lines overlap: they are judged on the same proteins.",
+        "Held-out negative log-likelihood per class and method; the table gives those of all "
+        "classes, metrics.tsv each.",
         ComparisonPlot(
             "held-out NLL per protein",
             (OVER_ALL, *classes),
@@ -183,22 +175,19 @@ def stacks(findings: Findings) -> page.Section | None:
         families = f" in {of(entry.n_clusters, 'family', 'families')}" if knows else ""
         blocks += [
             page.Paragraph(
-                f"{entry.method} is a weighted mean of methods. Each was also fitted without each "
-                "part of the calibration set in turn, and the weights are those under which what "
-                "came true in these parts is likeliest, pulled a little towards even ones. "
-                f"{of(entry.n, 'protein')}{families} judged; the mean itself has an NLL of "
-                f"{three_decimals(entry.held_out_nll)} there, with weights found on the same "
-                "proteins: a little too good. The weights of a class are pulled towards those of "
-                f"all classes, the more the fewer its {lookup.families}."
+                f"{entry.method} is a weighted mean of methods: the weights are those under which "
+                "what came true in parts left out in turn is likeliest, pulled a little towards "
+                f"even ones, and in each class towards those of all. {of(entry.n, 'protein')}"
+                f"{families} judged; its own NLL there, {three_decimals(entry.held_out_nll)}, is "
+                "a little too good."
             ),
             page.table(
-                f"Members of {entry.method}",
+                f"Members of {entry.method}; weights by class are in report.json.",
                 entry.members,
                 page.word("member", "method"),
                 page.number("held-out NLL", "held_out_nll", three_decimals),
                 page.number("weight", "weight", _two_decimals),
             ),
-            page.Folded("Weights by predicted class", (_weights_by_class(findings, entry),)),
         ]
         seen = [(name, weight) for name, weight in entry.score_only.items() if weight >= SHOWN]
         weighty = {member.method for member in entry.members if member.weight >= SHOWN}
@@ -216,24 +205,6 @@ def stacks(findings: Findings) -> page.Section | None:
             reasons = "; ".join(f"{skipped.method}: {skipped.reason}" for skipped in entry.skipped)
             blocks.append(page.Paragraph(f"Not tried: {reasons}."))
     return page.Section("stacks", "What auto rests on", tuple(blocks)) if blocks else None
-
-
-def _weights_by_class(findings: Findings, entry: StackFinding) -> page.TableBlock:
-    names = findings.results.class_names
-
-    def weight(member: StackMember, class_name: str) -> str:
-        return _two_decimals(member.by_class[names.index(class_name)])
-
-    return page.table(
-        "Weight of each member, by predicted class",
-        names,
-        page.word("predicted class", str),
-        *(
-            page.number(member.method, partial(weight, member))
-            for member in entry.members
-            if member.weight >= SHOWN
-        ),
-    )
 
 
 def _two_decimals(value: float) -> str:

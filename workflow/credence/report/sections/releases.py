@@ -174,25 +174,6 @@ def metrics_of(step: ReleaseStep) -> list[page.Block]:
     return [page.Folded("Is the new release better on the old proteins?", (metrics,))]
 
 
-def moved_of(step: ReleaseStep) -> list[page.Block]:
-    """Return the proteins whose confidence moved most."""
-    if not step.moved:
-        return []
-    moved = page.table(
-        f"The {len(step.moved)} proteins whose confidence moved most, of {count(step.n_moved)}.",
-        step.moved,
-        page.word("protein", "id"),
-        page.word("predicted class", "predicted_class"),
-        page.number("score", lambda entry: score(entry.score, step.scale)),
-        page.number("before", "before", share),
-        page.number("now", "after", share),
-        page.number("change", lambda entry: _points(entry.after - entry.before)),
-        page.word("new", lambda entry: "yes" if entry.is_new else ""),
-        explained={"change": "In percentage points"},
-    )
-    return [page.Folded("Proteins that moved most", (moved,))]
-
-
 def _points(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
     """Return a difference of confidences in percentage points, with its interval."""
     return loss(100 * value, 100 * lower, 100 * upper, 1, "+")
@@ -214,22 +195,23 @@ def section(findings: Findings) -> page.Section | None:
     blocks: list[page.Block] = [
         page.Paragraph(
             f"The calibration set has grown by {of(len(found.steps), 'trove')}. Every confidence "
-            f"on this page is of the last release. {EXPLAINED}{_alone(found.releases[-1])}"
+            f"on this page is of the last release.{_alone(found.releases[-1])}"
         ),
-        _timeline(found.releases),
+        *step_blocks(found.steps[-1]),
     ]
-    blocks += step_blocks(found.steps[-1])
     for step in reversed(found.steps[:-1]):
         heading, *inside = step_blocks(step)
         assert isinstance(heading, page.Heading)
         blocks.append(page.Folded(heading.text, tuple(inside), heading.anchor))
+    blocks.append(page.Folded("All releases", (_timeline(found.releases),), "all-releases"))
     return page.Section("releases", TITLE, tuple(blocks))
 
 
 def sections_of_step(step: ReleaseStep) -> tuple[page.Section, ...]:
     """Return the sections of a page about one step alone."""
-    blocks = (page.Paragraph(EXPLAINED + _alone(step.newer)), _timeline((step.older, step.newer)))
-    return (page.Section("releases", TITLE, (*blocks, *step_blocks(step))),)
+    alone = [page.Paragraph(text) for text in (_alone(step.newer).strip(),) if text]
+    timeline = _timeline((step.older, step.newer))
+    return (page.Section("releases", TITLE, (*alone, timeline, *step_blocks(step))),)
 
 
 def _alone(release: ReleaseState) -> str:
@@ -291,9 +273,9 @@ def step_blocks(step: ReleaseStep) -> tuple[page.Block, ...]:
     if touched:
         sentences = (page.Paragraph(entry.sentence) for entry in touched if entry.sentence)
         summary = f"What changed in {of(len(touched), 'class', 'classes')}, in numbers"
-        blocks.append(page.Folded(summary, (_changes(step, touched), *sentences)))
+        explained = page.Paragraph(EXPLAINED)
+        blocks.append(page.Folded(summary, (explained, _changes(step, touched), *sentences)))
     blocks += metrics_of(step)
-    blocks += moved_of(step)
     return tuple(blocks)
 
 
@@ -301,7 +283,6 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
     def of_change(text: Callable[[Change], str]) -> Callable[[ClassChange], str]:
         return lambda entry: NOTHING if entry.change is None else text(entry.change)
 
-    names = list(dict.fromkeys(part.name for entry in touched for part in entry.parameters))
     return page.table(
         f"Classes that {step.newer.name} touched: confidence of {step.method} before and now. "
         f"Differences in percentage points, with {100 * step.level:g} % intervals over families.",
@@ -321,7 +302,6 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
         page.number("predictions", "n_predicted", _pair),
         page.number("right", "n_correct", _pair),
         page.number("families", "n_clusters", _pair),
-        *page.numbers(names, lambda entry, at: _parameter(entry, names[at], step.scale)),
         explained={"score": "The median score before; the confidences are there"},
     )
 
@@ -329,14 +309,6 @@ def _changes(step: ReleaseStep, touched: list[ClassChange]) -> page.TableBlock:
 def _pair(pair: tuple[int, ...]) -> str:
     first, second = pair
     return count(first) if first == second else f"{count(first)}{ARROW}{count(second)}"
-
-
-def _parameter(entry: ClassChange, name: str, scale: float) -> str:
-    for part in entry.parameters:
-        if part.name == name:
-            first, second = score(part.before, scale), score(part.after, scale)
-            return first if first == second else f"{first}{ARROW}{second}"
-    return NOTHING
 
 
 def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> page.Figure:

@@ -10,7 +10,6 @@ from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
 from credence.report.wording import NOTHING, count, of, share, two_decimals, with_interval
 
-MANY = 5  # from so many classes on, sets are counted together
 NAN = math.nan
 
 
@@ -22,16 +21,19 @@ def section(findings: Findings) -> page.Section | None:
     lookup = Lookup(findings)
     blocks: list[page.Block] = [
         page.Paragraph(_promise(sets, lookup), is_lead=True),
-        page.Paragraph(_kept(sets, lookup)),
-        page.Paragraph(
-            "How to read a set: one class is a plain answer; several are what the scores cannot "
-            "tell apart at this level; none means that the protein is stranger than nearly all "
-            "proteins of every class. A set does not say which of its classes is likelier: that "
-            "is what the confidence is for."
-        ),
         page.FigureRow((_figure(sets, lookup),)),
-        _table(sets, lookup),
-        page.Folded("How many classes sets have", (_sizes(sets),)),
+        page.Folded(
+            "What sets kept of their promise, and how to read them",
+            (
+                page.Paragraph(_kept(sets, lookup)),
+                page.Paragraph(
+                    "One class in a set is a plain answer; several are what the scores cannot "
+                    "distinguish at this level; none means that the protein is stranger than "
+                    "nearly all of every class. Which class is likelier a set does not show."
+                ),
+                _table(sets, lookup),
+            ),
+        ),
     ]
     return page.Section("sets", "Which classes may it be?", tuple(blocks))
 
@@ -128,17 +130,4 @@ def _table(sets: SetsFinding, lookup: Lookup) -> page.TableBlock:
             "counting proteins": "The same, every protein counting once",
             "classes in a set": "On average, for proteins of the class",
         },
-    )
-
-
-def _sizes(sets: SetsFinding) -> page.TableBlock:
-    rows = [("none" if size == 0 else str(size), n) for size, n in enumerate(sets.sizes[:MANY])]
-    if len(sets.sizes) > MANY:
-        rows.append((f"{MANY} or more", sum(sets.sizes[MANY:])))
-    return page.table(
-        "Held-out proteins by the size of their set.",
-        rows,
-        page.number("classes in the set", lambda row: row[0]),
-        page.number("proteins", lambda row: count(row[1])),
-        page.number("share", lambda row: share(row[1] / sum(sets.sizes))),
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from credence.findings import Apart, Findings, SplitFinding
 from credence.report import blocks as page
 from credence.report.plots import NearestPlot
@@ -25,7 +23,6 @@ def section(findings: Findings) -> page.Section | None:
     ]
     if found.is_audited and any(group.n_alone or sum(group.nearest) for group in found.groups):
         blocks.append(page.FigureRow((_nearest(found),)))
-    blocks.append(_groups(found))
     if found.worst:
         blocks.append(_worst(found))
     blocks += map(_apart, found.apart)
@@ -200,27 +197,6 @@ def _classes(found: SplitFinding) -> page.TableBlock:
             "uneven": "Part of the class that would have to move to be even",
             "forced": "How much of that cannot be helped",
             "crossing": "With a relative in another group",
-        },
-    )
-
-
-def _groups(found: SplitFinding) -> page.TableBlock:
-    filled = np.flatnonzero(np.sum([group.nearest for group in found.groups], axis=0))
-    bins = [f"{found.edges[k]:.1f}–{found.edges[k + 1]:.1f}" for k in filled]
-    nearest = (
-        ", and audited proteins by the identity of the nearest protein outside their group that "
-        "covers enough to count"
-    )
-    return page.table(
-        f"Groups{nearest if found.is_audited else ''}.",
-        found.groups,
-        page.word("group", "name"),
-        page.number("proteins", "n"),
-        *([page.number("nothing alike", "n_alone")] if found.is_audited else []),
-        *page.numbers(bins, lambda group, at: count(group.nearest[filled[at]])),
-        explained={
-            "nothing alike": "Audited; nothing elsewhere is alike beyond chance",
-            **dict.fromkeys(bins, "Identity of the nearest elsewhere"),
         },
     )
 

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import math
 
-from credence.findings import Findings, NoveltyFinding, UseRow, UseSet
+from credence.findings import Findings, NoveltyFinding, UseSet
 from credence.report import blocks as page
 from credence.report.plots import DistancePlot, HistogramPlot, MapPlot
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import ALONE, Lookup
-from credence.report.wording import (
-    NOTHING,
-    count,
-    of,
-    score,
-    share,
-    slug,
-    three_decimals,
-    with_interval,
-)
+from credence.report.wording import NOTHING, count, of, share, slug, three_decimals
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -27,9 +18,8 @@ def section(findings: Findings) -> page.Section | None:
         return None
     blocks: list[page.Block] = [
         page.Paragraph(
-            "These confidences hold as far as the sets resemble the calibration set. Where the "
-            "classes are mixed in other shares, or the proteins are of another kind, they do not."
-            + (" “Does it hold for my samples?” below asks that." if findings.shifts else "")
+            "These confidences hold as far as your proteins resemble the calibration set: the "
+            "mix of classes can be corrected for, other kinds of proteins cannot."
         )
     ]
     for number, use_set in enumerate(findings.use_sets, start=1):
@@ -68,42 +58,21 @@ def _blocks(findings: Findings, use_set: UseSet, name: str) -> list[page.Block]:
             HistogramPlot("confidence", use_set.edges, use_set.counts),
         )
         blocks.append(page.FigureRow((figure,)))
-    blocks.append(
-        page.table(
-            f"{use_set.name} by predicted class",
-            use_set.classes,
-            page.word("predicted class", "class_name"),
-            page.number("proteins", "n"),
-            page.number("without confidence", "n_unknown"),
-            *page.numbers(
-                (f"≥ {share(level)}" for level in use_set.levels),
-                lambda entry, at: count(entry.n_at_least[at]),
-            ),
-        )
+    by_class = page.table(
+        f"{use_set.name} by predicted class",
+        use_set.classes,
+        page.word("predicted class", "class_name"),
+        page.number("proteins", "n"),
+        page.number("without confidence", "n_unknown"),
+        *page.numbers(
+            (f"≥ {share(level)}" for level in use_set.levels),
+            lambda entry, at: count(entry.n_at_least[at]),
+        ),
     )
-    tables = []
-    if use_set.highest:
-        scale = findings.results.scale
-        tables.append(_extremes("Most sure", use_set.highest, scale))
-        tables.append(_extremes("Least sure", use_set.lowest, scale))
-    if use_set.notes:
-        columns = (page.word("note", "name"), page.number("proteins", "value"))
-        tables.append(page.table("Notes on these confidences", use_set.notes, *columns))
-    if tables:
-        blocks.append(page.Folded(f"{use_set.name}: extremes and notes", tuple(tables)))
-    return blocks
-
-
-def _extremes(caption: str, rows: tuple[UseRow, ...], scale: float) -> page.TableBlock:
-    return page.table(
-        f"{caption}: {of(len(rows), 'protein')}",
-        rows,
-        page.word("protein", "id"),
-        page.word("predicted class", "predicted_class"),
-        page.number("score", lambda row: score(row.score, scale)),
-        page.number("confidence", "confidence lower upper", with_interval),
-        page.word("note", lambda row: row.note),
-    )
+    columns = (page.word("note", "name"), page.number("proteins", "value"))
+    notes = page.table("Notes on these confidences", use_set.notes, *columns)
+    tables = (by_class, notes) if use_set.notes else (by_class,)
+    return [*blocks, page.Folded(f"{use_set.name}: classes and notes", tables)]
 
 
 FEATURES = {
