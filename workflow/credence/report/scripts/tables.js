@@ -107,11 +107,22 @@
     return button;
   }
 
+  // Says that a table goes on to the right, as long as it does.
+  function cueOf(frame) {
+    const cue = credence.element("span", { class: "cue", "aria-hidden": "true", hidden: true }, "more columns \u2192");
+    const look = () => { cue.hidden = frame.scrollLeft + frame.clientWidth >= frame.scrollWidth - 1; };
+    frame.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(frame);
+    return cue;
+  }
+
   for (const table of document.querySelectorAll("main .scroll > table")) {
     if (table.tBodies[0].rows.length > 1) makeSortable(table);
     const tools = credence.element("div", { class: "tools of-table" });
     if (table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(filterBox(table));
     tools.append(downloadButton(table));
-    table.closest(".scroll").before(tools);
+    const frame = table.closest(".scroll");
+    tools.prepend(cueOf(frame));
+    frame.before(tools);
   }
 })();
