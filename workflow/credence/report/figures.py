@@ -351,9 +351,9 @@ DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
 
 POINTS_PER_INCH = 72
 GEOMETRY = re.compile(r' (d|x|y|transform)="([^"]*)"')
-TAG = re.compile(r"<[A-Za-z][^<>]*>")
+TAG = re.compile(r"<(?:[A-Za-z][^<>]*|/g)>")
 COLOUR = re.compile(r"#[0-9a-f]{6}")
-DECIMALS = re.compile(r"([.][0-9]{2})[0-9]+")
+DECIMALS = re.compile(r"([.][0-9])[0-9]+")
 
 
 def to_svg(plot: Plot, name: str) -> str:
@@ -389,9 +389,11 @@ def _joined(numbers: Iterable[float]) -> str:
     return " ".join(f"{float(number):.6g}" for number in numbers)
 
 
-def _two_decimals(match: re.Match[str]) -> str:
-    numbers = DECIMALS.sub(r"\1", match[2])
-    return f' {match[1]}="{numbers}"'
+def _rounded(match: re.Match[str]) -> str:
+    """Return where something lies, to a tenth of a point and without needless spaces."""
+    numbers = re.sub(r"[.]0(?![0-9])", "", DECIMALS.sub(r"\1", match[2]))
+    close = re.sub(r"\s*([A-Za-z])\s*", r"\1", numbers).strip()
+    return f' {match[1]}="{close}"'
 
 
 def _embed(svg: str, name: str) -> str:
@@ -401,22 +403,27 @@ def _embed(svg: str, name: str) -> str:
     # The page has one stylesheet, which says this for all drawings.
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' (width|height)="[0-9.]+pt"', "", svg, count=2)
-    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg))
+    used = sorted(set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', svg)))
+    ids = {old: f"{name}-{number}" for number, old in enumerate(used)}
+    open_: list[bool] = []  # of the groups around: whether each is kept
 
     def in_tag(match: re.Match[str]) -> str:
-        tag = re.sub(r' xmlns(:xlink)?="[^"]*"', "", match[0])
+        tag = re.sub(r' xmlns(:xlink)?="[^"]*"', "", match[0]).replace(" xlink:href=", " href=")
         tag = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font-size: \1", tag)
         tag = re.sub(r"font-family: [^;\"]*;? ?", "", tag)
-        tag = GEOMETRY.sub(_two_decimals, tag)
-        tag = re.sub(
-            r' id="([^"]*)"',
-            lambda found: f' id="{name}-{found[1]}"' if found[1] in used else "",
-            tag,
-        )
-        tag = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", tag)
-        return COLOUR.sub(lambda found: style.THEME_VARIABLES.get(found[0], found[0]), tag)
+        tag = re.sub(r' transform="rotate\(-?0 [^"]*"', "", GEOMETRY.sub(_rounded, tag))
+        tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", tag)
+        tag = re.sub(r'(url\(#| href="#)([^")]+)', lambda m: m[1] + ids[m[2]], tag)
+        tag = COLOUR.sub(lambda found: style.THEME_VARIABLES.get(found[0], found[0]), tag)
+        if tag == "</g>":
+            return tag if open_.pop() else ""
+        if tag.startswith("<g"):
+            open_.append(tag != "<g>")
+        return "" if tag == "<g>" else tag
 
     # Texts are left as they are: what looks like a colour in one is somebody's name.
-    svg = TAG.sub(in_tag, svg)
-    svg = re.sub(r"\n\s*", "\n", svg)
-    return svg.strip().replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
+    svg = re.sub(r"\n\s*", "\n", TAG.sub(in_tag, svg))
+    return re.sub(r"\n+", "\n", svg).strip().replace("<svg", f"<svg {HIDDEN}", 1)
+
+
+HIDDEN = 'aria-hidden="true" focusable="false"'

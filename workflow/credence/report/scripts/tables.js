@@ -3,6 +3,7 @@
 
 (() => {
   const FILTERED_FROM = 8; // rows; a shorter table is seen at a glance
+  const SHOWN = 24; // rows of a long table, until a reader asks for all; as the stylesheet has it
   const NOTHING = "–";
   const INTERVAL = /^(\S+) \((\S+?)(?:–| to )(\S+)\)$/;
 
@@ -53,11 +54,28 @@
     input.placeholder = "Filter rows";
     input.addEventListener("input", () => {
       const word = input.value.trim().toLowerCase();
+      showAll(table);
       for (const row of table.tBodies[0].rows) {
         row.hidden = !row.textContent.toLowerCase().includes(word);
       }
     });
     return input;
+  }
+
+  // A long table shows its first rows; all are in the file that is saved.
+  function shorten(table) {
+    const n = table.tBodies[0].rows.length;
+    if (n <= SHOWN) return;
+    table.classList.add("short");
+    const button = credence.element("button", { type: "button", class: "more-rows" }, `Show all ${n} rows`);
+    button.addEventListener("click", () => showAll(table));
+    (table.closest(".scroll") || table).after(button);
+  }
+
+  function showAll(table) {
+    if (!table.classList.contains("short")) return;
+    table.classList.remove("short");
+    (table.closest(".scroll") || table).nextElementSibling.remove();
   }
 
   function captionOf(table) {
@@ -116,6 +134,7 @@
     return cue;
   }
 
+  for (const table of document.querySelectorAll("main table")) shorten(table);
   for (const table of document.querySelectorAll("main .scroll > table")) {
     if (table.tBodies[0].rows.length > 1) makeSortable(table);
     const tools = credence.element("div", { class: "tools of-table" });
