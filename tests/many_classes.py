@@ -44,9 +44,7 @@ def _repeated(entries: list[Any], key: str, names: tuple[str, ...], n: int) -> l
     return found[:n]
 
 
-def _copied(
-    value: Any, key: str, names: tuple[str, ...], copies: int, kept: set[int]
-) -> Any:
+def _copied(value: Any, key: str, names: tuple[str, ...], copies: int, kept: set[int]) -> Any:
     """Return a record in which what is of a name is there once for each of its copies."""
 
     def is_kept(name: str, copy: int) -> bool:
@@ -62,10 +60,15 @@ def _copied(
         if len(value) == len(names) and all(
             isinstance(row, list) and len(row) == len(names) for row in value
         ):  # a matrix: classes are taken for others of the same copy
-            blocks = np.kron(np.eye(copies), np.array(value, dtype=float))
-            whole = [[int(v) if isinstance(value[0][0], int) else v for v in row] for row in blocks]
-            return [row[: len(kept)] for row in whole[: len(kept)]]
-    if value and all(isinstance(one, dict) and one.get(key, "") in (None, *names) for one in value):
+            n = len(names)
+            nothing = 0 if isinstance(value[0][0], int) else 0.0
+            return [
+                [value[i % n][j % n] if i // n == j // n else nothing for j in sorted(kept)]
+                for i in sorted(kept)
+            ]
+    if value and all(
+        isinstance(one, dict) and one.get(key, "") in (None, *names) for one in value
+    ):
         return [
             _copied({**one, key: one[key] and _named(one[key], k)}, key, names, copies, kept)
             for k in range(copies)

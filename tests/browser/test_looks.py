@@ -54,7 +54,9 @@ def test_no_table_and_no_figure_is_cut_in_print(
 ) -> None:
     for name, text in (("small", small_page), ("hostile", hostile_page)):
         page = open_page(text, PRINTED_WIDTH).page
-        page.locator("#contents button", has_text="everything").evaluate("button => button.click()")
+        page.locator("#contents button", has_text="everything").evaluate(
+            "button => button.click()"
+        )
         page.emulate_media(media="print")
         assert page.evaluate(CUT_IN_PRINT) == []
         if screenshots is not None:

@@ -1,4 +1,4 @@
-"""Small screens: contents behind a button, tables that say they go on, and a first column that stays."""
+"""Small screens: contents behind a button, and tables that say that they go on."""
 
 from __future__ import annotations
 
