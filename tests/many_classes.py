@@ -21,7 +21,8 @@ def enlarged(findings: Findings, n_classes: int, n_methods: int) -> Findings:
     record = _copied(to_record(few), "class_name", names, copies, set(range(n_classes)))
     methods = tuple(method.name for method in few.methods)
     times = -(-n_methods // len(methods))
-    record = _copied(record, "method", methods, times, set(range(n_methods)))
+    results = _copied(record["results"], "method", methods, times, set(range(n_methods)))
+    record["results"] = results
     record["methods"] = _repeated(record["methods"], "name", methods, n_methods)
     for curve in record["results"]["curves"]:
         score = np.array(curve["score"], dtype=float)

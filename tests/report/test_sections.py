@@ -203,20 +203,23 @@ def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> N
     aside = Folded("Aside", (Paragraph("aside"),))
     linked = Folded("Linked", (Paragraph("linked"),), "linked")
     blocks = (Paragraph("first"), Paragraph("second"), long, short, aside)
-    blocks += (Heading("mine", "mine-1"), Paragraph("lead"), short, aside, notes, linked)
+    lead = Paragraph("lead", is_lead=True)
+    blocks += (Heading("mine", "mine-1"), Paragraph("before"), lead, short, aside, notes, linked)
     assert shortened(blocks) == (
         *(Paragraph("first"), short, Folded("More: tables", (Paragraph("second"), long)), aside),
-        *(Heading("mine", "mine-1"), Paragraph("lead"), notes),
-        *(Folded("mine: tables", (short, aside)), linked),
+        *(Heading("mine", "mine-1"), lead, notes),
+        *(Folded("mine: tables", (Paragraph("before"), short, aside)), linked),
     )
 
 
 def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small: Findings) -> None:
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     one = next(row for row in rows if len(row.figures) == 1)
-    pair = next(row for row in rows if len(row.figures) == 2)
+    pair = next(row for row in rows if len({type(figure.plot) for figure in row.figures}) == 2)
     words = Paragraph("first")
     assert shortened((words, one)) == (Beside((words,), one),)
+    alike = FigureRow(one.figures * 2)
+    assert shortened((words, alike)) == (words, alike)
     assert shortened((words, pair)) == (words, Folded("More: figures", (pair,)))
     names = tuple(f"class {number}" for number in range(MOST_ROWS + 1))
     numbers = ((0.5,) * len(names),)

@@ -48,7 +48,7 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
 )
 # Sections among expert parts, those that stay as they are built, and those without a picture.
 EXPERT = ("stacks", "split", "settings")
-WHOLE = ("first", "classes", "mistakes", "notices", "settings")
+WHOLE = ("first", "classes", "notices", "settings")
 WORDS = ("trust",)  # its numbers stand on the first screen too
 MOST_ROWS = 15  # of a table or a figure that is shown unasked
 
@@ -72,7 +72,7 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
 
 
 def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tuple[page.Block, ...]:
-    """Return the first words below each heading and the first picture; the rest is folded."""
+    """Return the first words, each part's sentence and the first picture; the rest is folded."""
     groups: list[list[page.Block]] = [[]]
     for block in blocks:
         if isinstance(block, page.Heading):
@@ -85,10 +85,9 @@ def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tupl
         parts: list[page.Block] = []
         rest: list[page.Block] = []
         for block in group:
-            is_first = not any(isinstance(one, page.Paragraph) for one in words)
-            if isinstance(block, page.Heading | page.NoticeList) or (
-                isinstance(block, page.Paragraph) and is_first
-            ):
+            is_asked = isinstance(block, page.Paragraph) and (block.is_lead or group is groups[0])
+            has_words = any(isinstance(one, page.Paragraph) for one in words)
+            if isinstance(block, page.Heading | page.NoticeList) or (is_asked and not has_words):
                 words.append(block)
             elif not has_picture and _is_picture(block):
                 has_picture = True
@@ -98,8 +97,8 @@ def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tupl
             else:
                 rest.append(block)
         match picture:
-            case [page.FigureRow() as figures]:
-                shown.append(page.Beside(tuple(words), figures))
+            case [page.FigureRow(figures=(_,)) as figure]:
+                shown.append(page.Beside(tuple(words), figure))
             case _:
                 shown += [*words, *picture]
         shown += [*_folded(group, rest), *parts]
@@ -107,10 +106,11 @@ def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tupl
 
 
 def _is_picture(block: page.Block) -> bool:
-    """Return whether a block can stand for its section: short, with one figure at most."""
+    """Return whether a block can stand for its section: short, and of one kind."""
     if isinstance(block, page.FigureRow):
-        rows = getattr(block.figures[0].plot, "rows", ())
-        return len(block.figures) == 1 and len(rows) <= MOST_ROWS
+        plots = [figure.plot for figure in block.figures]
+        rows = (getattr(plot, "rows", getattr(plot, "names", ())) for plot in plots)
+        return len(set(map(type, plots))) == 1 and max(map(len, rows)) <= MOST_ROWS
     is_short = isinstance(block, page.TableBlock) and len(block.rows) <= MOST_ROWS
     return is_short or isinstance(block, page.Widget)
 
