@@ -53,15 +53,18 @@ def case(
     evident: tuple[int, int] = (50, 30),
     in_range: tuple[int, int] = (50, 30),
     splits: SplitFinding | None = None,
+    sizes: tuple[int, int] = (60, 40),
     sameness: Sameness | None = SAME,
     **shift: object,
 ) -> Findings:
     """Return findings of 60 and 40 predictions whose checks are all good unless changed."""
+    if sizes != (60, 40):
+        evident = in_range = sizes
     use_set = small.use_sets[0]
     classes = tuple(
         replace(entry, n=n, n_unknown=0, n_evident=seen, n_in_range=inside)
         for entry, n, seen, inside in zip(
-            use_set.classes, (60, 40, 0), (*evident, 0), (*in_range, 0), strict=True
+            use_set.classes, (*sizes, 0), (*evident, 0), (*in_range, 0), strict=True
         )
     )
     metrics = tuple(
@@ -98,6 +101,8 @@ def test_all_checks_good_is_good(small: Findings) -> None:
         ("gap", {"gaps": ((-0.02, 0.03), (-0.06, 0.04))}, CARE),
         ("gap", {"gaps": ((-0.02, 0.03), (0.06, 0.1))}, BAD),  # 40 of 100 are in it
         ("gap", {"gaps": ((-0.02, 0.03), (math.nan, math.nan))}, CARE),
+        # A class that is off is never passed over, however few predictions it has.
+        ("gap", {"gaps": ((-0.02, 0.03), (0.06, 0.1)), "sizes": (85, 15)}, CARE),
         ("class_alone", {"nll": (-0.1, 0.1)}, CARE),
         ("class_alone", {"nll": (0.05, 0.1)}, BAD),
         ("class_alone", {"nll": (math.nan, math.nan)}, OPEN),
@@ -139,7 +144,7 @@ def slow_gap(ends: tuple[tuple[float, float], ...]) -> str:
             off += n
     if off > 20:
         return BAD
-    return GOOD if held >= 80 else CARE
+    return GOOD if held >= 80 and not off else CARE
 
 
 ENDS = ((-0.05, 0.05), (-0.2, 0.01), (0.01, 0.2), (0.051, 0.2), (-0.2, -0.051), (-0.3, 0.3))

@@ -36,19 +36,9 @@ def verdict_of(findings: Findings, limits: VerdictSettings | None = None) -> Ver
             _mix(use_set, shift, own),
         ]
     if not findings.use_sets:
-        checks.append(
-            Check(
-                "evidence",
-                None,
-                OPEN,
-                math.nan,
-                own.held,
-                own.evidence_at_least,
-                0,
-                "No sample was given",
-                "Whether these confidences fit your proteins is open.",
-            )
-        )
+        numbers = (OPEN, math.nan, own.held, own.evidence_at_least, 0)
+        text = "Whether these confidences fit your proteins is open."
+        checks.append(Check("evidence", None, *numbers, "No sample was given", text))
     checks.sort(key=lambda one: (ORDER.index(one.state), -one.n_affected))
     states = {one.state for one in checks}
     state = BAD if BAD in states else GOOD if states == {GOOD} else CARE
@@ -107,7 +97,7 @@ def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
     if n_off > limits.off_at_most * total:
         state = BAD
     else:
-        state = GOOD if part >= limits.held else CARE if total else OPEN
+        state = GOOD if part >= limits.held and not off else CARE if total else OPEN
     every = gaps[None]
     text = ""
     if every is not None and not math.isnan(every.lower):
@@ -120,7 +110,7 @@ def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
         stated = names_of(f"{name} ({_signed(gap.value)})" for name in off if (gap := gaps[name]))
         headline = f"Confidences of {names_of(off)} are off"
         text = f"Too high (+) or too low (−), in percentage points, on average: {stated}. {text}"
-    elif unsure:
+    elif unsure and state != GOOD:
         headline = f"{len(unsure)} of {of(len(n_of), 'class', 'classes')} could not be checked"
         text = (
             f"They have too few {lookup.families} to show that their confidences are within "
@@ -128,17 +118,9 @@ def _gap(lookup: Lookup, limits: VerdictSettings) -> Check:
         )
     else:
         headline = f"Confidences hold on {lookup.families} held out"
-    return Check(
-        "gap",
-        None,
-        state,
-        part,
-        limits.held,
-        1.0 - limits.off_at_most,
-        n_off + n_unsure,
-        headline,
-        text.strip(),
-    )
+        text = f"Shown for the classes of {100.0 * part:.0f} % of the predictions. {text}"
+    numbers = (state, part, limits.held, 1.0 - limits.off_at_most, n_off + n_unsure)
+    return Check("gap", None, *numbers, headline, text.strip())
 
 
 def _signed(value: float) -> str:
@@ -202,17 +184,8 @@ def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
         )
         text += "." if split.is_exhaustive else f": at most {100 * most:.1f} % of all do."
         n_affected = total if state == BAD else round(most * total)
-    return Check(
-        "relatives",
-        None,
-        state,
-        value,
-        limits.relatives,
-        limits.relatives_at_most,
-        n_affected,
-        headline,
-        text,
-    )
+    numbers = (state, value, limits.relatives, limits.relatives_at_most, n_affected)
+    return Check("relatives", None, *numbers, headline, text)
 
 
 def _same_classifier(
@@ -238,17 +211,8 @@ def _same_classifier(
             state, headline, text = GOOD, "Scores look like those calibrated", noticed
         else:
             text = f"Nothing speaks against it, but too few proteins were compared. {noticed}"
-    return Check(
-        "same_classifier",
-        use_set.name,
-        state,
-        value,
-        limits.power,
-        math.nan,
-        use_set.n,
-        headline,
-        text,
-    )
+    numbers = (state, value, limits.power, math.nan, use_set.n)
+    return Check("same_classifier", use_set.name, *numbers, headline, text)
 
 
 def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
@@ -273,17 +237,8 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
     headline = f"{of(n_lacking, 'prediction')} {'lacks' if n_lacking == 1 else 'lack'} evidence"
     if use_set.n == 0:
         state, headline, text = OPEN, "The sample is empty", "There is nothing to check."
-    return Check(
-        "evidence",
-        use_set.name,
-        state,
-        part,
-        limits.held,
-        limits.evidence_at_least,
-        n_lacking,
-        headline,
-        text,
-    )
+    numbers = (state, part, limits.held, limits.evidence_at_least, n_lacking)
+    return Check("evidence", use_set.name, *numbers, headline, text)
 
 
 def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -> Check:
@@ -308,9 +263,8 @@ def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -
                 f"proteins of a class score alike in both: {count(n_in)} of {count(known)} stay "
                 "in the range that they had."
             )
-    return Check(
-        "mix", use_set.name, state, part, limits.held, math.nan, n_affected, headline, text
-    )
+    numbers = (state, part, limits.held, math.nan, n_affected)
+    return Check("mix", use_set.name, *numbers, headline, text)
 
 
 def _moved_most(shift: ShiftFinding) -> str:
