@@ -54,6 +54,7 @@ NOT_TYPED = {
     "python -m benchmarks": "measures for minutes",
     "credence study novelty": "trains networks for minutes; tests/study types it on a small set",
     "credence demo": "a run of full size; the lab of these tests is a small one",
+    "credence check-page": "ends as the verdict of a page asks: tests/cli types it",
     "credence run --profile slurm": "needs SLURM: make test-slurm",
     "snakemake": "credence run calls it; tests/workflow does so too",
     **dict.fromkeys(
