@@ -128,6 +128,24 @@ TERMS = (
 )
 
 
+MEANING = tuple(
+    page.Paragraph(text)
+    for text in (
+        "Of 100 predictions of the same class with such a score about 80 are right; which ones "
+        "nobody knows. With a range of 0.71 to 0.87, 71 to 87 may be: plan with the lower end "
+        "where a mistake is expensive. Of 15 that you clone, ten or more are right in 94 of 100 "
+        "cases; relatives count as one.",
+        "A wide range, 0.35 to 0.97, is no weaker yes: too few families with such a score were "
+        "known. For a screen take a list, whose share of wrong ones is that of the whole list; "
+        "for one protein read its own confidence. Where a class is rarer than in calibration, "
+        "fewer are right: confidences are corrected for that, not for proteins of another kind.",
+        "It says nothing of whether a protein expresses, folds or works, nor whether the labels "
+        "learnt from are true, and it holds for this version of the classifier only. In full, "
+        "with an example: docs/what-does-it-mean.md of credence.",
+    )
+)
+
+
 def glossary(findings: Findings) -> page.Section:
     """Return the glossary, and what each method does."""
     methods = tuple(
@@ -143,6 +161,7 @@ def glossary(findings: Findings) -> page.Section:
         if has_kernel or word != "bandwidth"
     )
     blocks = (
+        page.Folded("What does 0.8 mean for my bench work?", MEANING, "what-it-means"),
         page.Folded("The words", (page.Definitions(terms),), "glossary-words"),
         page.Folded("The methods", (page.Definitions(methods),), "glossary-methods"),
     )

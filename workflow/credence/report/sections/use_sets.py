@@ -119,7 +119,7 @@ def _novelty_blocks(found: NoveltyFinding, name: str) -> list[page.Block]:
 def _novelty_lead(found: NoveltyFinding) -> str:
     if found.n_calibration == 0 or found.n_placed == 0:
         return (
-            f"{found.name}: nothing can be said, since {of(found.n_placed, 'protein')} of it and "
+            f"{found.name}: nothing is known, since {of(found.n_placed, 'protein')} of it and "
             f"{of(found.n_calibration, 'calibration protein')} could be compared."
         )
     expected = round((1.0 - found.flag) * found.n_placed)
