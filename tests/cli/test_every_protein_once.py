@@ -109,7 +109,16 @@ CALLS: dict[str, list[tuple[str, dict[str, str]]]] = {
 
 # What the others write instead.
 OTHERS = {
-    "nothing of single proteins": {"run", "unlock", "demo", "init", "trove", "methods", "doctor"},
+    "nothing of single proteins": {
+        "run",
+        "unlock",
+        "demo",
+        "init",
+        "trove",
+        "methods",
+        "doctor",
+        "check-page",
+    },
     "rows of classes, methods or metrics": {
         *("shift", "evaluate", "figures", "study", "report", "thresholds")
     },
