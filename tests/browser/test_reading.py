@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -175,3 +177,51 @@ def test_without_scripts_the_numbers_of_every_control_are_on_the_page(
     text = page.inner_text("#classes")
     assert "0.66 (0.58–0.70)" in text
     assert "About 970 more proteins of new families" in text
+
+
+def picture(page: Any, kind: str, figure: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.get_by_label(f"Save as {kind}: {figure}", exact=True).click()
+    path = folder / str(download.value.suggested_filename)
+    download.value.save_as(path)
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_figure_is_saved_as_a_drawing_of_its_own(
+    scheme: str, open_page: Any, small_page: str, tmp_path: Path
+) -> None:
+    page = opened(open_page(small_page, color_scheme=scheme).page)
+    n_figures = page.locator("main figure").count()
+    assert page.locator(".saving").count() == n_figures > 5
+    path = picture(page, "SVG", "confidence-1-portal", tmp_path)
+    assert path.name == "small-confidence-1-portal.svg"
+    text = path.read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert (
+        "var(" not in text
+        and "class=" not in text
+        and "http" not in text.replace("http://www.w3.org/", "")
+    )
+    # The colours of paper, also on a dark screen: the curve's blue, dark letters.
+    assert "rgb(0, 114, 178)" in text
+    letters = next(one for one in root.iter() if one.text == "confidence")
+    assert letters.get("fill") == "rgb(26, 27, 28)"
+    # Alone in a browser it looks as it does on the page.
+    alone = page.context.new_page()
+    alone.goto(path.as_uri())
+    assert alone.locator("text", has_text="score of the predicted class").is_visible()
+    alone.close()
+
+
+def test_every_figure_is_saved_as_a_picture(page: Any, tmp_path: Path) -> None:
+    path = picture(page, "PNG", "confidence-1-portal", tmp_path)
+    assert path.name == "small-confidence-1-portal.png"
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", data[16:24])
+    box = page.locator("#figure-confidence-1-portal svg").get_attribute("viewBox").split()
+    # four dots for each point, whole points
+    assert (width, height) == tuple(4 * round(float(side)) for side in box[2:])
+    assert len(data) > 5000  # something is drawn

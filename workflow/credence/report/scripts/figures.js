@@ -24,6 +24,62 @@ credence.figures = (() => {
     return made;
   }
 
+  // What a file of its own needs, which has no stylesheet.
+  const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",
+    "stroke-linecap", "stroke-linejoin", "font-family", "font-size", "font-weight", "text-anchor"];
+  const DOTS = 4; // of a picture, for each point of the drawing
+
+  // The text of a drawing as a file, in the colours of paper whatever the screen's are.
+  function fileOf(svg, title) {
+    svg.classList.add("on-paper");
+    const copy = svg.cloneNode(true);
+    const parts = [svg, ...svg.querySelectorAll("*")];
+    [copy, ...copy.querySelectorAll("*")].forEach((part, at) => {
+      const style = getComputedStyle(parts[at]);
+      const around = at ? getComputedStyle(parts[at].parentNode) : {};
+      for (const name of STYLES) if (style[name] !== around[name]) part.setAttribute(name, style[name]);
+      if (style.opacity !== "1") part.setAttribute("opacity", style.opacity);
+      part.removeAttribute("class");
+    });
+    svg.classList.remove("on-paper");
+    for (const mark of copy.querySelectorAll("circle[visibility]")) mark.remove();
+    const { width, height } = svg.viewBox.baseVal;
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height);
+    copy.removeAttribute("aria-hidden");
+    const words = svgElement("title", {});
+    words.textContent = title;
+    copy.prepend(words);
+    return new XMLSerializer().serializeToString(copy);
+  }
+
+  function savePicture(svg, title, name) {
+    const image = new Image();
+    image.addEventListener("load", () => {
+      const canvas = credence.element("canvas", { width: DOTS * image.width, height: DOTS * image.height });
+      const brush = canvas.getContext("2d");
+      brush.fillStyle = "white";
+      brush.fillRect(0, 0, canvas.width, canvas.height);
+      brush.drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => credence.download(name, "png", blob, "image/png"));
+    });
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(fileOf(svg, title))}`;
+  }
+
+  function saving(figure) {
+    const svg = figure.querySelector("svg");
+    const title = figure.querySelector(".drawing").getAttribute("aria-label");
+    const name = figure.id.replace("figure-", "");
+    const button = (kind, save) => {
+      const made = credence.element("button", { type: "button", "aria-label": `Save as ${kind}: ${name}` }, kind);
+      made.addEventListener("click", save);
+      return made;
+    };
+    return credence.element("span", { class: "saving" },
+      button("SVG", () => credence.download(name, "svg", fileOf(svg, title), "image/svg+xml")), " ",
+      button("PNG", () => savePicture(svg, title, name)));
+  }
+
   // A page may have hundreds of figures: each is made ready when somebody comes to it.
   function prepare(figure) {
     const drawing = figure.querySelector(".drawing");
@@ -96,6 +152,9 @@ credence.figures = (() => {
     });
   }
 
-  for (const figure of document.querySelectorAll("main figure")) prepare(figure);
+  for (const figure of document.querySelectorAll("main figure")) {
+    prepare(figure);
+    figure.querySelector("figcaption").append(" ", saving(figure));
+  }
   return { placesOf, svgElement };
 })();

@@ -28,9 +28,12 @@ const credence = {
     return made;
   },
 
-  // A text, saved as a file.
-  download(name, text) {
-    const address = URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values" }));
+  // A text or a picture, saved as a file whose name begins with the run's.
+  download(words, ending, content, type = "text/tab-separated-values") {
+    const run = document.getElementById("content").dataset.run;
+    const plain = `${run} ${words}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    const name = `${plain.slice(0, 60).replace(/^-|-$/g, "")}.${ending}`;
+    const address = URL.createObjectURL(new Blob([content], { type }));
     const link = credence.element("a", { href: address, download: name });
     document.body.append(link);
     link.click();

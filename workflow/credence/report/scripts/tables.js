@@ -114,14 +114,9 @@
     return lines.map((line) => line.map(safe).join("\t") + "\n").join("");
   }
 
-  function fileName(table) {
-    const words = `${document.getElementById("content").dataset.run} ${captionOf(table)}`;
-    return `${words.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-|-$/g, "")}.tsv`;
-  }
-
   function downloadButton(table) {
     const button = credence.element("button", { type: "button", "aria-label": `Download as TSV: ${captionOf(table)}` }, "Download TSV");
-    button.addEventListener("click", () => credence.download(fileName(table), tsvOf(table)));
+    button.addEventListener("click", () => credence.download(captionOf(table), "tsv", tsvOf(table)));
     return button;
   }
 
