@@ -137,3 +137,20 @@ def test_where_the_truth_is_known_it_stands_beside_the_promise(small: Findings) 
     assert "0 have the truth outside the range." in held
     assert "1 has the truth outside the range: Portal." in missed
     assert not screen(small).truth
+
+
+def test_a_threshold_below_all_scores_seen_is_any_score(small: Findings) -> None:
+    assert small.thresholds is not None
+    rows = tuple(replace(row, threshold=0.0, sure=1.0) for row in small.thresholds.rows)
+    found = strip(replace(small, thresholds=replace(small.thresholds, rows=rows)))
+    assert found.cells[0] == "any"
+    assert found.estimate == found.sure == found.bands[0][1]
+
+
+def test_checks_that_are_alike_in_several_samples_are_named_once(small: Findings) -> None:
+    soil = replace(small.use_sets[0], name="soil")
+    many = screen(replace(small, use_sets=(*small.use_sets, soil), lists=()))
+    headlines = [one.headline for one in (*many.reasons, *many.others)]
+    whole = "sea water and soil: Not checked: whether classes are mixed as in calibration"
+    assert headlines.count(whole) == 1
+    assert len(headlines) == len(set(headlines))

@@ -54,7 +54,7 @@ def names_of(names: Iterable[str]) -> str:
     shown = list(names)
     if len(shown) > MOST_NAMES + 1:
         shown = [*shown[:MOST_NAMES], f"{len(shown) - MOST_NAMES} more"]
-    *first, last = shown
+    *first, last = shown or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 

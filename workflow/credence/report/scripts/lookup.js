@@ -101,7 +101,7 @@
       }
       const support = at(curve.support);
       if (lower !== null && support !== null && upper - lower > WIDE) {
-        parts.push(`About ${proteins(moreNeeded(lower, upper, support, data.quantile))} more of new families with such a score would halve that range`);
+        parts.push(`About ${proteins(moreNeeded(lower, upper, support, data.quantile))} more${data.ofNew} with such a score would halve that range`);
       }
       answer.append(
         credence.element("p", { class: "answer" }, `Of ${many === 100 ? "100" : "1,000"} such predictions about ${right} are right`),

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from credence.findings import ClassCount, CurveFinding, Findings, UseSet
+from credence.findings import Check, ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, whole_of
 from credence.report.sections.lookup import Lookup
@@ -42,15 +42,16 @@ def section(findings: Findings) -> page.Section:
     many = len(findings.use_sets) > 1
 
     def shown(*states: str) -> tuple[page.Reason, ...]:
-        return tuple(
-            page.Reason(
-                one.state,
-                f"{one.use_set}: {one.headline}" if many and one.use_set else one.headline,
-                one.text,
-            )
-            for one in verdict.checks
-            if one.state in states
-        )
+        alike: dict[tuple[str, str], list[Check]] = {}
+        for one in verdict.checks:
+            if one.state in states:
+                alike.setdefault((one.state, one.headline), []).append(one)
+        found = []
+        for (state, headline), checks in alike.items():
+            about = names_of(one.use_set for one in checks if many and one.use_set)
+            text = checks[0].text if len(checks) == 1 else ""
+            found.append(page.Reason(state, f"{about}: {headline}" if about else headline, text))
+        return tuple(found)
 
     reasons = shown(BAD, CARE)
     block = page.FirstScreen(
@@ -221,8 +222,13 @@ def _strip(lookup: Lookup, entry: ClassCount, anchor: str, cells: tuple[str, ...
     )
     at = 100.0 * (edges - low) / (high - low)
     thin = _runs(at, (~(upper - lower <= WIDEST)).tolist())
-    estimate, sure = marks(lookup, curve, entry)
-    end = "never" if estimate is None else least_score(estimate, lookup.findings.results.scale)
+    estimate, sure = (
+        None if one is None else max(one, entry.score_min) for one in marks(lookup, curve, entry)
+    )
+    end = "never"
+    if estimate is not None:
+        scale = lookup.findings.results.scale
+        end = "any" if estimate <= entry.score_min else least_score(estimate, scale)
     words = f"{name}: " + ("no score reaches 90 %" if estimate is None else f"90 % from {end}")
 
     def place(value: float | None) -> float | None:

@@ -31,6 +31,7 @@ def curve_data(lookup: Lookup) -> dict[str, Any]:
         "start": lookup.typical_score(),
         "end": max(bounds, default=results.scale),
         "axis": lookup.axis,
+        "ofNew": " of new families" if lookup.knows_relatives else "",
         "classes": [
             _class_data(lookup, entry, number, methods)
             for number, entry in enumerate(results.classes, start=1)
