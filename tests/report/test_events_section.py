@@ -39,8 +39,8 @@ def test_without_events_there_is_no_section(small: Findings) -> None:
 
 def test_it_names_the_columns_of_the_confidences(small: Findings) -> None:
     assert texts(built(small))[0] == (
-        "A class may be in doubt where its group is not. So the table of confidences answers more "
-        "questions of each protein, with a probability in the columns event_two_best, event_rare."
+        "A class may be in doubt where its group is not. The table of confidences has the "
+        "probabilities in the columns event_two_best, event_rare."
     )
 
 
@@ -98,20 +98,16 @@ def test_groups_of_features_are_called_useful_where_the_interval_says_so(small: 
 
 def test_what_is_not_known_of_one_probability_is_said(small: Findings) -> None:
     assert texts(built(small))[3] == (
-        "How to read one of them: of proteins with this probability that share came true, as the "
-        "curves below show with intervals; a single probability has no interval of its own. The "
-        "curves hold for the calibration set's mix of classes. Where a sample's mix was "
-        "estimated, event_… in its table is corrected for it, on the assumption that "
-        "proteins of a class look alike in both; it takes the estimated mix as known, and is "
-        "surer than it should be where that is rough. uncorrected_event_… is for the mix of the "
-        "calibration set."
+        "Of proteins with this probability that share came true, as the curves show; a single "
+        "probability has no interval. The curves hold for the calibration set's mix of classes, "
+        "as does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected "
+        "for it, as if that mix were known: it is surer than it should be where the mix is rough."
     )
 
 
 def test_pooling_is_warned_of_with_both_numbers(small: Findings) -> None:
     assert texts(built(small))[4] == (
-        "Judge events one by one. Put together, errors of one can hide those of another: a fair "
-        "coin and a sure thing, both stated as 0.75, look calibrated, and neither is. Here the "
+        "Judge events one by one: put together, errors of one can hide those of another. The "
         "calibration error is 0.00010 with all events in the same bins and 0.00050 on average of "
         "each by itself (180 probabilities)."
     )

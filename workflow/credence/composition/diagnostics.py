@@ -170,8 +170,8 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
     if composition.part_applied == 0.0:
         return [
             "How often the classes are predicted differs from the calibration set by no more than "
-            f"chance gives (p = {found.p_value:.2g}): confidences are not moved, their intervals "
-            "carry what is not known of the composition."
+            "chance gives: confidences are not moved, their intervals carry what is not known of "
+            "the composition."
         ]
     sentences = []
     if composition.part_applied < MOST_PART:

@@ -256,7 +256,8 @@ def warning_of(found: Sameness) -> str:
     stated = f"p = {found.p_value:.2g}" if found.p_value >= LEAST_P else f"p < {LEAST_P:g}"
     return (
         "its scores are unlike those in calibration: another version of the tool, or other "
-        f"proteins. No mix of the classes explains them ({stated}, {found.n:,} proteins). Were "
+        f"proteins. No mix of the classes explains them ({stated}, power {found.power:.2f}, "
+        f"{found.n:,} proteins). Were "
         "top scores matched to those in calibration, confidences would change by "
         f"{found.effect:.2f} on average; {100 * found.moved:.0f} % of the proteins have a "
         "prediction, score or runner-up that calibration does not lead to expect. Do not rely "

@@ -52,18 +52,17 @@ def lead_words(events: EventsFinding) -> str:
     names = ", ".join(f"event_{event.name}" for event in events.events)
     one = len(events.events) == 1
     return (
-        "A class may be in doubt where its group is not. So the table of confidences answers "
-        f"{'one more question' if one else 'more questions'} of each protein, with a probability "
-        f"in the {'column' if one else 'columns'} {names}."
+        "A class may be in doubt where its group is not. The table of confidences has the "
+        f"{'probability' if one else 'probabilities'} in the {'column' if one else 'columns'} "
+        f"{names}."
     )
 
 
 def agreement_words(events: EventsFinding) -> str:
     """Return how events agree with each other, and what that cost."""
     text = (
-        "The probabilities contradict neither each other nor the confidence: a group is never "
-        "less probable than a class in it. Forecasts made one by one do not keep to that, so they "
-        "are moved to the nearest that do. "
+        "A group is never less probable than a class in it: forecasts made one by one are moved "
+        "to the nearest that keep to that. "
     )
     if events.agrees:
         text += "The predicted class keeps its confidence, and the others are moved around it. "
@@ -139,26 +138,11 @@ def _listed(names: list[str]) -> str:
 
 
 LIMITS = (
-    "How to read one of them: of proteins with this probability that share came true, as the "
-    "curves below show with intervals; a single probability has no interval of its own. The "
-    "curves hold for the calibration set's mix of classes. Where a sample's mix was "
-    "estimated, event_… in its table is corrected for it, on the assumption that "
-    "proteins of a class look alike in both; it takes the estimated mix as known, and is "
-    "surer than it should be where that is rough. uncorrected_event_… is for the mix of the "
-    "calibration set."
+    "Of proteins with this probability that share came true, as the curves show; a single "
+    "probability has no interval. The curves hold for the calibration set's mix of classes, as "
+    "does uncorrected_event_…. Where a sample's mix was estimated, event_… is corrected for it, "
+    "as if that mix were known: it is surer than it should be where the mix is rough."
 )
-
-
-def pooling_words(events: EventsFinding) -> str:
-    """Return why events are judged one by one."""
-    pooled = events.pooled
-    assert pooled is not None
-    return (
-        "Judge events one by one. Put together, errors of one can hide those of another: a fair "
-        "coin and a sure thing, both stated as 0.75, look calibrated, and neither is. Here the "
-        f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
-        f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
-    )
 
 
 def signed(row: Difference) -> str:
@@ -180,8 +164,13 @@ def section(findings: Findings) -> page.Section | None:
         page.Paragraph(evidence_words(events)),
         page.Paragraph(LIMITS),
     ]
-    if events.pooled is not None:
-        blocks.append(page.Paragraph(pooling_words(events)))
+    if (pooled := events.pooled) is not None:
+        text = (
+            "Judge events one by one: put together, errors of one can hide those of another. The "
+            f"calibration error is {pooled.pooled:.5f} with all events in the same bins and "
+            f"{pooled.apart:.5f} on average of each by itself ({count(pooled.n)} probabilities)."
+        )
+        blocks.append(page.Paragraph(text))
     for at, event in enumerate(events.events, start=1):
         if event.reliability and not event.note:
             blocks.append(_one(events, event, slug(event.name, at)))

@@ -107,9 +107,8 @@ def _meaning(lists: UseLists, together: Sequence[ProteinList], lookup: Lookup) -
     )
     if lists.is_adjusted:
         text += (
-            " The confidences are corrected for this set's mix of classes. "
-            "Where the mix was estimated, bounds and ranges hold what is "
-            "not known of it; that only the mix differs is taken for granted."
+            " The confidences are corrected for this set's mix of classes; bounds and ranges hold "
+            "what is not known of an estimated mix. That only the mix differs is assumed."
         )
     if not lookup.knows_relatives:
         text += (

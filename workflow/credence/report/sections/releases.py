@@ -319,16 +319,18 @@ def _arrows(step: ReleaseStep, changed: list[tuple[str, Change]], name: str) -> 
         tuple(getattr(change, part) for change in changes) for part in ("before", "fixed", "after")
     )
     nothing = (math.nan,) * len(changes)
+    interval = f" Light: {100 * step.level:g} % interval of the change."
+    if all(math.isnan(one.total_lower) for one in changes):
+        interval = ""
     stated = "; ".join(
         f"{class_name} {share(change.before)} to {share(change.after)}"
         for class_name, change in ordered
     )
     return page.Figure(
         f"changes-{name}",
-        f"Confidence of {step.method} at each class's median score: {step.older.name} (hollow), "
-        f"{step.newer.name} (filled), and {step.newer.name} at the old mix of classes (tick). "
-        f"Light: {100 * step.level:g} % interval of the change. Classes that moved by half a "
-        "percentage point or more.",
+        f"Confidence of a typical prediction by {step.method}: {step.older.name} (hollow), "
+        f"{step.newer.name} (filled; tick: at the old mix of classes).{interval} Classes that "
+        "moved by half a percentage point or more.",
         f"Confidence before and now: {stated}.",
         ComparisonPlot(
             "confidence",

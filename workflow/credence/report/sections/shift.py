@@ -8,7 +8,6 @@ from typing import Any
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.lists import expected_right, whole_of
 from credence.report.wording import NOTHING, of, score, share, slug, with_interval
 
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
@@ -41,10 +40,8 @@ def _whose(found: WhatIf, chosen: str) -> str:
         )
     if found.is_exact:
         return (
-            f"The curves are those of {found.method} fitted anew to re-weighted proteins, with "
-            "its bandwidths, bins, cutoffs and lowest scores as they are. The corrected "
-            "confidences above may choose these anew, and go only as far as chance does not "
-            "explain: they differ a little."
+            f"The curves are those of {found.method} fitted anew to re-weighted proteins, its "
+            "settings kept: corrected confidences above differ a little."
         )
     return (
         f"{found.method} is no ratio of sums: its curves are moved by Bayes' rule, and fitting it "
@@ -106,11 +103,10 @@ def section(findings: Findings) -> page.Section | None:
     in_table = " In confidences.tsv, uncorrected_confidence is the one before."
     blocks: list[page.Block] = [
         page.Paragraph(
-            "Where a class is rare, more of what is predicted to be in it is something else. So "
-            "confidences are corrected for how common each class is in a sample, as its scores "
-            "show. This assumes that proteins of a class score there as they did in the "
-            "calibration set: a test can refute that, never prove it."
-            + (in_table if findings.shifts else "")
+            "Where a class is rare, fewer of its predictions are right. So confidences are "
+            "corrected for the mix of classes that the scores of a sample show. This assumes that "
+            "proteins of a class score as they did in the calibration set: a test can refute "
+            "that, never prove it." + (in_table if findings.shifts else "")
         )
     ]
     for number, found in enumerate(findings.shifts, start=1):
@@ -123,8 +119,9 @@ def _blocks(findings: Findings, found: ShiftFinding, name: str) -> list[page.Blo
     blocks: list[page.Block] = [
         page.Heading(found.name, f"shift-{name}"),
         page.Paragraph(lead(found), is_lead=True),
-        page.Paragraph(f"{expected(findings, found)} {fit(found)}".strip()),
     ]
+    if fit(found):
+        blocks.append(page.Paragraph(fit(found)))
     kind = f"composition of {found.name}"
     notices = [Notice(kind, text, is_warning=True) for text in found.sentences]
     notices += [Notice(kind, text) for text in found.remarks]
@@ -188,17 +185,6 @@ def _differing(found: ShiftFinding, is_known: bool) -> list[ShiftClass]:
         )
     ]
     return sorted(differing, key=lambda entry: -abs(entry.share - entry.calibration_share))
-
-
-def expected(findings: Findings, found: ShiftFinding) -> str:
-    """Return how many predictions are expected to be right, in a sentence."""
-    whole = whole_of(findings, found.name)
-    if whole is None:
-        return ""
-    return (
-        f"Of its {of(found.n_use, 'prediction')}, about {expected_right(whole)} are expected to "
-        "be right."
-    )
 
 
 def fit(found: ShiftFinding) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from credence.findings import ClassCount, CurveFinding, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, Point, more_needed
-from credence.report.sections.measuring import TEST, floor_words, p_words
+from credence.report.sections.measuring import TEST, floor_words, test_words
 from credence.report.wording import KEPT, NOTHING, least_score, of, score, slug, with_interval
 
 UNIT = 10_000  # confidences are whole parts of it
@@ -108,7 +108,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
 
     def p_of_test(entry: ClassCount) -> str:
         found = lookup.tests.get((chosen, entry.class_name, TEST))
-        return NOTHING if found is None else p_words(found.p_adjusted)
+        return NOTHING if found is None else test_words(found.p_adjusted, found.power)
 
     asked = sorted({entry.confidence for entry in findings.results.scores_needed})
     levels = [f"score for {100 * level:g}{KEPT}%" for level in asked]
@@ -128,7 +128,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
         page.number(
             "held-out ECE", lambda entry: floor_words(lookup, chosen, entry.class_name, "ece")
         ),
-        page.number("test, Holm", p_of_test),
+        page.word("test", p_of_test),
         anchors=tuple(class_anchors(findings).values()),
         explained={
             "proteins": "Calibration proteins predicted to be in the class",
@@ -140,7 +140,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
             "bandwidth": "Of the kernel method, in score units",
             "held-out NLL": "Negative log-likelihood per protein; less is better",
             "held-out ECE": "Calibration error; in brackets by chance alone",
-            "test, Holm": "p of the Kolmogorov–Smirnov test, corrected",
+            "test": "Kolmogorov–Smirnov, p corrected (Holm); power to see 5 percentage points",
         },
     )
 

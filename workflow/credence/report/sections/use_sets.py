@@ -87,13 +87,11 @@ def novelty(findings: Findings) -> page.Section | None:
         return None
     blocks: list[page.Block] = [
         page.Paragraph(
-            "A score can be high for a protein that is like nothing the confidence was learnt "
-            "from: then nobody has checked how often such a score is right. So each protein is "
-            "compared with the calibration proteins by "
-            f"{FEATURES[findings.novelties[0].features]}. Its novelty is the part of the "
-            "calibration proteins that are nearer to the other families of their set than it is "
-            "to the nearest calibration protein. This finds what is unlike; it does not find "
-            "every wrong prediction, and a protein of a new family is not wrong for being new."
+            "A high score of a protein that is like no calibration protein is a score that nobody "
+            "has checked. So proteins are compared by "
+            f"{FEATURES[findings.novelties[0].features]}. Novelty is the part of the calibration "
+            "proteins that are nearer to other families of their set. It does not find every "
+            "wrong prediction, and being new is not being wrong."
             + ("" if Lookup(findings).knows_relatives else ALONE)
         )
     ]
@@ -146,7 +144,7 @@ def _novelty_lead(found: NoveltyFinding) -> str:
 
 def _advice(found: NoveltyFinding) -> str:
     if found.n_flagged == 0:
-        return "No protein is flagged, so there is nothing to be done here."
+        return "No protein is flagged."
     advice = (
         "What to do with the flagged: do not count on their confidences. Look first whether the "
         "sequence is whole and a protein at all (a frame shift, a fragment, low complexity), then "
