@@ -19,6 +19,11 @@ OVERFLOWING = """() => [...document.querySelectorAll("main *")]
   .filter((one) => !one.closest(".scroll") && !one.closest("svg") && !one.closest(".skip"))
   .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((one) => one.outerHTML.slice(0, 120))"""
+OPEN_ALL = """() => {
+  for (const one of document.querySelectorAll("#contents button"))
+    if (one.textContent === "Open everything") one.click();
+  for (const one of document.querySelectorAll("details")) one.open = true;
+}"""
 CUT_IN_PRINT = """() => [...document.querySelectorAll("main table, main figure")]
   .filter((one) => one.getBoundingClientRect().width > 0)
   .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
@@ -83,7 +88,7 @@ def test_there_is_no_serious_finding_of_accessibility(
         n_panels = opened.page.locator("article.panel").count()
         opened.page.evaluate(FOR_TWO_CLASSES)
         assert opened.page.locator("article.panel").count() == 2 < n_panels
-    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    opened.page.evaluate(OPEN_ALL)
     found = Axe().run(opened.page).response["violations"]
     serious = [
         (entry["id"], [node["html"][:150] for node in entry["nodes"]][:3])
@@ -91,6 +96,20 @@ def test_there_is_no_serious_finding_of_accessibility(
         if entry["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+@pytest.mark.parametrize(
+    ("width", "fragment", "scheme"),
+    [(1440, "", "dark"), (1440, "#class-1-portal&expert", "light"), (390, "#contents", "light")],
+)
+def test_what_a_reader_opens_is_accessible(
+    width: int, fragment: str, scheme: str, open_page: Any, small_page: str
+) -> None:
+    opened = open_page(small_page, width, color_scheme=scheme, bypass_csp=True)
+    opened.page.evaluate(f"location.hash = '{fragment}'")
+    if width < 860:
+        opened.page.get_by_role("button", name="Contents").click()
+    assert [entry["id"] for entry in Axe().run(opened.page).response["violations"]] == []
 
 
 LONG = "the true class is one of Major tail, Minor tail, Tail fiber, Tail shaft, Baseplate"
@@ -108,7 +127,7 @@ def test_events_are_read_without_moving_tables_aside(
     rare = event("rare", note="too few calibration proteins", reliability=(), learning=())
     page = render(replace(small, events=finding(events=(*some, rare))))
     opened = open_page(page, width, bypass_csp=True)
-    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    opened.page.evaluate(OPEN_ALL)
     if screenshots is not None:
         opened.page.locator("#events").screenshot(path=screenshots / f"events-{width}.png")
     assert opened.page.evaluate(OVERFLOWING) == []
@@ -155,7 +174,7 @@ def test_proteins_unlike_any_are_seen_by_all(
     scheme: str, open_page: Any, page_with_novelty: str, screenshots: Path | None
 ) -> None:
     opened = open_page(page_with_novelty, color_scheme=scheme, bypass_csp=True)
-    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    opened.page.evaluate(OPEN_ALL)
     assert "(10 % and 5 % of all differences;" in opened.page.inner_text("#novelty")
     found = Axe().run(opened.page, "#novelty").response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []

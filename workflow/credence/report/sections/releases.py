@@ -83,7 +83,7 @@ def drift_of(drift: Drift, step: ReleaseStep) -> list[page.Block]:
     if drift.classes:
         parts: list[page.Block] = [_drift_table(drift, step)]
         if drift.truths:
-            parts.append(_truth_table(drift))
+            parts.append(_truth_table(drift, step))
         blocks.append(
             page.Folded("The old calibration on the trove, class by class", tuple(parts))
         )
@@ -128,9 +128,9 @@ def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     return of_class
 
 
-def _truth_table(drift: Drift) -> page.TableBlock:
+def _truth_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
     return page.table(
-        "Do proteins of a class score as they did before?",
+        f"Do proteins of a class score in {step.newer.name} as they did before?",
         drift.truths,
         page.word("true class", "class_name"),
         page.number("old", "n_old"),
