@@ -11,6 +11,7 @@ from tests.shift_findings import shift_finding
 
 from credence.findings import Findings
 from credence.report import blocks as page
+from credence.report.sections.by_class import sentence
 from credence.report.sections.first import BANDS, section
 from credence.report.sections.lookup import Lookup
 
@@ -88,6 +89,10 @@ def test_of_a_corrected_sample_marks_and_colours_are_of_the_corrected_curve(
     assert portal.cells[0] == "8"  # where it reaches 0.9, on the grid of its curve
     assert portal.sure == 100.0
     assert "Corrected for the mix of classes of sea water" in screen(found).basis
+    # The panel of the class says the same: 0.5 + 0.4 · (7 − 6) / 2 at score 7.
+    text = sentence(Lookup(found), found.results.classes[0])
+    assert text.startswith("In sea water, a prediction of Portal with score 7 is right with prob")
+    assert "0.70 (0.50–" in text
 
 
 def test_a_class_never_predicted_has_a_row_and_no_picture(small: Findings) -> None:

@@ -89,15 +89,16 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
 def sentence(lookup: Lookup, entry: ClassCount) -> str:
     """Return how sure a prediction of a class is, in a sentence."""
     findings = lookup.findings
-    point = lookup.at(findings.chosen, entry.class_name, lookup.example_score(entry))
+    point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is None or math.isnan(point.value):
         stated = with_interval(entry.share, entry.lower, entry.upper)
         return (
             f"A prediction of {entry.class_name} is right with probability {stated}, "
             f"whatever its score, from {lookup.evidence(entry)}."
         )
+    begin = f"In {lookup.corrected.name}, a" if lookup.corrected else "A"
     return (
-        f"A prediction of {entry.class_name} with score "
+        f"{begin} prediction of {entry.class_name} with score "
         f"{score(point.score, findings.results.scale)} is right with probability {point.stated}, "
         f"from {lookup.evidence(entry)}."
     )
@@ -107,24 +108,25 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     """Return from which score on to rely on it, and what would make it surer."""
     results = lookup.findings.results
     parts = [
-        f"Whatever the score, {count(entry.n_correct)} of {count(entry.n_predicted)} are right: "
+        f"Of the calibration set, whatever the score, {count(entry.n_correct)} of "
+        f"{count(entry.n_predicted)} are right: "
         f"{with_interval(entry.share, entry.lower, entry.upper)}."
     ]
     surest = lookup.surest(entry)
-    if surest is not None:
+    if surest is not None and lookup.corrected is None:
         level, least = surest
         parts.append(
             f"From score {least_score(least, results.scale)} on, the confidence is at least "
             f"{share(level)}, even at the lower end of its interval."
         )
-    point = lookup.at(lookup.findings.chosen, entry.class_name, lookup.example_score(entry))
+    point = lookup.at(lookup.shown(entry.class_name), lookup.example_score(entry))
     if point is not None and not math.isnan(point.lower):
         parts.append(
             f"Near score {score(point.score, results.scale)} the evidence is that of about "
             f"{of(point.near, 'independent protein')}."
         )
         if point.upper - point.lower > WIDE:
-            parts.append(what_would_help(point, results.level))
+            parts.append(what_would_help(lookup, point))
     return " ".join(parts)
 
 
@@ -142,12 +144,14 @@ def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[pa
         words = f" Band: {100 * findings.results.level:g} % interval, pointwise."
     if lookup.of_score_alone:
         words += " Drawn: its answer to class and score alone."
+    if lookup.corrected is not None:
+        words += " All for the mix of classes of the calibration set."
     rising = ", ".join(
         f"{share(point.value)} {interval(point.lower, point.upper)} at score "
         f"{score(point.score, findings.results.scale)}"
         for value in lookup.nice_scores()
         if entry.score_min <= value <= entry.score_max
-        and (point := lookup.at(findings.chosen, entry.class_name, value)) is not None
+        and (point := lookup.at(curve, value)) is not None
     )
     return (
         page.Figure(

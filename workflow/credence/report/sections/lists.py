@@ -253,7 +253,8 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
     scale = findings.results.scale if on == ON_SCORE else 1.0
     text = (
         f"From which {on} on is a class right as often as you want? The first table goes by the "
-        f"estimate. The second is guaranteed for proteins of new {lookup.families}: of "
+        "estimate. The second is guaranteed for "
+        f"{'proteins of new families' if lookup.knows_relatives else 'new proteins'}: of "
         "calibration sets like this one, at most "
         f"{percent(1.0 - found.certainty)} give a threshold that lets through more wrong ones, "
         f"each {'family' if lookup.knows_relatives else 'protein'} counting once. Each is a "
@@ -303,4 +304,5 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
 def _end(value: float, kept: float, scale: float) -> str:
     if math.isnan(value):
         return NOTHING
-    return f"{least_score(value, scale)} ({percent(kept)})"
+    end = least_score(value, scale) if kept < 1.0 else "any"
+    return f"{end} ({percent(kept)})"

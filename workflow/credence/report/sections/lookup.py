@@ -276,9 +276,8 @@ class Lookup:
             return entry.score_median
         return min(seen, key=lambda score: abs(score - entry.score_median))
 
-    def at(self, method: str, class_name: str, score: float) -> Point | None:
+    def at(self, curve: CurveFinding | None, score: float) -> Point | None:
         """Return a curve at a score, linear between its points; None without one."""
-        curve = self.curves.get((method, class_name))
         if curve is None or not curve.is_function or math.isnan(score):
             return None
 

@@ -153,14 +153,13 @@ def class_anchors(findings: Findings) -> dict[str, str]:
     }
 
 
-def what_would_help(point: Point, level: float) -> str:
+def what_would_help(lookup: Lookup, point: Point) -> str:
     """Return what would narrow the interval at a score."""
     if math.isnan(point.lower) or math.isnan(point.support):
         return "No interval was fitted."
     if point.upper - point.lower <= WIDE:
         return "It is narrow; only many more such proteins would narrow it further."
+    level = lookup.findings.results.level
     more = more_needed(point.lower, point.upper, point.support, level)
-    return (
-        f"About {of(more, 'more protein')} of new families with such a score would halve the "
-        "interval."
-    )
+    new = " of new families" if lookup.knows_relatives else ""
+    return f"About {of(more, 'more protein')}{new} with such a score would halve the interval."
