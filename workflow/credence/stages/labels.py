@@ -136,10 +136,9 @@ def columns_of(
     rows: list[tuple[object, ...]] = []
     for row in listed.tolist():
         suggested = int(doubts.suggested[row])
-        numbers = (doubts.p_label, doubts.p_suggested, doubts.doubt)
         rows.append((
             *(labelled.predictions.ids[row], names[labelled.true_class[row]], names[suggested]),
-            *(float(one[row]) for one in numbers),
+            *(float(one[row]) for one in (doubts.p_label, doubts.p_suggested, doubts.doubt)),
             *(labelled.cluster[row], int(doubts.n_same[row]), int(doubts.n_other[row])),
             *nearest.of(row, suggested),
             why(doubts, row, names[suggested]),
