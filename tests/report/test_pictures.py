@@ -51,6 +51,15 @@ def test_confusion_is_drawn_both_ways_with_counts_in_the_cells(small: Findings) 
     )
 
 
+@pytest.mark.parametrize("n", [2, 11, 36])
+def test_numbers_stand_in_the_cells_however_long_the_names_are(n: int) -> None:
+    # Eleven long names left cells too narrow for the numbers that the caption spoke of.
+    names = tuple(f"a protein of the collar {'w' * 20} {k}" for k in range(n))
+    plot = Heat(names, ((0.5,) * n,) * n, "", "", counts=((1206,) * n,) * n)
+    texts = draw(plot).axes[0].texts
+    assert len(texts) == n * n and min(text.get_fontsize() for text in texts) >= 3.5
+
+
 @pytest.mark.parametrize("n", [2, 16, 60])
 def test_matrices_of_few_and_many_classes_with_an_empty_one_are_drawn(
     small: Findings, n: int

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from credence.report import painting, plots, style
-from credence.report.journal.layout import draw_heat
+from credence.report.journal.layout import draw_heat, page_width
 from credence.report.painting import bare_counts
 from credence.report.plots import Plot
 from credence.report.wording import count, printable, shortened
@@ -226,7 +226,7 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
 
 def _draw_heat(plot: plots.Heat) -> Figure:
     """Return a matrix, the wider the more classes it has."""
-    return draw_heat(plot, plot.width)
+    return draw_heat(plot, page_width(plot))
 
 
 def _draw_histogram(plot: plots.HistogramPlot) -> Figure:

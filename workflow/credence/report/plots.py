@@ -94,7 +94,6 @@ class ComparisonPlot(Plot):
         return (number - (len(self.methods) - 1) / 2) * 0.8 / len(self.methods)
 
 
-NARROW, WIDE = 85, 238  # millimetres of a matrix
 MOST_BESIDE = 15  # classes of a matrix that leaves room for another beside it
 
 
@@ -113,11 +112,6 @@ class Heat(Plot):
     def is_wide(self) -> bool:
         """Whether there are too many classes for two pictures side by side."""
         return len(self.names) > MOST_BESIDE
-
-    @property
-    def width(self) -> int:
-        """How wide it is drawn on a page, in millimetres."""
-        return min(max(NARROW, 5 * len(self.names) + 32), WIDE)
 
 
 @dataclass(frozen=True)

@@ -367,6 +367,7 @@ def _label(figure: Figure, grid: PanelGrid, layout: Layout, height: float, legen
 # All in millimetres.
 LABEL, KEY, EDGE, LARGEST = 5.0, 13.0, 4.0, 14.0
 NUMBERS = 4.6  # cells at least this wide hold their number
+WITH_NUMBER, WIDEST = 5.2, 238  # of a cell of a page, and of its matrix
 SMALLEST = 4.5  # points: smaller text is not printed
 OF_CELL = 0.82  # height of a label, of its cell
 MOST_SHOWN = 0.005  # smaller shares are left blank
@@ -389,6 +390,14 @@ def _sizes(heat: Heat, width: int) -> tuple[float, float, float]:
         cell = min((width - LABEL - label - (KEY if heat.key else 0.0) - EDGE) / n, LARGEST)
         points = min(SMALL, max(cell * POINTS_PER_MM * OF_CELL, 1.0))
     return points, label, cell
+
+
+def page_width(heat: Heat) -> int:
+    """Return how wide a matrix is drawn on a page, in millimetres: as wide as its numbers need."""
+    label = max(width_mm(name, SMALL) for name in labels(heat.names))
+    return min(
+        max(WIDTHS_MM[0], round(LABEL + label + EDGE + WITH_NUMBER * len(heat.names))), WIDEST
+    )
 
 
 def fits(heat: Heat, width: int) -> bool:

@@ -10,6 +10,7 @@ from credence.report.plots import Heat
 from credence.report.wording import count, share
 
 MOST_NAMED = 3  # mistakes named in the sentence
+MOST_NUMBERED = 36  # classes whose numbers can be read in the cells
 
 
 def section(findings: Findings) -> page.Section | None:
@@ -18,10 +19,13 @@ def section(findings: Findings) -> page.Section | None:
     if not results.given_predicted:
         return None
     names = results.class_names
+    key = "Numbers are proteins, colours shares: the darker, the more."
+    if len(names) > MOST_NUMBERED:
+        key = "Colours are shares: the darker, the more. Point at a cell for its proteins."
     figures = tuple(
         page.Figure(
             f"mistakes-{given}",
-            f"{caption} Cells hold proteins, colours shares: the darker, the more.",
+            f"{caption} {key}",
             f"Matrix of {count(len(names))} classes; the folded table gives its numbers.",
             Heat(names, values, "", "", counts=results.confusion),
         )
