@@ -233,3 +233,14 @@ def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:
     assert (last.name, last.is_expert) == ("settings", True)
     experts = [section.name for section in sections_of(small) if section.is_expert]
     assert experts == ["settings"]
+
+
+def test_the_panel_of_a_class_has_every_method_with_its_test(small: Findings) -> None:
+    (classes,) = (one for one in sections_of(small) if one.name == "classes")
+    panel = next(one for one in classes.blocks if isinstance(one, Panel))
+    *_, folded = panel.blocks
+    assert isinstance(folded, Folded)
+    table = next(one for one in folded.blocks if isinstance(one, TableBlock))
+    assert [row[0] for row in table.rows] == ["class_only", "kernel"]
+    at = [column.title for column in table.columns].index("test, held-out")
+    assert "power" in table.rows[1][at]

@@ -18,7 +18,6 @@ from credence.findings import (
 from credence.records import from_record, to_record
 from credence.report.blocks import Figure, FigureRow, Paragraph
 from credence.report.figures import draw
-from credence.report.html import points_of
 from credence.report.sections.splits import section
 
 EDGES = tuple(round(0.1 * step, 1) for step in range(11))
@@ -134,9 +133,6 @@ def test_the_histogram_has_a_row_per_group_and_says_in_words_what_it_shows() -> 
     # One bar for each bin with proteins, the relatives in another colour.
     assert len(axes.patches) == 6
     assert len({patch.get_facecolor() for patch in axes.patches}) == 2
-    assert [text for _, row, text in points_of(figure.plot) if row == 1.0][-1] == (
-        "Group 1: 1 protein whose nearest elsewhere is 0.5 to 0.6 identical."
-    )
 
 
 def test_many_groups_are_one_row() -> None:

@@ -27,7 +27,6 @@ from credence.report.plots import (
     Heat,
     HistogramPlot,
     LinesPlot,
-    NearestPlot,
     Plot,
     ReliabilityPlot,
 )
@@ -201,24 +200,12 @@ def _on_histogram(plot: HistogramPlot) -> Iterator[Point]:
         yield (low + high) / 2, float(n), text
 
 
-def _on_nearest(plot: NearestPlot) -> Iterator[Point]:
-    for row, (name, counts) in enumerate(zip(plot.names, plot.counts, strict=True)):
-        for (low, high), n in zip(pairwise(plot.edges), counts, strict=True):
-            if n:
-                text = (
-                    f"Group {name}: {of(n, 'protein')} whose nearest elsewhere is "
-                    f"{low:.1f} to {high:.1f} identical."
-                )
-                yield (low + high) / 2, float(len(plot.names) - 1 - row), text
-
-
 POINTS: dict[type[Any], Callable[[Any], Iterator[Point]]] = {
     ConfidencePlot: _on_curve,
     ReliabilityPlot: _on_reliability,
     ComparisonPlot: _on_comparison,
     LinesPlot: _on_lines,
     Heat: _on_heat,
-    NearestPlot: _on_nearest,
     HistogramPlot: _on_histogram,
 }
 

@@ -10,9 +10,10 @@ from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.sections.measuring import all_notices
+from credence.report.sections.measuring import TEST, all_notices, test_words
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import (
+    NOTHING,
     count,
     interval,
     least_score,
@@ -81,8 +82,8 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
     figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
     if figures:
         blocks.append(page.FigureRow(figures))
-    folded = (*_overlay(lookup, entry, name), *_bins_table(lookup, entry))
-    blocks.append(page.Folded(f"{entry.class_name}: all methods, and the numbers", folded))
+    summary = f"{entry.class_name}: every method in numbers, and its test"
+    blocks.append(page.Folded(summary, _overlay(lookup, entry, name)))
     return page.Panel(entry.class_name, anchor, tuple(blocks))
 
 
@@ -185,13 +186,14 @@ def _reliability_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[p
     )
 
 
-def _overlay(
-    lookup: Lookup, entry: ClassCount, name: str
-) -> tuple[page.FigureRow | page.TableBlock, ...]:
-    """Return the curves of all methods in one figure, and their numbers."""
+def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, ...]:
+    """Return the curves of all methods in one figure, their numbers, and their tests."""
+
+    def test_of(method: str) -> str:
+        found = lookup.tests.get((method, entry.class_name, TEST))
+        return NOTHING if found is None else test_words(found.p_adjusted, found.power)
+
     names = [method.name for method in lookup.findings.methods]
-    if len(names) < 2:
-        return ()
     losses = page.table(
         f"{entry.class_name}: every method, from {lookup.evidence(entry)}",
         names,
@@ -200,9 +202,11 @@ def _overlay(
             ("NLL in-sample", "Brier in-sample", "NLL held-out", "Brier held-out"),
             lambda method, at: lookup.loss(method, entry.class_name, *LOSSES[at]),
         ),
+        *page.known(names, page.word("test, held-out", test_of)),
+        explained={"test, held-out": "Kolmogorov–Smirnov, p corrected (Holm), with its power"},
     )
     plot = lookup.confidence_plot(entry, names)
-    if plot is None or not plot.curves:
+    if len(names) < 2 or plot is None or not plot.curves:
         return (losses,)
     caption = (
         f"{entry.class_name}: confidence of every method over the score. Bars: share right "
@@ -210,24 +214,3 @@ def _overlay(
     )
     alternative = f"Curves of {', '.join(names)}; the table below gives their numbers."
     return page.FigureRow((page.Figure(f"methods-{name}", caption, alternative, plot),)), losses
-
-
-def _bins_table(lookup: Lookup, entry: ClassCount) -> tuple[page.TableBlock, ...]:
-    found = lookup.reliability.get((lookup.findings.chosen, entry.class_name, "held_out"))
-    if found is None:
-        return ()
-    bins = found.bins
-    in_bins = page.table(
-        f"{entry.class_name}: held-out confidences of {lookup.findings.chosen} in bins",
-        np.flatnonzero(bins.n),
-        page.word(
-            "held-out confidence", lambda k: f"{bins.edges[k]:.1f} to {bins.edges[k + 1]:.1f}"
-        ),
-        page.number("proteins", lambda k: count(bins.n[k])),
-        *lookup.family_column(lambda k: count(bins.n_clusters[k])),
-        page.number("mean confidence", lambda k: share(bins.mean[k])),
-        page.number(
-            "share right", lambda k: with_interval(bins.share[k], bins.lower[k], bins.upper[k])
-        ),
-    )
-    return (in_bins,)
