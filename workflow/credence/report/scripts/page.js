@@ -136,8 +136,10 @@ const credence = {
   };
   menu.addEventListener("click", () => open(!contents.classList.contains("open")));
   contents.addEventListener("click", (event) => { if (event.target.closest("a")) open(false); });
-  const switches = credence.element("div", { class: "switches" },
-    credence.element("label", {}, expert, "Show expert parts"), everything);
+  const switches = credence.element("div", { class: "switches" }, everything);
+  if (document.querySelector("main .expert")) {
+    switches.prepend(credence.element("label", {}, expert, "Show expert parts"));
+  }
   if (panels.length > 1) switches.prepend(credence.classChoice());
   contents.prepend(menu);
   contents.append(switches);
