@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from credence.findings import ErrorCurve, Findings, ProteinList, Threshold, Thresholds, UseLists
+from credence.findings import ErrorCurve, Findings, ProteinList, Thresholds, UseLists
 from credence.report import blocks as page
 from credence.report.plots import LinesPlot
 from credence.report.sections.lookup import Lookup
@@ -251,53 +251,36 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
     names = list(dict.fromkeys(row.class_name for row in rows))
     by_name = {(row.class_name, row.precision): row for row in rows}
     scale = findings.results.scale if on == ON_SCORE else 1.0
+    new = "proteins of new families" if lookup.knows_relatives else "new proteins"
+    each = "family" if lookup.knows_relatives else "protein"
     text = (
-        f"From which {on} on is a class right as often as you want? The first table goes by the "
-        "estimate. The second is guaranteed for "
-        f"{'proteins of new families' if lookup.knows_relatives else 'new proteins'}: of "
-        "calibration sets like this one, at most "
-        f"{percent(1.0 - found.certainty)} give a threshold that lets through more wrong ones, "
-        f"each {'family' if lookup.knows_relatives else 'protein'} counting once. Each is a "
-        "statement about one class by itself, at calibration's mix of classes; where the mix of "
-        "a use-set differs, use its lists."
+        f"From which {on} on is a class right as often as you want? By the estimate, and "
+        f"guaranteed for {new}, each {each} counting once: of calibration sets like this one, at most "
+        f"{percent(1.0 - found.certainty)} give a threshold that lets through more wrong ones. Of "
+        "one class by itself, at calibration's mix of classes; for another mix use the lists."
     )
     if not lookup.knows_relatives:
         text += " No relatives are known here; if there are some, the guarantee does not hold."
 
-    def estimated(row: Threshold) -> str:
-        return _end(row.threshold, row.kept, scale)
-
-    def sure(row: Threshold) -> str:
-        single = "more family" if lookup.knows_relatives else "more protein"
-        missing = of(row.n_more, single, f"more {lookup.families}")
+    def cell(name: str | None, place: int) -> str:
+        row = by_name.get((name, wanted[place // 2]))
+        if row is None or place % 2 == 0:
+            return NOTHING if row is None else _end(row.threshold, row.kept, scale)
+        missing = of(row.n_more, f"more {each}", f"more {lookup.families}")
         return missing if math.isnan(row.sure) else _end(row.sure, row.sure_kept, scale)
 
-    tables = []
-    for caption, cell in (
-        (f"The least {on} by the estimate, and the share of the predictions kept.", estimated),
-        (
-            f"The least {on} with the guarantee, and the share of the predictions kept; or how "
-            "many more would do if they were all right.",
-            sure,
-        ),
-    ):
-
-        def at(name: str | None, place: int, cell=cell) -> str:  # type: ignore[no-untyped-def]
-            row = by_name.get((name, wanted[place]))
-            return NOTHING if row is None else cell(row)
-
-        tables.append(
-            page.table(
-                caption,
-                names,
-                page.word("predicted class", lambda name: name or "all classes"),
-                *page.numbers((f"{percent(one)} right" for one in wanted), at),
-            )
-        )
+    titles = (f"{percent(one)} {way}" for one in wanted for way in ("right", "guaranteed"))
+    table = page.table(
+        f"The least {on}, and the share of the predictions kept; or how many more would do if "
+        "they were all right.",
+        names,
+        page.word("predicted class", lambda name: name or "all classes"),
+        *page.numbers(titles, cell),
+    )
     return [
         page.Heading(f"From which {on} on", "lists-thresholds"),
         page.Paragraph(text),
-        page.Folded("Thresholds of each class", tuple(tables)),
+        page.Folded("Thresholds of each class", (table,)),
     ]
 
 
