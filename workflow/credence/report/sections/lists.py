@@ -257,7 +257,8 @@ def _of_classes(found: Thresholds, findings: Findings) -> list[page.Block]:
         f"From which {on} on is a class right as often as you want? By the estimate, and "
         f"guaranteed for {new}, each {each} counting once: of calibration sets like this one, "
         f"at most {percent(1.0 - found.certainty)} give a threshold that lets through more wrong "
-        "ones. Of one class by itself, at calibration's mix of classes; for another mix use the lists."
+        "ones. Of one class by itself, at calibration's mix of classes; for another mix use "
+        "the lists."
     )
     if not lookup.knows_relatives:
         text += " No relatives are known here; if there are some, the guarantee does not hold."
