@@ -10,7 +10,7 @@ from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
 from credence.report.sections.lookup import Lookup, reliability_plot
-from credence.report.sections.measuring import TEST, all_notices, test_words
+from credence.report.sections.measuring import TEST, all_notices, words_of_test
 from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import (
     NOTHING,
@@ -191,7 +191,7 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
 
     def test_of(method: str) -> str:
         found = lookup.tests.get((method, entry.class_name, TEST))
-        return NOTHING if found is None else test_words(found.p_adjusted, found.power)
+        return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)
 
     names = [method.name for method in lookup.findings.methods]
     losses = page.table(

@@ -175,7 +175,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
         if found is None:
             return NOTHING
         p = found.p_value if row.class_name is None else found.p_adjusted
-        return test_words(p, found.power)
+        return words_of_test(p, found.power)
 
     own = (findings.chosen, TEST)
     return page.table(
@@ -189,12 +189,12 @@ def _tests(lookup: Lookup) -> page.TableBlock:
     )
 
 
-def test_words(p: float, power: float) -> str:
+def words_of_test(p: float, power: float) -> str:
     """Return what a test shows; where it finds nothing, never more than its power allows.
 
-    >>> test_words(0.0004, 0.8), test_words(0.25, 0.8), test_words(1.0, 0.09)
+    >>> words_of_test(0.0004, 0.8), words_of_test(0.25, 0.8), words_of_test(1.0, 0.09)
     ('off: p <0.001, power 0.80', 'not seen off: p 0.250, power 0.80', 'no answer: power 0.09')
-    >>> test_words(0.5, math.nan), test_words(math.nan, math.nan)
+    >>> words_of_test(0.5, math.nan), words_of_test(math.nan, math.nan)
     ('no answer: power not known', '–')
     """
     if math.isnan(p):

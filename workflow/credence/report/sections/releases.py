@@ -18,7 +18,7 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.sections.measuring import TEST, test_words
+from credence.report.sections.measuring import TEST, words_of_test
 from credence.report.wording import (
     KEPT,
     NOTHING,
@@ -122,7 +122,7 @@ def _test(is_corrected: bool) -> Callable[[DriftClass], str]:
     def of_class(entry: DriftClass) -> str:
         for one in entry.tests:
             if one.test == TEST and one.is_corrected == is_corrected:
-                return test_words(one.p_adjusted, one.power)
+                return words_of_test(one.p_adjusted, one.power)
         return NOTHING
 
     return of_class
@@ -140,7 +140,7 @@ def _truth_table(drift: Drift, step: ReleaseStep) -> page.TableBlock:
         page.number("recognised, old", "right_old", share),
         page.number("recognised, new", "right_trove", share),
         page.number("distance", "distance", two_decimals),
-        page.word("test", lambda entry: test_words(entry.p_adjusted, math.nan)),
+        page.word("test", lambda entry: words_of_test(entry.p_adjusted, math.nan)),
         explained={
             "recognised, old": "Share predicted to be in their class",
             "distance": "Of the scores' distributions, 0 to 1",

@@ -9,7 +9,7 @@ from typing import Any
 from credence.findings import ClassCount, CurveFinding, Findings
 from credence.report import blocks as page
 from credence.report.sections.lookup import Lookup, Point, more_needed
-from credence.report.sections.measuring import TEST, floor_words, test_words
+from credence.report.sections.measuring import TEST, floor_words, words_of_test
 from credence.report.wording import KEPT, NOTHING, least_score, of, score, slug, with_interval
 
 UNIT = 10_000  # confidences are whole parts of it
@@ -108,7 +108,7 @@ def _summary(lookup: Lookup) -> page.TableBlock:
 
     def p_of_test(entry: ClassCount) -> str:
         found = lookup.tests.get((chosen, entry.class_name, TEST))
-        return NOTHING if found is None else test_words(found.p_adjusted, found.power)
+        return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)
 
     asked = sorted({entry.confidence for entry in findings.results.scores_needed})
     levels = [f"score for {100 * level:g}{KEPT}%" for level in asked]
