@@ -103,15 +103,16 @@ def column(table: Any, number: int) -> list[str]:
 
 
 def test_a_heading_sorts_by_number_and_unknown_comes_last(page: Any) -> None:
-    table = page.locator("#trust table", has_text="All classes, with")
-    heading = table.get_by_role("button", name="proteins")
+    table = page.locator("table", has=page.locator("caption", has_text="Methods over all")).first
+    heading = table.get_by_role("button", name="held-out Brier")
     heading.click()
-    assert column(table, 1) == ["0", "60", "60"]
+    ascending = column(table, 0)
     assert table.locator("th[aria-sort]").get_attribute("aria-sort") == "ascending"
     heading.click()
-    assert column(table, 1) == ["60", "60", "0"]
-    table.get_by_role("button", name="score for 50 %").click()
-    assert column(table, 4) == ["5.5", "5.5", "–"]
+    assert column(table, 0) == ascending[::-1]
+    for _ in range(2):  # what is compared with itself has no difference
+        table.get_by_role("button", name="NLL minus kernel").click()
+        assert column(table, 3)[-1] == "–"
 
 
 def test_a_filter_leaves_the_rows_that_hold_the_word(page: Any) -> None:
@@ -134,12 +135,12 @@ def saved(page: Any, button: Any, folder: Path) -> list[list[str]]:
 def test_a_table_is_saved_with_intervals_in_columns_of_their_own(
     page: Any, tmp_path: Path
 ) -> None:
-    button = page.get_by_label("Download as TSV: All classes, with")
+    button = page.get_by_label("Download as TSV: Methods over all classes")
     header, *rows = saved(page, button, tmp_path)
-    at = header.index("share right")
-    assert header[at : at + 3] == ["share right", "share right lower", "share right upper"]
-    assert rows[0][at : at + 3] == ["0.75", "0.62", "0.86"]
-    assert rows[0][0] == "Portal"
+    at = header.index("held-out NLL")
+    assert header[at : at + 3] == ["held-out NLL", "held-out NLL lower", "held-out NLL upper"]
+    assert rows[0][at : at + 3] == ["0.450", "0.400", "0.550"]
+    assert rows[0][0] == "class_only"
     assert {len(row) for row in rows} == {len(header)}
 
 
@@ -156,7 +157,7 @@ def test_cells_that_look_like_formulas_are_saved_as_text(
         text = text.replace(json.dumps(old), json.dumps(new))
     found = replace(from_record(Findings, json.loads(text)), use_sets=small.use_sets)
     page = opened(open_page(render(found)).page)
-    _, *rows = saved(page, page.get_by_label("Download as TSV: All classes, with"), tmp_path)
+    _, *rows = saved(page, page.get_by_label("Download as TSV: Calibration proteins"), tmp_path)
     assert [row[0] for row in rows] == ["'=1+1", "'@x", "'-y z"]
 
 

@@ -39,7 +39,7 @@ def test_no_class_is_open_until_one_is_chosen_from_the_small_diagrams(page: Any)
     assert shown(page) == ["Tail fiber"]
     assert fragment(page) == "#class-2-tail-fiber"
     assert is_in_sight(page, "class-2-tail-fiber")
-    page.locator("#trust tbody a", has_text="Portal").first.evaluate("link => link.click()")
+    page.locator(".strips tbody a", has_text="Portal").first.evaluate("link => link.click()")
     assert shown(page) == ["Portal"]
 
 

@@ -9,8 +9,8 @@ import pytest
 from credence.findings import Findings
 from credence.report.html import MOST_POINTS, points_of
 from credence.report.plots import ComparisonPlot, ConfidencePlot, HistogramPlot, ReliabilityPlot
+from credence.report.sections.first import UNIT, curve_data
 from credence.report.sections.lookup import Lookup
-from credence.report.sections.trust import UNIT, curve_data
 
 
 def confidence_plot(findings: Findings) -> ConfidencePlot:

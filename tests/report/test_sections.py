@@ -181,7 +181,7 @@ def test_a_run_without_use_sets_has_no_section_of_them(small: Findings) -> None:
     without = replace(small, use_sets=(), lists=(), thresholds=None)
     names = [section.name for section in sections_of(without)]
     assert names == [
-        *("first", "trust", "classes", "measuring", "methods", "mistakes"),
+        *("first", "classes", "measuring", "methods", "mistakes"),
         *("notices", "publish", "glossary", "settings"),
     ]
 

@@ -21,14 +21,12 @@ from credence.report.sections import (
     sets,
     shift,
     splits,
-    trust,
     use_sets,
 )
 
 SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     first.section,
     lists.section,
-    trust.section,
     by_class.section,
     measuring.section,
     methods.section,
@@ -46,10 +44,9 @@ SECTIONS: tuple[Callable[[Findings], page.Section | None], ...] = (
     splits.section,
     overview.section,
 )
-# Sections among expert parts, those that stay as they are built, and those without a picture.
+# Sections among expert parts, and those that stay as they are built.
 EXPERT = ("stacks", "split", "settings")
 WHOLE = ("first", "classes", "notices", "settings")
-WORDS = ("trust",)  # its numbers stand on the first screen too
 MOST_ROWS = 15  # of a table or a figure that is shown unasked
 
 
@@ -59,11 +56,7 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     return tuple(
         replace(
             section,
-            blocks=(
-                section.blocks
-                if section.name in WHOLE
-                else shortened(section.blocks, section.name in WORDS)
-            ),
+            blocks=section.blocks if section.name in WHOLE else shortened(section.blocks),
             is_expert=section.name in EXPERT,
         )
         for section in built
@@ -71,7 +64,7 @@ def sections_of(findings: Findings) -> tuple[page.Section, ...]:
     )
 
 
-def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tuple[page.Block, ...]:
+def shortened(blocks: tuple[page.Block, ...]) -> tuple[page.Block, ...]:
     """Return the first words, each part's sentence and the first picture; the rest is folded."""
     groups: list[list[page.Block]] = [[]]
     for block in blocks:
@@ -79,6 +72,7 @@ def shortened(blocks: tuple[page.Block, ...], has_picture: bool = False) -> tupl
             groups.append([])
         groups[-1].append(block)
     shown: list[page.Block] = []
+    has_picture = False
     for group in groups:
         words: list[page.Block] = []
         picture: list[page.Block] = []
@@ -123,6 +117,8 @@ def _folded(group: list[page.Block], rest: list[page.Block]) -> list[page.Block]
     if not rest:
         return []
     kinds = {type(block) for block in rest}
-    inside = [words for kind, words in INSIDE.items() if kind in kinds] or ["text"]
-    title = group[0].text if isinstance(group[0], page.Heading) else "More"
-    return [page.Folded(f"{title}: {', '.join(inside)}", tuple(rest))]
+    inside = " and ".join(words for kind, words in INSIDE.items() if kind in kinds)
+    inside = f"more {inside}" if inside else "how to read it"
+    head = group[0]
+    title = f"{head.text}: {inside}" if isinstance(head, page.Heading) else inside.capitalize()
+    return [page.Folded(title, tuple(rest))]

@@ -9,9 +9,14 @@ import numpy as np
 from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
-from credence.report.sections.lookup import Lookup, reliability_plot
+from credence.report.sections.lookup import (
+    Lookup,
+    Point,
+    class_anchors,
+    more_needed,
+    reliability_plot,
+)
 from credence.report.sections.measuring import TEST, all_notices, words_of_test
-from credence.report.sections.trust import WIDE, class_anchors, what_would_help
 from credence.report.wording import (
     NOTHING,
     count,
@@ -24,6 +29,7 @@ from credence.report.wording import (
     with_interval,
 )
 
+WIDE = 0.1  # an interval wider than this is called wide
 LOSSES = (("in_sample", "nll"), ("in_sample", "brier"), ("held_out", "nll"), ("held_out", "brier"))
 
 HOW_TO_READ = (
@@ -131,6 +137,18 @@ def advice(lookup: Lookup, entry: ClassCount) -> str:
     return " ".join(parts)
 
 
+def what_would_help(lookup: Lookup, point: Point) -> str:
+    """Return what would narrow the interval at a score."""
+    if math.isnan(point.lower) or math.isnan(point.support):
+        return "No interval was fitted."
+    if point.upper - point.lower <= WIDE:
+        return "It is narrow; only many more such proteins would narrow it further."
+    level = lookup.findings.results.level
+    more = more_needed(point.lower, point.upper, point.support, level)
+    new = " of new families" if lookup.knows_relatives else ""
+    return f"About {of(more, 'more protein')}{new} with such a score would halve the interval."
+
+
 def _confidence_figure(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Figure, ...]:
     findings = lookup.findings
     plot = lookup.confidence_plot(entry, (findings.chosen,))
@@ -194,8 +212,13 @@ def _overlay(lookup: Lookup, entry: ClassCount, name: str) -> tuple[page.Block, 
         return NOTHING if found is None else words_of_test(found.p_adjusted, found.power)
 
     names = [method.name for method in lookup.findings.methods]
+    bandwidths = "".join(
+        f"; bandwidth of {name}: {score(found.value, lookup.findings.results.scale)}"
+        for name in names
+        if (found := lookup.parameters.get((name, entry.class_name, "bandwidth"))) is not None
+    )
     losses = page.table(
-        f"{entry.class_name}: every method, from {lookup.evidence(entry)}",
+        f"{entry.class_name}: every method, from {lookup.evidence(entry)}{bandwidths}",
         names,
         page.word("method", str),
         *page.numbers(

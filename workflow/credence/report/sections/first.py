@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -13,10 +15,9 @@ from numpy.typing import NDArray
 from credence.findings import Check, ClassCount, CurveFinding, Findings, UseSet
 from credence.report import blocks as page
 from credence.report.sections.lists import expected_right, whole_of
-from credence.report.sections.lookup import Lookup
-from credence.report.sections.trust import class_anchors, curve_data
+from credence.report.sections.lookup import Lookup, class_anchors
 from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, verdict_of
-from credence.report.wording import NOTHING, count, least_score, of, score
+from credence.report.wording import NOTHING, count, least_score, of, score, slug
 
 TITLES = {GOOD: "Good to use", CARE: "Use with care", BAD: "Not to be used"}
 BANDS = (0.5, 0.8, 0.9, 0.95)  # of the confidence, by which the picture is coloured
@@ -308,3 +309,72 @@ def _basis(lookup: Lookup) -> str:
             f"{sure}. For the mix of classes of the calibration set."
         )
     return f"{text}{lookup.of_score_alone}"
+
+
+UNIT = 10_000  # confidences are whole parts of it
+DECIMALS = 6
+
+
+def curve_data(lookup: Lookup) -> dict[str, Any]:
+    """Return every class's curves under every method, in round numbers."""
+    results = lookup.findings.results
+    methods = [method.name for method in lookup.findings.methods]
+    bounds = [entry.shares.edges[-1] for entry in results.histograms]
+    return {
+        "chosen": lookup.findings.chosen,
+        "methods": methods,
+        "unit": UNIT,
+        "scale": results.scale,
+        "level": f"{100 * results.level:g}",
+        "quantile": NormalDist().inv_cdf((1 + results.level) / 2),
+        "start": lookup.typical_score(),
+        "end": max(bounds, default=results.scale),
+        "axis": lookup.axis,
+        "ofNew": " of new families" if lookup.knows_relatives else "",
+        "classes": [
+            _class_data(lookup, entry, number, methods)
+            for number, entry in enumerate(results.classes, start=1)
+            if entry.n_predicted > 0
+        ],
+    }
+
+
+def _class_data(
+    lookup: Lookup, entry: ClassCount, number: int, methods: list[str]
+) -> dict[str, Any]:
+    name, findings = entry.class_name, lookup.findings
+    curves = [lookup.curves.get((method, name)) for method in methods]
+    own = lookup.curves.get((findings.chosen, name))
+    grid = () if own is None else own.score
+    published = None if lookup.corrected is None else lookup.shown(name)
+    return {
+        "name": name,
+        "slug": slug(name, number),
+        "anchor": f"class-{slug(name, number)}",
+        "least": _rounded(entry.score_min),
+        "greatest": _rounded(entry.score_max),
+        "score": [_rounded(value) for value in grid],
+        "curves": [_curve_data(curve, grid) for curve in curves],
+        # What is published, where that is another curve: corrected for a sample's mix.
+        "shown": _curve_data(published, ()),
+    }
+
+
+def _curve_data(curve: CurveFinding | None, grid: tuple[float, ...]) -> dict[str, Any] | None:
+    if curve is None or not curve.score:
+        return None
+    data: dict[str, Any] = {"value": _whole(curve.value), "isFunction": curve.is_function}
+    if curve.is_function:
+        data |= {"lower": _whole(curve.lower), "upper": _whole(curve.upper)}
+        data["support"] = [None if math.isnan(v) else round(v, 3) for v in curve.support]
+    if curve.score != grid:
+        data["score"] = [_rounded(value) for value in curve.score]
+    return data
+
+
+def _whole(values: tuple[float, ...]) -> list[int | None]:
+    return [None if math.isnan(value) else round(value * UNIT) for value in values]
+
+
+def _rounded(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, DECIMALS)

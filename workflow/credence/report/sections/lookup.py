@@ -27,7 +27,7 @@ from credence.findings import (
 )
 from credence.report import blocks as page
 from credence.report.plots import ConfidencePlot, ReliabilityPlot
-from credence.report.wording import NOTHING, loss, of, with_interval
+from credence.report.wording import NOTHING, loss, of, slug, with_interval
 
 SHOWN_DIGITS = 2  # of a number that is only about right
 ALONE = " Nothing says here which proteins are relatives: each counts as a family of its own."
@@ -300,3 +300,11 @@ def reliability_plot(names: tuple[str, ...], found: tuple[Reliability, ...]) -> 
         first.curve,
         first.counts,
     )
+
+
+def class_anchors(findings: Findings) -> dict[str, str]:
+    """Return the anchor of each class, empty where it was never predicted."""
+    return {
+        entry.class_name: f"class-{slug(entry.class_name, at)}" if entry.n_predicted > 0 else ""
+        for at, entry in enumerate(findings.results.classes, start=1)
+    }
