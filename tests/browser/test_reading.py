@@ -139,7 +139,7 @@ def test_a_table_is_saved_with_intervals_in_columns_of_their_own(
     header, *rows = saved(page, button, tmp_path)
     at = header.index("held-out NLL")
     assert header[at : at + 3] == ["held-out NLL", "held-out NLL lower", "held-out NLL upper"]
-    assert rows[0][at : at + 3] == ["0.450", "0.400", "0.550"]
+    assert rows[0][at : at + 3] == ["0.650", "0.600", "0.750"]
     assert rows[0][0] == "class_only"
     assert {len(row) for row in rows} == {len(header)}
 

@@ -206,9 +206,9 @@ def test_a_section_opens_with_a_sentence_and_a_picture_and_folds_the_rest() -> N
     lead = Paragraph("lead", is_lead=True)
     blocks += (Heading("mine", "mine-1"), Paragraph("before"), lead, short, aside, notes, linked)
     assert shortened(blocks) == (
-        *(Paragraph("first"), short, Folded("More: tables", (Paragraph("second"), long)), aside),
+        *(Paragraph("first"), short, Folded("More tables", (Paragraph("second"), long)), aside),
         *(Heading("mine", "mine-1"), lead, notes),
-        *(Folded("mine: tables", (Paragraph("before"), short, aside)), linked),
+        *(Folded("mine: more tables", (Paragraph("before"), short, aside)), linked),
     )
 
 
@@ -220,12 +220,12 @@ def test_a_single_figure_stands_beside_its_words_and_a_tall_one_is_folded(small:
     assert shortened((words, one)) == (Beside((words,), one),)
     alike = FigureRow(one.figures * 2)
     assert shortened((words, alike)) == (words, alike)
-    assert shortened((words, pair)) == (words, Folded("More: figures", (pair,)))
+    assert shortened((words, pair)) == (words, Folded("More figures", (pair,)))
     names = tuple(f"class {number}" for number in range(MOST_ROWS + 1))
     numbers = ((0.5,) * len(names),)
     plot = ComparisonPlot("share", names, ("one",), numbers, numbers, numbers)
     tall = FigureRow((replace(one.figures[0], plot=plot),))
-    assert shortened((words, tall)) == (words, Folded("More: figures", (tall,)))
+    assert shortened((words, tall)) == (words, Folded("More figures", (tall,)))
 
 
 def test_settings_come_last_and_among_expert_parts(small: Findings) -> None:
