@@ -140,7 +140,7 @@ def test_every_drawing_stands_in_an_image_with_words(small_page: str) -> None:
     drawn = re.findall(
         r'role="img" aria-label="[^"]+">\s*<svg [^>]*aria-hidden="true"', small_page
     )
-    assert len(drawn) == 13 + 2  # figures, and a small diagram of each class
+    assert len(drawn) == 14 + 2  # figures, and a small diagram of each class
     for tag in re.findall(r"<svg [^>]*>", small_page):
         is_mark = re.fullmatch(r'<svg x="[\d.]+%">', tag)  # inside a picture that has words
         assert is_mark or 'aria-hidden="true"' in tag or re.search(r'aria-label="[^"]+"', tag), tag

@@ -28,6 +28,7 @@ from credence.report.plots import ComparisonPlot
 from credence.report.sections import lists
 from credence.report.sections.all_sections import MOST_ROWS, SECTIONS, sections_of, shortened
 from credence.report.sections.by_class import sentence
+from credence.report.sections.lists import marks_of
 from credence.report.sections.lookup import Lookup, more_needed
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -91,7 +92,7 @@ def test_every_figure_has_words_for_those_who_do_not_see_it(small: Findings) -> 
     rows = [b for s in sections_of(small) for b in flat(s) if isinstance(b, FigureRow)]
     figures: list[Figure] = [figure for row in rows for figure in row.figures]
     # two classes with three figures each, two of methods and mistakes, gaps, lists, one use-set
-    assert len(figures) == 13
+    assert len(figures) == 14
     assert all(figure.alternative.endswith(".") and figure.caption for figure in figures)
 
 
@@ -160,6 +161,16 @@ def test_the_verdict_says_when_another_method_does_better(small: Findings) -> No
         text = verdict(replace(small, chosen="class_only", results=results))
         assert text.startswith("kernel has the least held-out NLL over all classes; this run uses")
         assert text.endswith(words)
+
+
+def test_a_threshold_is_marked_between_the_points_of_its_curve(small: Findings) -> None:
+    assert small.thresholds is not None
+    row = next(row for row in small.thresholds.rows if row.class_name == "Portal")
+    # Kept 0.45 lies between 0.3 and 0.6 of the curve, where 0.1 and 0.2 are wrong.
+    between = replace(row, on="confidence", threshold=0.75, kept=0.45, sure=math.nan)
+    thresholds = replace(small.thresholds, rows=(between,))
+    (mark,) = marks_of(thresholds, small.thresholds.curves[0])
+    assert mark == ("90 % right", 0.45, pytest.approx(0.15))
 
 
 def test_a_use_set_without_confidences_is_not_called_usable(small: Findings) -> None:

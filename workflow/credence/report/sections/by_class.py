@@ -9,6 +9,7 @@ import numpy as np
 from credence.findings import ClassCount, Findings
 from credence.report import blocks as page
 from credence.report.plots import ReliabilityPlot
+from credence.report.sections.lists import kept_figures
 from credence.report.sections.lookup import (
     Lookup,
     Point,
@@ -86,6 +87,8 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
         if notice.class_name == entry.class_name and notice.is_warning:
             blocks.append(page.Paragraph(f"Careful: {notice.text}"))
     figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
+    if lookup.findings.thresholds is not None:
+        figures += kept_figures(lookup.findings.thresholds, entry.class_name, name)
     if figures:
         blocks.append(page.FigureRow(figures))
     summary = f"{entry.class_name}: every method in numbers, and its test"

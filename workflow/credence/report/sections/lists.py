@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from credence.findings import ErrorCurve, Findings, ProteinList, Thresholds, UseLists
 from credence.report import blocks as page
@@ -240,6 +243,37 @@ def _curve_plot(
         has_points=False,
         top=min(max(2.0 * highest, LEAST_TOP), 1.0),
         points=points,
+    )
+
+
+def kept_figures(found: Thresholds, class_name: str, name: str) -> tuple[page.Figure, ...]:
+    """Return what is kept of a class and how much of it is wrong, both thresholds marked."""
+    return tuple(
+        page.Figure(
+            f"kept-{name}",
+            f"{class_name}: how many of the calibration proteins predicted to be of it are kept, "
+            "by confidences held out, and how many of these are wrong.",
+            f"Share wrong over the share kept, {class_name}.",
+            replace(_curve_plot(curve, found.certainty, marks_of(found, curve)), top=1.0),
+        )
+        for curve in found.curves
+        if curve.class_name == class_name and curve.confidence
+    )
+
+
+def marks_of(found: Thresholds, curve: ErrorCurve) -> tuple[tuple[str, float, float], ...]:
+    """Return where thresholds on the confidence of a class lie, for nine of ten right."""
+    rows = [
+        row
+        for row in found.rows
+        if (row.class_name, row.precision) == (curve.class_name, 0.9) and row.on != ON_SCORE
+    ]
+    ends = [("90 % right", row.threshold, row.kept) for row in rows]
+    ends += [("90 % guaranteed", row.sure, row.sure_kept) for row in rows]
+    return tuple(
+        (label, kept, float(np.interp(kept, curve.kept[::-1], curve.error[::-1])))
+        for label, end, kept in ends
+        if not math.isnan(end)
     )
 
 
