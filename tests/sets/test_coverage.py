@@ -78,7 +78,9 @@ def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:
     assert sets_section.section(small) is None
     section = sets_section.section(replace(small, sets=finding("class_wise")))
     assert section is not None
-    texts = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    folded = next(block for block in section.blocks if isinstance(block, Folded))
+    blocks = (*section.blocks, *folded.blocks)
+    texts = [block.text for block in blocks if isinstance(block, Paragraph)]
     assert texts[0] == (
         "The column prediction_set names every class that a protein may well be of: of the "
         "proteins of each class 90 % have their class in their set. That holds whatever the mix "
@@ -92,16 +94,13 @@ def test_the_page_says_what_sets_promise_and_keep(small: Findings) -> None:
         "fit no class. Too few families are known of Collar, HTJ (9 are needed): they stand in "
         "every set."
     )
-    table = next(block for block in section.blocks if isinstance(block, TableBlock))
+    table = next(block for block in blocks if isinstance(block, TableBlock))
     assert table.rows == (
         ("Portal", "60", "25", "0.91 (0.80–0.96)", "0.95", "1.40", "no"),
         ("Collar", "5", "3", "1.00 (0.40–1.00)", "1.00", "2.00", "yes"),
         ("HTJ", "0", "0", "–", "–", "–", "yes"),
         ("all classes", "65", "28", "0.92 (0.82–0.97)", "0.95", "1.50", "–"),
     )
-    folded = next(block for block in section.blocks if isinstance(block, Folded))
-    assert isinstance(folded.blocks[0], TableBlock)
-    assert folded.blocks[0].rows[0] == ("none", "4", "0.06")
 
 
 def test_the_page_says_that_sets_over_all_depend_on_the_mix(small: Findings) -> None:
