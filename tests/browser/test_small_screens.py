@@ -14,7 +14,7 @@ CUT = """() => [...document.querySelectorAll("main .scroll")]
   ])"""
 
 
-@pytest.mark.parametrize("width", [390, 860])
+@pytest.mark.parametrize("width", [390, 1151])
 def test_the_contents_are_behind_a_button(width: int, open_page: Any, small_page: str) -> None:
     page = open_page(small_page, width).page
     menu = page.get_by_role("button", name="Contents")
@@ -34,7 +34,7 @@ def test_the_contents_are_behind_a_button(width: int, open_page: Any, small_page
 def test_on_wide_screens_and_without_scripts_the_contents_are_open(
     open_page: Any, small_page: str
 ) -> None:
-    page = open_page(small_page, 861).page
+    page = open_page(small_page, 1152).page
     assert not page.get_by_role("button", name="Contents").is_visible()
     assert page.locator("#contents a").first.is_visible()
     page = open_page(small_page, 390, scripts=False).page
