@@ -193,7 +193,7 @@ def _same_classifier(
 ) -> Check:
     found = None if shift is None else shift.sameness
     state, value = OPEN, math.nan
-    headline = "Not checked: whether scores come from the classifier that was calibrated"
+    headline = "Whether scores come from the same classifier was not checked"
     text = "The sample has too few scores to compare, or no mix of its classes was estimated."
     if found is not None:
         value = found.power
@@ -235,6 +235,9 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
         stated = ", ".join(parts)
         text += f" {stated[0].upper()}{stated[1:]}."
     headline = f"{of(n_lacking, 'prediction')} {'lacks' if n_lacking == 1 else 'lack'} evidence"
+    if state == GOOD:
+        headline = f"{100.0 * part:.0f} % of the predictions have evidence"
+        text = f"Of the others, {count(n_lacking)}, too little is known."
     if use_set.n == 0:
         state, headline, text = OPEN, "The sample is empty", "There is nothing to check."
     numbers = (state, part, limits.held, limits.evidence_at_least, n_lacking)
@@ -243,7 +246,7 @@ def _evidence(use_set: UseSet, limits: VerdictSettings) -> Check:
 
 def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -> Check:
     state, part, n_affected = OPEN, math.nan, use_set.n
-    headline = "Not checked: whether classes are mixed as in calibration"
+    headline = "Whether classes are mixed as in calibration was not checked"
     text = "Confidences are those for the mix of the calibration set."
     known = use_set.n - use_set.n_unknown
     if shift is not None and known:
