@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from credence.calibrators.method_spec import parse_method
+from credence.confidence import USES, use_of
 from credence.evaluation import summarise_use_set
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding
@@ -88,6 +89,7 @@ def world(number: int) -> dict[str, object]:
     shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
     published, plain = shift.adjusted.confidence(use), fitted[method].confidence(use)
     inside = (plain.lower <= published.value) & (published.value <= plain.upper)
+    inside &= use_of(published) != USES[-1]
     summary = summarise_use_set("use", method, use, published)
     classes = tuple(
         replace(one, n_in_range=int(inside[use.predicted_class == code].sum()))
@@ -124,6 +126,13 @@ def row(name: str, part: pd.DataFrame) -> dict[str, object]:
         "mean distance": float(part.distance.mean()),
         "predictions in classes over 0.05 off": float(part.off.mean()),
     }
+
+
+def table_of(found: pd.DataFrame) -> list[dict[str, object]]:
+    """Return a row for each verdict, then for each kind of use-set and verdict."""
+    whole = [row(state, part) for state, part in found.groupby("verdict")]
+    kinds = found.groupby(["kind", "verdict"])
+    return whole + [row(f"{kind}: {state}", part) for (kind, state), part in kinds]
 
 
 def main() -> None:

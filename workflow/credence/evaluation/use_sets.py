@@ -41,7 +41,8 @@ def counts_of(n_classes: int, columns: UseColumns) -> tuple[Integers, Integers]:
 
     by_class = [count(known), count(~known)]
     by_class += [count(numbers >= level) for numbers in (value, lower) for level in LEVELS]
-    by_class += [count(columns.is_evident), count(columns.is_in_range)]
+    # Of a range that is too wide nothing shows that it still holds.
+    by_class += [count(columns.is_evident), count(columns.is_evident & columns.is_in_range)]
     by_bin = np.bincount(bin_of(value[known], EDGES), minlength=N_BINS)
     return np.stack(by_class, axis=1), by_bin
 

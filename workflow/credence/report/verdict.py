@@ -263,8 +263,8 @@ def _mix(use_set: UseSet, shift: ShiftFinding | None, limits: VerdictSettings) -
                 headline = "The mix of classes moves few confidences"
             text = (
                 f"{_moved_most(shift)}Confidences are corrected for the mix, assuming that "
-                f"proteins of a class score alike in both: {count(n_in)} of {count(known)} stay "
-                "in the range that they had."
+                f"proteins of a class score alike in both: {count(n_in)} of {count(known)} have "
+                "evidence and stay in the range that they had."
             )
     numbers = (state, part, limits.held, math.nan, n_affected)
     return Check("mix", use_set.name, *numbers, headline, text)
