@@ -90,3 +90,12 @@ def test_curves_for_scripts_are_those_found_to_four_digits(small: Findings) -> N
     assert [v / UNIT for v in drawn["value"]] == pytest.approx(list(found.value), abs=0.5 / UNIT)
     assert portal["score"] == list(found.score)
     assert [entry["name"] for entry in data["classes"]] == ["Portal", "Tail fiber"]
+
+
+def test_a_confidence_near_one_is_not_given_to_scripts_as_certain(small: Findings) -> None:
+    near = tuple(
+        replace(one, value=(0.99999, *one.value[1:-1], 0.00001)) for one in small.results.curves
+    )
+    data = curve_data(Lookup(replace(small, results=replace(small.results, curves=near))))
+    drawn = data["classes"][0]["curves"][0]["value"]
+    assert (drawn[0], drawn[-1]) == (UNIT - 1, 1)

@@ -49,7 +49,7 @@ def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
     return tuple(found)
 
 
-MOST_NUMBERS = 250_000  # on the page: two and a half megabytes
+MOST_NUMBERS = 200_000  # on the page: a megabyte and a half
 OUTWEIGHS = 1e9  # of a kernel's prior: what is held at a class's lowest scores has none
 LEAST_GRID = 21  # scores of a curve that is still one
 

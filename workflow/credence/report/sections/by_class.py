@@ -30,6 +30,7 @@ from credence.report.wording import (
     with_interval,
 )
 
+MOST_CLASSES = 40  # with a curve of what is kept; beyond, the page would be too large
 WIDE = 0.1  # an interval wider than this is called wide
 LOSSES = (("in_sample", "nll"), ("in_sample", "brier"), ("held_out", "nll"), ("held_out", "brier"))
 
@@ -87,7 +88,8 @@ def _panel(lookup: Lookup, entry: ClassCount, name: str, anchor: str) -> page.Pa
         if notice.class_name == entry.class_name and notice.is_warning:
             blocks.append(page.Paragraph(f"Careful: {notice.text}"))
     figures = (*_confidence_figure(lookup, entry, name), *_reliability_figure(lookup, entry, name))
-    if lookup.findings.thresholds is not None:
+    few = len(lookup.findings.results.classes) <= MOST_CLASSES
+    if few and lookup.findings.thresholds is not None:
         figures += kept_figures(lookup.findings.thresholds, entry.class_name, name)
     if figures:
         blocks.append(page.FigureRow(figures))

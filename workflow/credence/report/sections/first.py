@@ -373,7 +373,13 @@ def _curve_data(curve: CurveFinding | None, grid: tuple[float, ...]) -> dict[str
 
 
 def _whole(values: tuple[float, ...]) -> list[int | None]:
-    return [None if math.isnan(value) else round(value * UNIT) for value in values]
+    return [
+        None
+        if math.isnan(value)
+        # What is not quite 0 or 1 does not become it.
+        else min(max(round(value * UNIT), int(value > 0)), UNIT - int(value < 1))
+        for value in values
+    ]
 
 
 def _rounded(value: float) -> float | None:
