@@ -221,9 +221,10 @@ def _lists(lookup: Lookup, cite: Citations) -> str:
             f"{one} added, weighted to the confidences of the set."
         )
     if thresholds is not None and any(not math.isnan(row.sure) for row in thresholds.rows):
+        counting = " one randomly chosen protein of each family counting," * lookup.knows_relatives
         texts.append(
             f"Thresholds are guaranteed for new {lookup.families} by learn then test"
-            f"{cite(LEARN_THEN_TEST)}, one randomly chosen protein of each {one} counting, with "
+            f"{cite(LEARN_THEN_TEST)},{counting} with "
             f"{percent(thresholds.certainty)} certainty for each class by itself."
         )
     return " ".join(texts)
