@@ -84,14 +84,14 @@ TERMS = (
     (
         "share right",
         "Right predictions of a class over all predictions of it (Conf1); as a metric it is "
-        "called accuracy. Its interval counts families, and how alike relatives are.",
+        "called accuracy. Its interval counts {families}.",
     ),
     ("calibration set", "Proteins of known class that the classifier did not see in training."),
     ("in-sample", "Measured on the proteins that the curve was fitted to. Such numbers flatter."),
     (
         "held-out",
-        "Measured on families that the fit left out: the set is divided into folds of whole "
-        "families, and each is judged by a fit to the others.",
+        "Measured on {families} that the fit left out: the set is divided into folds of {whole}, "
+        "and each is judged by a fit to the others.",
     ),
     (
         "NLL",
@@ -122,8 +122,8 @@ TERMS = (
     ),
     (
         "support",
-        "How many independent calibration proteins there are near a score; a family of alike "
-        "proteins counts as about one.",
+        "How many independent calibration proteins there are near a score; relatives, where "
+        "known, count as about one.",
     ),
 )
 
@@ -135,10 +135,11 @@ MEANING = tuple(
         "nobody knows. With a range of 0.71 to 0.87, 71 to 87 may be: plan with the lower end "
         "where a mistake is expensive. Of 15 that you clone, ten or more are right in 94 of 100 "
         "cases; relatives count as one.",
-        "A wide range, 0.35 to 0.97, is no weaker yes: too few families with such a score were "
-        "known. For a screen take a list, whose share of wrong ones is that of the whole list; "
-        "for one protein read its own confidence. Where a class is rarer than in calibration, "
-        "fewer are right: confidences are corrected for that, not for proteins of another kind.",
+        "A wide range, 0.35 to 0.97, is no weaker yes: too few independent proteins with such "
+        "a score were known. For a screen take a list, whose share of wrong ones is that of the "
+        "whole list; for one protein read its own confidence. Where a class is rarer than in "
+        "calibration, fewer are right: confidences are corrected for that, not for proteins of "
+        "another kind.",
         "It says nothing of whether a protein expresses, folds or works, nor whether the labels "
         "learnt from are true, and it holds for this version of the classifier only. In full, "
         "with an example: docs/what-does-it-mean.md of credence.",
@@ -152,11 +153,16 @@ def glossary(findings: Findings) -> page.Section:
         (method.name, method.summary + (f" {method.reference}." if method.reference else ""))
         for method in findings.methods
     )
-    alone = "" if Lookup(findings).knows_relatives else ALONE
-    scores = "its score" if Lookup(findings).is_by_score else "the scores of all classes"
+    lookup = Lookup(findings)
+    alone = "" if lookup.knows_relatives else ALONE
+    words = {
+        "scores": "its score" if lookup.is_by_score else "the scores of all classes",
+        "families": lookup.families,
+        "whole": "whole families" if lookup.knows_relatives else "proteins",
+    }
     has_kernel = any("kernel" in method.name for method in findings.methods)
     terms = tuple(
-        (word, text.replace("{scores}", scores) + alone * (word == "family"))
+        (word, text.format(**words) + alone * (word == "family"))
         for word, text in TERMS
         if has_kernel or word != "bandwidth"
     )
