@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.run import table
+from verification.world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.predictions import Labelled
-from credence.simulate import WorldSettings, draw_labelled, truth
+from credence.simulate import WorldSettings, draw_labelled
 
 SIZES = (46_801, 4_680, 1_200)
 N_WORLDS = 20

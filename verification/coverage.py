@@ -31,12 +31,13 @@ import numpy as np
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from world_truth import truth
 
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.method_spec import Specification, parse_method
 from credence.calibrators.protocol import FitOptions, Need
 from credence.predictions import Floats, Labelled, Predictions, label
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
+from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
 
 SEED = 20261121
 LEAST_CLUSTERS = 40

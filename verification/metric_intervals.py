@@ -31,6 +31,7 @@ from report import write_section
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from world_truth import truth
 
 from credence.draws import encode_clusters
 from credence.evaluation.judging import difference_interval, difference_scatter, interval_of
@@ -53,7 +54,7 @@ from credence.metrics.binned import SCORE
 from credence.metrics.metric import Judged
 from credence.metrics.smooth import AREA
 from credence.predictions import Booleans, Floats, Integers, Labelled, Strings
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
+from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
 
 SEED = 20261121
 STREAM = 4  # the rule was chosen on worlds of another one

@@ -32,6 +32,7 @@ import numpy as np
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
+from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
@@ -43,7 +44,7 @@ from credence.composition.estimate import compare_predicted, estimate_compositio
 from credence.composition.estimators import BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
-from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled, truth
+from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
 
 SEED = 20261122
 EVERY_STILL = 2  # one world in so many also has a use-set without shift

@@ -22,6 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
+from world_truth import truth
 
 from credence.calibrators.method_spec import parse_method
 from credence.confidence import USES, use_of
@@ -30,7 +31,7 @@ from credence.evaluation.evaluate import EvaluationOptions, evaluate
 from credence.findings import Findings, Provenance, SplitClass, SplitFinding
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.report.verdict import ALONE, verdict_of
-from credence.simulate import WorldSettings, draw_labelled, truth
+from credence.simulate import WorldSettings, draw_labelled
 from credence.stages.fit import fit_options
 from credence.stages.settings import Settings
 from credence.stages.shift import find_shift

@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from verification.world_truth import Truth, truth
 
 from credence.predictions import Labelled
-from credence.simulate import USE_PREVALENCE, WorldSettings, draw_labelled, truth
+from credence.simulate import USE_PREVALENCE, WorldSettings, draw_labelled
 from credence.simulate.law import N_CLASSES
-from credence.simulate.truth import Truth
 
 EDGES = np.array([0, 3, 4, 5, 6, 7, 8, 9, 9.5, 9.8, 9.95, 10.001])
 

@@ -5,8 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
+from verification.world_truth import truth
 
-from credence.simulate import NOTICE, USE_PREVALENCE, World, WorldSettings, make_world, truth
+from credence.simulate import NOTICE, USE_PREVALENCE, World, WorldSettings, make_world
 from credence.simulate.law import score_law
 from credence.simulate.sequences import whole_shares
 

@@ -2,24 +2,21 @@
 
 `make_world` gives sequences, scores, troves and what is true of them;
 `draw_labelled` gives scores of the same law alone, fast, for studies over
-hundreds of worlds; `truth` is the law's P(right | predicted class, top score).
+hundreds of worlds.
 """
 
 from credence.simulate.law import CLASS_NAMES, USE_PREVALENCE, WorldSettings, world_settings
 from credence.simulate.scores import draw_labelled
-from credence.simulate.truth import Truth, truth
 from credence.simulate.world import NOTICE, World, make_world, render_files
 
 __all__ = [
     "CLASS_NAMES",
     "NOTICE",
     "USE_PREVALENCE",
-    "Truth",
     "World",
     "WorldSettings",
     "draw_labelled",
     "make_world",
     "render_files",
-    "truth",
     "world_settings",
 ]
