@@ -62,15 +62,7 @@ NOTE_TEXTS: dict[Note, str] = {  # without semicolons, which stand between two
 
 
 def note_text(code: int) -> str:
-    """Return the phrases of a note, joined by semicolons.
-
-    Examples
-    --------
-    >>> note_text(0)
-    ''
-    >>> note_text(4)
-    "no calibration protein in this bin of scores, so the class's overall share"
-    """
+    """Return the phrases of a note, joined by semicolons."""
     return "; ".join(text for flag, text in NOTE_TEXTS.items() if code & flag)
 
 
@@ -84,11 +76,7 @@ def counted(note: NDArray[np.int64]) -> Counter[str]:
 
 
 def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:
-    """Return a sentence for each text that some proteins carry.
-
-    >>> sentences_of({"its class is known": 2, "it is new": 0}, 1000)
-    ['2 of 1,000 proteins: its class is known']
-    """
+    """Return a sentence for each text that some proteins carry."""
     return [f"{n:,} of {n_samples:,} proteins: {text}" for text, n in numbers.items() if n]
 
 
@@ -137,11 +125,7 @@ DOUBTED = Note.TIED | Note.DISAGREES | Note.NOVEL | Note.CHANGED
 
 
 def use_of(confidence: Confidence) -> Strings:
-    """Return whether each prediction can be used as it is: one of `USES`.
-
-    >>> use_of(unknown(1, Note.UNSEEN_CLASS)).tolist()
-    ['no evidence']
-    """
+    """Return whether each prediction can be used as it is: one of `USES`."""
     note, lower = confidence.note, confidence.lower
     is_blank = np.isnan(confidence.value) | (note & int(UNSEEN) != 0)
     is_blank |= confidence.upper - lower > WIDEST
@@ -163,11 +147,7 @@ def unknown(n_samples: int, note: Note) -> Confidence:
 
 
 def least_score(score: Floats, confidence: Floats, enough: float) -> float:
-    """Return the least score from which on the confidence is enough; NaN if there is none.
-
-    >>> least_score(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.95, 0.8, 0.92, 0.97]), 0.9)
-    3.0
-    """
+    """Return the least score from which on the confidence is enough; NaN if there is none."""
     # NaN compares false: where there is no confidence nothing is enough.
     missed = np.flatnonzero(~(confidence >= enough))
     first = 0 if len(missed) == 0 else int(missed[-1]) + 1

@@ -77,10 +77,6 @@ def weight_blocks(
 
 
 def effective_clusters(cluster: Integers, weight: Floats) -> float:
-    """Return Kish's effective number over the masses of clusters.
-
-    >>> effective_clusters(np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
-    2.0
-    """
+    """Return Kish's effective number over the masses of clusters."""
     mass = np.bincount(cluster, weights=weight)
     return float(mass.sum() ** 2 / (mass**2).sum())

@@ -27,11 +27,7 @@ DISK_ERRORS = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing a user can fix, with the place where it stands.
-
-    >>> print(Problem("a.tsv", "'x' is not a number.", "Give a score.", 3, "HTJ"))
-    a.tsv, line 3, column 'HTJ': 'x' is not a number. Give a score.
-    """
+    """One thing a user can fix, with the place where it stands."""
 
     where: str  # The file (or option) as the user named it
     what: str  # What was found, quoting the value: ``'high' is not a number.``
@@ -87,13 +83,7 @@ def raise_any(problems: Sequence[Problem]) -> None:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Return the end of a remedy that names the nearest known name, or all.
-
-    >>> nearest("kernal", ["kernel", "isotonic"])
-    "Did you mean 'kernel'?"
-    >>> nearest("xyz", ["kernel", "isotonic"])
-    'Known are: kernel, isotonic.'
-    """
+    """Return the end of a remedy that names the nearest known name, or all."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     if close:
         return f"Did you mean {close[0]!r}?"

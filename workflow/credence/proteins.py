@@ -37,13 +37,7 @@ class Proteins:
 
 
 def join(parts: list[Proteins]) -> Proteins:
-    """Return the proteins of several sets, one set after the other.
-
-    >>> one = Proteins(np.array(["a"], dtype=object), np.array(["MK"], dtype=object))
-    >>> two = Proteins(np.array(["b"], dtype=object), np.array(["ML"], dtype=object))
-    >>> join([one, two]).ids.tolist()
-    ['a', 'b']
-    """
+    """Return the proteins of several sets, one set after the other."""
     nothing = np.empty(0, dtype=object)
     return Proteins(
         np.concatenate([nothing, *(part.ids for part in parts)]),

@@ -97,11 +97,7 @@ def keys_of(kind: type[Any]) -> tuple[str, ...]:
 
 
 def to_record(value: Any) -> Any:
-    """Return an object, or any part of one, as JSON data; NaN as None.
-
-    >>> to_record({"lower": np.array([0.5, np.nan]), "n": np.int64(3)})
-    {'lower': [0.5, None], 'n': 3}
-    """
+    """Return an object, or any part of one, as JSON data; NaN as None."""
     if isinstance(value, np.generic):
         value = value.item()
     elif isinstance(value, Enum):
@@ -171,9 +167,6 @@ def from_record(
 
     `kinds` names, for a type that is open (a protocol), the class that stands for
     it, or a function that reads it.
-
-    >>> from_record(tuple[float, ...], [1.5, None])
-    (1.5, nan)
     """
     try:
         return _read(kind, record, "", kinds or {})  # type: ignore[no-any-return]
@@ -351,14 +344,6 @@ def json_text(value: Any) -> str:
     """Return an object as JSON that a person can read and a float survives.
 
     Keys keep their order; a list without mappings stands on one line.
-
-    >>> print(json_text({"b": [0.1, float("nan")], "a": {"n": 3}}), end="")
-    {
-      "b": [0.1, null],
-      "a": {
-        "n": 3
-      }
-    }
     """
     return _json_lines(to_record(value), "") + "\n"
 

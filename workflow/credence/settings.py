@@ -56,14 +56,7 @@ def setting_rules(settings: type[Any]) -> dict[str, tuple[Any, SettingRule]]:
 
 
 def kind_of(settings: type[Any], name: str) -> tuple[type, bool]:
-    """Return the type of a setting, and whether it may be absent.
-
-    >>> @dataclass(frozen=True)
-    ... class Example:
-    ...     level: float | None = setting(None, "Coverage.")
-    >>> kind_of(Example, "level")
-    (<class 'float'>, True)
-    """
+    """Return the type of a setting, and whether it may be absent."""
     hint = get_type_hints(settings)[name]
     parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     main = next(part for part in parts if part is not types.NoneType)

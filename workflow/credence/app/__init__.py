@@ -121,14 +121,7 @@ SYSTEM_ERRORS = DISK_ERRORS | {
 
 
 def explain(error: Exception) -> str | None:
-    """Return what to tell the user, or None where the error is a bug.
-
-    >>> print(explain(OSError(errno.ENOSPC, "No space left on device", "out.tsv")))
-    out.tsv: the disk is full. Make room, or write to another disk.
-    Fix this and run the command again.
-    >>> explain(KeyError("x")) is None
-    True
-    """
+    """Return what to tell the user, or None where the error is a bug."""
     if isinstance(error, InputError):
         text = error.text()
     elif isinstance(error, OSError) and error.errno in SYSTEM_ERRORS:

@@ -764,11 +764,7 @@ def stage(words: tuple[str, ...]) -> int:
 
 
 def parse(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return files read, files written, and the words of the command.
-
-    >>> parse(["--reads", "a", "b", "--writes", "c", "--", "fit", "a", "--out", "c"])
-    (['a', 'b'], ['c'], ['fit', 'a', '--out', 'c'])
-    """
+    """Return files read, files written, and the words of the command."""
     words = list(words)
     places = [words.index(sign) if sign in words else -1 for sign in (READS, WRITES, DOES)]
     if places[0] != 0 or not places[0] < places[1] < places[2] < len(words) - 1:

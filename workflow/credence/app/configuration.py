@@ -207,11 +207,7 @@ class Configuration:
 
 
 def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[str, str]]:
-    """Yield every setting by its dotted name, as text.
-
-    >>> list(flat({"run": "demo", "split": {"groups": 12}}))
-    [('run', 'demo'), ('split.groups', '12')]
-    """
+    """Yield every setting by its dotted name, as text."""
     for name, value in values.items():
         path = (*above, name)
         if isinstance(value, dict) and value:
@@ -226,11 +222,7 @@ def flat(values: Mapping[str, Any], above: SettingPath = ()) -> Iterator[tuple[s
 
 
 def slug(method: str) -> str:
-    """Return a method's specification as a file name.
-
-    >>> slug("kernel(bandwidth=mon4, prior_weight=0.0)")
-    'kernel-bandwidth_mon4-prior_weight_0.0'
-    """
+    """Return a method's specification as a file name."""
     words = re.sub(r"[(,]\s*", "-", method).replace("=", "_").rstrip(")")
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", words)
 
@@ -403,20 +395,12 @@ def environment_file() -> Path:
 
 
 def option(name: str, value: Any) -> list[str]:
-    """Return an option of a command with its value; nothing where it has none.
-
-    >>> option("--clusters", "c.tsv"), option("--clusters", None)
-    (['--clusters', 'c.tsv'], [])
-    """
+    """Return an option of a command with its value; nothing where it has none."""
     return [] if value is None else [name, str(value)]
 
 
 def options(name: str, values: Iterable[Any]) -> list[str]:
-    """Return an option once for each value; a tuple gives several words.
-
-    >>> options("--method", ["kernel", "histogram"])
-    ['--method', 'kernel', '--method', 'histogram']
-    """
+    """Return an option once for each value; a tuple gives several words."""
     words = []
     for value in values:
         parts = value if isinstance(value, tuple) else (value,)

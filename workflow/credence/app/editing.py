@@ -48,15 +48,7 @@ def _comment(rule: Mapping[str, Any]) -> str:
 
 
 def with_trove(text: str, entry: Mapping[str, Any], where: str) -> str:
-    r"""Return a configuration with one trove more, at the end of its list.
-
-    >>> print(with_trove("run: a  # mine\n", {"name": "b", "scores": "b.csv"}, "x"), end="")
-    run: a  # mine
-    <BLANKLINE>
-    troves:
-      - name: b
-        scores: b.csv
-    """
+    """Return a configuration with one trove more, at the end of its list."""
     root, key, value = _nodes(text, where)
     lines = text.splitlines(keepends=True)
     end = "\r\n" if "\r\n" in text else "\n"
@@ -162,11 +154,7 @@ def _block(entry: Mapping[str, Any], indent: int) -> list[str]:
 
 
 def inline(value: Any) -> str:
-    """Return a value on one line; text plain where YAML takes it for nothing else.
-
-    >>> inline([1e-6, 10.0, True, None, "Tail fiber", "y z.csv"])
-    '[1.0e-6, 10, true, null, Tail fiber, "y z.csv"]'
-    """
+    """Return a value on one line; text plain where YAML takes it for nothing else."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{inline(k)}: {inline(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -202,13 +202,7 @@ def _file_problems(document: Document, data: Data) -> Iterator[Wrong]:
 
 
 def path_problem(text: str) -> tuple[str, str] | None:
-    """Return what is wrong with a path as it is written, and the remedy; None if nothing.
-
-    >>> path_problem("-x.csv")
-    ("'-x.csv' begins with a dash, as an option does.", "Write './-x.csv'.")
-    >>> path_problem("scores.csv") is None
-    True
-    """
+    """Return what is wrong with a path as it is written, and the remedy; None if nothing."""
     if text.startswith("-"):
         return f"{text!r} begins with a dash, as an option does.", f"Write './{text}'."
     if "{" in text or "}" in text:

@@ -346,11 +346,7 @@ def class_samples(labelled: Labelled) -> list[ClassSample | None]:
 
 
 def kish(weight: Floats) -> float:
-    """Return the effective number (Σw)²/Σw²; 0 for nothing.
-
-    >>> kish(np.array([1.0, 1.0, 1.0]))
-    3.0
-    """
+    """Return the effective number (Σw)²/Σw²; 0 for nothing."""
     if len(weight) == 0:
         return 0.0
     return float(weight.sum() ** 2 / (weight**2).sum())

@@ -80,10 +80,6 @@ def fold_of(cluster: Strings, stratum: NDArray[Any], n_folds: int) -> Integers:
     whole clusters allow, and the folds depend on the names of the clusters and
     on what they hold, not on the order of rows. With fewer clusters than folds
     some folds are empty.
-
-    >>> cluster = np.array(["a", "a", "b", "c"], dtype=object)
-    >>> fold_of(cluster, np.array([0, 0, 0, 0]), 2).tolist()
-    [0, 0, 1, 1]
     """
     names, codes = np.unique(np.asarray(cluster, dtype=object).astype(str), return_inverse=True)
     _, strata = np.unique(stratum, return_inverse=True)

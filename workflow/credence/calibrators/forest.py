@@ -197,13 +197,7 @@ def new_tree(growth: Growth, tree: int) -> DecisionTreeRegressor:
 
 
 def children_together(left: Integers, right: Integers) -> tuple[Integers, Integers]:
-    """Return an order of the nodes in which siblings follow each other, and each one's place.
-
-    >>> left, right = np.array([1, 2, -1, -1, -1]), np.array([4, 3, -1, -1, -1])
-    >>> order, place = children_together(left, right)
-    >>> order.tolist(), place.tolist()
-    ([0, 1, 4, 2, 3], [0, 1, 3, 4, 2])
-    """
+    """Return an order of the nodes in which siblings follow each other, and each one's place."""
     level = np.zeros(1, dtype=np.int64)
     order = [level]
     while len(level):

@@ -28,11 +28,7 @@ WINDOW = 0.05  # of the scale: what counts as near a score where a method has no
 
 
 def tail_levels(options: FitOptions) -> tuple[float, float]:
-    """Return the two quantile levels of a two-sided interval.
-
-    >>> [round(level, 3) for level in tail_levels(FitOptions(level=0.95))]
-    [0.025, 0.975]
-    """
+    """Return the two quantile levels of a two-sided interval."""
     tail = (1.0 - options.level) / 2.0
     return tail, 1.0 - tail
 
@@ -145,15 +141,7 @@ def band_of(
 def open_interval(
     lower: Floats, upper: Floats, value: Floats, support: Floats
 ) -> tuple[Floats, Floats]:
-    """Return intervals that hold their value, and open towards [0, 1] as support fades.
-
-    With a third of `FEW_FAMILIES` near, an interval reaches two thirds of the way:
-
-    >>> half = np.array([0.5, 0.5, 0.5])
-    >>> lower, upper = open_interval(half - 0.2, half + 0.2, half, np.array([3.0, 1.0, 0.0]))
-    >>> lower.round(3).tolist(), upper.round(3).tolist()
-    ([0.3, 0.1, 0.0], [0.7, 0.9, 1.0])
-    """
+    """Return intervals that hold their value, and open towards [0, 1] as support fades."""
     faded = 1.0 - np.minimum(support / FEW_FAMILIES, 1.0)
     lower, upper = np.minimum(lower, value), np.maximum(upper, value)
     return lower - faded * lower, upper + faded * (1.0 - upper)

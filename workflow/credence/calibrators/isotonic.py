@@ -67,11 +67,7 @@ def dispersion(sample: ClassSample, fitted: Floats) -> float:
 
 
 def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats:
-    """Return which part of each row's block is of the row's cluster, by weight.
-
-    >>> share_of_block(np.array([0, 1, 1]), np.array([0, 0, 1]), np.ones(3)).tolist()
-    [0.5, 0.5, 1.0]
-    """
+    """Return which part of each row's block is of the row's cluster, by weight."""
     family = within(cluster, block)
     own = np.bincount(family, weights=weight)[family]
     return np.asarray(own / np.bincount(block, weights=weight)[block])
@@ -304,12 +300,7 @@ def package_bounds(score: Floats, is_correct: Booleans) -> tuple[Floats, Floats]
 
 
 def weighted_bounds(weight: Floats, weight_correct: Floats) -> tuple[Floats, Floats]:
-    """Return p0 and p1 of weighted rows; the protein itself weighs 1.
-
-    >>> low, high = weighted_bounds(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
-    >>> low.tolist(), high.tolist()
-    ([0.0, 0.0, 0.5], [0.5, 1.0, 1.0])
-    """
+    """Return p0 and p1 of weighted rows; the protein itself weighs 1."""
     n_scores = len(weight)
     if_wrong, if_right = np.zeros(n_scores + 1), np.ones(n_scores + 1)
     for place in range(n_scores):

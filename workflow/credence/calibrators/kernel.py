@@ -104,11 +104,7 @@ MON = {"mon": 0, "mon2": 2, "mon4": 4}  # sign changes allowed
 
 
 def sign_changes(sign: Floats) -> int:
-    """Return the number of changes in a row of signs; zeros have none.
-
-    >>> sign_changes(np.array([1, 0, 1, -1, 0, 0, 1]))
-    2
-    """
+    """Return the number of changes in a row of signs; zeros have none."""
     held = sign[sign != 0]
     return int((held[1:] != held[:-1]).sum())
 
@@ -421,11 +417,7 @@ def local_means(point: Floats, score: Floats, mass: Floats, bandwidth: float) ->
 
 
 def count_changes(sign: Floats) -> Integers:
-    """Return the number of sign changes down each column; zeros have no sign.
-
-    >>> count_changes(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])).tolist()
-    [1, 0]
-    """
+    """Return the number of sign changes down each column; zeros have no sign."""
     row = np.where(sign != 0, np.arange(len(sign))[:, None], 0)
     last = np.take_along_axis(sign, np.maximum.accumulate(row, axis=0), axis=0)
     return np.asarray((last[1:] * last[:-1] < 0).sum(axis=0))

@@ -81,10 +81,6 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
     Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages (Firth 1993,
     doi 10.1093/biomet/80.1.27), by Fisher scoring with halved steps. For a
     constant alone that is (Σwt + ½)/(Σw + 1).
-
-    >>> constant = firth(np.ones((2, 1)), np.array([1.0, 1.0]), np.array([0.0, 1.0]))
-    >>> float(special.expit(constant[0]))
-    0.5
     """
     kept, centre, spread = standard(columns, weight)
     design = (columns[:, kept] - centre) / spread
@@ -147,11 +143,7 @@ def band_knots(sample: ClassSample) -> Floats:
 
 
 def weighted_quantiles(score: Floats, weight: Floats, levels: Floats) -> Floats:
-    """Return the least scores at which the share of weight reaches each level.
-
-    >>> weighted_quantiles(np.array([1.0, 2.0, 3.0]), np.ones(3), np.array([0.3, 0.5])).tolist()
-    [1.0, 2.0]
-    """
+    """Return the least scores at which the share of weight reaches each level."""
     share = np.cumsum(weight) / weight.sum()
     return score[np.minimum(np.searchsorted(share, levels), len(score) - 1)]
 

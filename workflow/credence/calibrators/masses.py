@@ -70,12 +70,7 @@ def carried(high: Integers, low: Integers) -> FixedPoint:
 
 
 def fixed(values: Floats) -> FixedPoint:
-    """Return numbers of at least 0 rounded to units; none that is positive becomes 0.
-
-    >>> values = np.array([0.1, 0.2, 0.3])  # whose sum as floats depends on the order
-    >>> bool(fixed(values).sum() == fixed(values[::-1]).sum())
-    True
-    """
+    """Return numbers of at least 0 rounded to units; none that is positive becomes 0."""
     high, low = _parts(values)
     low[(values > 0) & (high == 0) & (low == 0)] = 1
     return carried(high, low)
@@ -162,14 +157,7 @@ def nodes_of(masses: Masses, width: float) -> tuple[Nodes, Nodes]:
 
 
 def compress(score: Floats, mass: Floats, width: float) -> Nodes:
-    """Return at most two nodes per bin, with the bin's first four moments.
-
-    Four equal masses in one bin become two, with the same mean and variance:
-
-    >>> nodes = compress(np.array([0.0, 1.0, 2.0, 3.0]), np.ones(4), 10.0)
-    >>> nodes.score.round(6).tolist(), nodes.mass.tolist()
-    ([0.381966, 2.618034], [2.0, 2.0])
-    """
+    """Return at most two nodes per bin, with the bin's first four moments."""
     if len(score) <= 2 or float((score[2:] - score[:-2]).min()) >= width:
         return Nodes(score, mass)
     bin_ = np.floor((score - score[0]) / width).astype(np.int64)

@@ -91,11 +91,7 @@ class Specification:
 
 
 def parse_method(text: str, where: str, line: int | None = None) -> Specification:
-    """Return the method or composition that a specification names.
-
-    >>> parse_method("class_only->kernel( bandwidth = mon4 )", "--method").text
-    'class_only -> kernel(bandwidth=mon4)'
-    """
+    """Return the method or composition that a specification names."""
     stages: list[Stage] = []
     problems: list[Problem] = []
     for position, part in enumerate(text.split(ARROW)):
@@ -154,13 +150,7 @@ def _parse_settings(
 
 
 def parse_value(word: str, default: Any, rule: SettingRule) -> tuple[Any, str]:
-    """Return the value of a setting, or a remedy that is not empty.
-
-    >>> parse_value("mon4", "mon2", SettingRule("", ("mon2", "mon4"), low=0.0))
-    ('mon4', '')
-    >>> parse_value("-1", 1.0, SettingRule("", low=0.0))
-    (None, 'Give a number of at least 0.')
-    """
+    """Return the value of a setting, or a remedy that is not empty."""
     if word in rule.choices:
         return word, ""
     if isinstance(default, bool):

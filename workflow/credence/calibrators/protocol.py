@@ -95,11 +95,7 @@ class Band:
 
 
 def range_note(score: Floats, low: float, high: float) -> Integers:
-    """Return the notes of scores below or above a range.
-
-    >>> range_note(np.array([0.0, 1.0, 3.0]), 1.0, 2.0).tolist()
-    [1, 0, 2]
-    """
+    """Return the notes of scores below or above a range."""
     below = np.where(score < low, int(Note.BELOW_RANGE), 0)
     above = np.where(score > high, int(Note.ABOVE_RANGE), 0)
     return np.asarray(below + above, dtype=np.int64)

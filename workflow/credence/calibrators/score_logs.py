@@ -26,9 +26,6 @@ def share_bounds(resolution: float, scale: float) -> tuple[float, float]:
 
     Half a step of the table from 0 and 1; where the step is not known, the
     nearest that doubles allow.
-
-    >>> share_bounds(0.01, 10.0)
-    (0.0005, 0.9995)
     """
     half_step = resolution / 2.0 / scale
     return max(half_step, SMALLEST_SHARE), min(1.0 - half_step, GREATEST_SHARE)
@@ -91,11 +88,7 @@ class ScoreRows:
 
 
 def log_scores(scores: Floats, resolution: float) -> Floats:
-    """Return the logs of rows divided by their sums, floored at half a step.
-
-    >>> np.exp(log_scores(np.array([[9.0, 1.0, 0.0]]), 0.01)).round(6).tolist()
-    [[0.9, 0.1, 0.0005]]
-    """
+    """Return the logs of rows divided by their sums, floored at half a step."""
     sums = scores.sum(axis=1, keepdims=True)
     floor = np.maximum(resolution / 2.0 / sums, SMALLEST_SHARE)
     return np.asarray(np.log(np.maximum(scores / sums, floor)))
@@ -149,11 +142,7 @@ def blocks_of(predictions: Predictions) -> Iterator[tuple[slice, Floats]]:
 def rest_moments(
     rest: Floats, inverse_temperature: float | Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return log Σ exp(β d), and mean and variance of d under those weights.
-
-    >>> [float(part[0].round(4)) for part in rest_moments(np.log([[1.0], [0.5]]), 1.0)]
-    [0.4055, -0.231, 0.1068]
-    """
+    """Return log Σ exp(β d), and mean and variance of d under those weights."""
     n_samples = rest.shape[1]
     beta = np.broadcast_to(inverse_temperature, n_samples)
     log_sum, mean, variance = (np.empty(n_samples) for _ in range(3))
@@ -178,11 +167,7 @@ UNKNOWN_RESOLUTION_FLOOR = 2.0**-24
 
 
 def name_order(class_names: tuple[str, ...]) -> Integers:
-    """Return the positions of the classes, sorted by name.
-
-    >>> name_order(("Portal", "Collar", "HTJ")).tolist()
-    [1, 2, 0]
-    """
+    """Return the positions of the classes, sorted by name."""
     return np.array(sorted(range(len(class_names)), key=class_names.__getitem__), dtype=np.int64)
 
 

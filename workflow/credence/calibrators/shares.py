@@ -143,11 +143,7 @@ class StepCurve:
 
 
 def bin_of(upper_edge: Floats, score: Floats) -> Integers:
-    """Return the bin of each score, given all upper edges but the last.
-
-    >>> bin_of(np.array([1.0, 2.0]), np.array([0.0, 1.0, 1.5, 2.0, 9.0])).tolist()
-    [0, 0, 1, 1, 2]
-    """
+    """Return the bin of each score, given all upper edges but the last."""
     return np.searchsorted(inner_edges(upper_edge), score, side="left").astype(np.int64)
 
 
@@ -214,9 +210,6 @@ def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
     """Return upper edges, all but the last, of bins of nearly equal weight.
 
     Proteins with one score stay together, so that some bins may merge.
-
-    >>> equal_weight_edges(np.array([1.0, 2.0, 3.0, 4.0]), np.ones(4), 2).tolist()
-    [2.0]
     """
     reached = np.cumsum(weight)
     wanted = reached[-1] * np.arange(1, n_bins) / n_bins
@@ -357,13 +350,7 @@ def running_sums(masses: Masses) -> tuple[Floats, Floats]:
 
 
 def weighted_median(score: Floats, weight: Floats) -> float:
-    """Return the score that halves the weight; midway where two do.
-
-    >>> weighted_median(np.array([1.0, 2.0]), np.ones(2))
-    1.5
-    >>> weighted_median(np.array([1.0, 2.0]), np.array([1.0, 3.0]))
-    2.0
-    """
+    """Return the score that halves the weight; midway where two do."""
     reached = np.cumsum(weight)
     half = HALF * reached[-1]
     slack = ROUNDING * reached[-1]

@@ -52,10 +52,6 @@ def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Float
     """Return for each entry a point where the slope turns from - to +, or an end.
 
     Newton's method, kept inside a bracket that shrinks with every sign seen.
-
-    >>> def parabola(x): return 2 * (x - [1.0, 9.0]), np.full(2, 2.0)
-    >>> find_minima(parabola, np.zeros(2), np.zeros(2), np.full(2, 5.0)).tolist()
-    [1.0, 5.0]
     """
     point = np.clip(start, low, high)
     left, right = low.copy(), high.copy()

@@ -196,9 +196,5 @@ def _remarks(names: tuple[str, ...], composition: Composition) -> list[str]:
 
 
 def listed(names: list[str], word: str = "and") -> str:
-    """Return names as one enumeration.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Return names as one enumeration."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -136,11 +136,6 @@ def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
 
     Where H is flat in a direction the shares nearest to even are taken, so that
     the answer depends neither on the order of the classes nor on rounding.
-
-    >>> quadratic_minimum(np.eye(2), np.array([0.9, 0.3])).round(9).tolist()
-    [0.8, 0.2]
-    >>> quadratic_minimum(np.eye(2), np.array([2.0, 0.0])).round(9).tolist()
-    [1.0, 0.0]
     """
     n = len(linear)
     steady = conditioned(curvature)

@@ -400,11 +400,7 @@ class _Part:
 
 
 def mix_of(given: Floats, observed: Floats) -> Floats:
-    """Return the shares of true classes that explain best how often each is predicted, by EM.
-
-    >>> mix_of(np.array([[0.9, 0.2], [0.1, 0.8]]), np.array([55.0, 45.0])).round(3).tolist()
-    [0.5, 0.5]
-    """
+    """Return the shares of true classes that explain best how often each is predicted, by EM."""
     part = observed / np.maximum(observed.sum(axis=-1, keepdims=True), TINIEST)
     is_known = (given.sum(axis=-2) > 0).astype(np.float64)
     share = is_known / np.maximum(is_known.sum(axis=-1, keepdims=True), 1.0)

@@ -73,11 +73,7 @@ def notices_of_reliability(
 
 
 def plural(count: int, singular: str, many: str = "") -> str:
-    """Return a count with its noun.
-
-    >>> plural(1, "protein"), plural(2, "family", "families")
-    ('1 protein', '2 families')
-    """
+    """Return a count with its noun."""
     return f"{count:,} {singular if count == 1 else many or singular + 's'}"
 
 

@@ -69,10 +69,6 @@ def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -
     (1 − p) log((1 − p)/(1 − stated)) − b Σ log r, for ever smaller b, by Newton's
     method in steps relative to r. Classes that no event distinguishes are one: what
     they share is divided evenly.
-
-    >>> none = np.zeros(1)
-    >>> nearest_shares(np.array([[1.0, 0.0]]), np.array([[0.3]]), none, none).round(6).tolist()
-    [[0.3, 0.7]]
     """
     kinds, kind, size = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
     n_samples, n_kinds = len(stated), kinds.shape[1]

@@ -65,14 +65,7 @@ def class_ranks(predictions: Predictions) -> Integers:
 
 
 def membership(event: Event, predictions: Predictions) -> Booleans:
-    """Return which classes the event holds for each protein, shape (n_samples, n_classes).
-
-    >>> from credence.predictions import from_scores
-    >>> scores = np.array([[0.7, 0.2, 0.1]])
-    >>> found = from_scores(np.array(["p"], dtype=object), ("A", "B", "C"), scores, 1.0, 0.0)
-    >>> membership(Event("two_best", n_best=2), found).tolist()
-    [[True, True, False]]
-    """
+    """Return which classes the event holds for each protein, shape (n_samples, n_classes)."""
     if event.n_best:
         return np.asarray(class_ranks(predictions) <= event.n_best)
     if event.rule:

@@ -120,11 +120,7 @@ def scaling_of(examples: Examples) -> Scaling:
 
 
 def share_with_prior(right: Floats, total: Floats) -> Floats:
-    """Return (Σ right + ½) / (Σ total + 1), never quite 0 or 1.
-
-    >>> share_with_prior(np.array([0.0, 3.0]), np.array([1.0, 3.0])).tolist()
-    [0.25, 0.875]
-    """
+    """Return (Σ right + ½) / (Σ total + 1), never quite 0 or 1."""
     return np.asarray((right + JEFFREYS) / (total + 2.0 * JEFFREYS))
 
 

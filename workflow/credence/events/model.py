@@ -76,11 +76,6 @@ def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Float
     References
     ----------
     .. [1] Saerens et al. 2002, doi 10.1162/089976602753284446
-
-    >>> held = np.array([[[True, False, False]]])
-    >>> share = np.array([[0.5, 0.3, 0.2]])
-    >>> for_another_mix(held, np.array([[0.5]]), share, np.array([3.0, 1.0, 1.0])).tolist()
-    [[0.75]]
     """
     if (weight == weight[0]).all():
         return stated

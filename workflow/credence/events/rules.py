@@ -106,11 +106,7 @@ class Rule:
 
 
 def parse_rule(text: str, where: str, name: str | None = None) -> Rule:
-    """Return the rule of a text.
-
-    >>> parse_rule("'score' >= 0.1 and not 'rank' > 3", "example").root.kind
-    'and'
-    """
+    """Return the rule of a text."""
     return _Reader(text, where, name).read()
 
 

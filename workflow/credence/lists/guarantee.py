@@ -45,13 +45,7 @@ class Guarantee:
 
 
 def grid_of(scale: float, resolution: float, top: float) -> Floats:
-    """Return the thresholds that are tried, from the top down to 0.
-
-    >>> grid_of(1.0, 0.05, 1.0)[:4].tolist()
-    [1.0, 0.95, 0.9, 0.85]
-    >>> grid_of(10.0, 0.01, 10.0)[[1, 2, -2]].tolist()
-    [9.99, 9.98, 0.05]
-    """
+    """Return the thresholds that are tried, from the top down to 0."""
     coarse = max(scale / COARSE_STEPS, resolution)
     fine = max(resolution, FINEST * scale) if resolution > 0 else coarse / 10.0
     from_ = FINE_FROM * scale
@@ -82,11 +76,7 @@ def coins_of(
 
 
 def least_families(n_wrong: Integers, error: float, level: float) -> Integers:
-    """Return of how many families so many may be wrong, for a p-value of at most `level`.
-
-    >>> [int(least_families(np.array([0]), error, 0.05 / 8)[0]) for error in (0.5, 0.1, 0.01)]
-    [8, 49, 505]
-    """
+    """Return of how many families so many may be wrong, for a p-value of at most `level`."""
     low: Integers = n_wrong  # of so many all would be wrong
     high: Integers = np.ceil((n_wrong + 1.0) * 20.0 * -np.log(level) / error).astype(np.int64)
     while (high - low > 1).any():

@@ -28,11 +28,7 @@ STEPS: Floats = np.round(
 
 
 def step_of(confidence: Floats) -> Integers:
-    """Return the step of each confidence; -1 where there is none.
-
-    >>> step_of(np.array([0.0, 0.0049, 0.9, 0.9999, 1.0, np.nan])).tolist()
-    [0, 0, 180, 369, 370, -1]
-    """
+    """Return the step of each confidence; -1 where there is none."""
     step = np.searchsorted(STEPS, confidence, side="right") - 1
     return np.where(np.isnan(confidence), -1, step).astype(np.int64)
 

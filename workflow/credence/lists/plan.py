@@ -42,11 +42,7 @@ class Plan:
 
 
 def stratum_of(confidence: Floats) -> Integers:
-    """Return the stratum of each confidence; -1 where there is none.
-
-    >>> stratum_of(np.array([0.3, 0.9, 1.0, np.nan])).tolist()
-    [1, 6, 8, -1]
-    """
+    """Return the stratum of each confidence; -1 where there is none."""
     place = np.searchsorted(EDGES, confidence, side="right") - 1
     return np.where(np.isnan(confidence), -1, place).astype(np.int64)
 
@@ -87,11 +83,7 @@ def plan_of(held_out: HeldOut, n_use: Integers, number: int) -> Plan:
 
 
 def divided(goal: Floats, n_known: Integers, most: Integers, number: int) -> Integers:
-    """Return whole numbers that add up to `number`: max(0, λ goal − known), at most `most`.
-
-    >>> divided(np.array([4.0, 4.0, 0.0]), np.array([1, 3, 0]), np.array([9, 9, 9]), 4).tolist()
-    [3, 1, 0]
-    """
+    """Return whole numbers that add up to `number`: max(0, λ goal − known), at most `most`."""
     low, high = 0.0, 1.0
 
     def at(factor: float) -> Floats:

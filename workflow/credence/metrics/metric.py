@@ -92,20 +92,12 @@ def in_cells(
 
 
 def sum_by(position: Integers, values: Floats, n_places: int) -> Floats:
-    """Return the sum of the values at each place.
-
-    >>> sum_by(np.array([0, 2, 0]), np.array([1.0, 2.0, 3.0]), 3).tolist()
-    [4.0, 0.0, 2.0]
-    """
+    """Return the sum of the values at each place."""
     return np.bincount(position, weights=values, minlength=n_places).astype(np.float64)
 
 
 def divide(numerator: Floats, denominator: Floats, otherwise: float = np.nan) -> Floats:
-    """Return the quotients, another value where the denominator is not positive.
-
-    >>> divide(np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
-    [0.5, nan]
-    """
+    """Return the quotients, another value where the denominator is not positive."""
     shape = np.broadcast_shapes(np.shape(numerator), np.shape(denominator))
     answer = np.full(shape, otherwise)
     np.divide(numerator, denominator, out=answer, where=np.asarray(denominator) > 0)
@@ -192,11 +184,7 @@ def weighted_over_classes(values: Floats, mass: Floats) -> Floats:
 
 
 def is_right(confidence: Floats, is_correct: Booleans) -> Floats:
-    """Return 1 where the prediction is right, 0 where it is wrong.
-
-    >>> is_right(np.array([0.2, 0.9]), np.array([True, False])).tolist()
-    [1.0, 0.0]
-    """
+    """Return 1 where the prediction is right, 0 where it is wrong."""
     return is_correct.astype(np.float64)
 
 
@@ -212,11 +200,7 @@ ACCURACY = Metric(
 
 
 def excess(confidence: Floats, is_correct: Booleans) -> Floats:
-    """Return by how much the confidence is above what happened.
-
-    >>> excess(np.array([0.25, 0.75]), np.array([True, False])).tolist()
-    [-0.75, 0.75]
-    """
+    """Return by how much the confidence is above what happened."""
     return np.asarray(confidence - is_correct)
 
 
@@ -232,11 +216,7 @@ GAP = Metric(
 
 
 def squared_error(confidence: Floats, is_correct: Booleans) -> Floats:
-    """Return the squared distance from the confidence to what happened.
-
-    >>> squared_error(np.array([0.5, 0.75]), np.array([True, False])).tolist()
-    [0.25, 0.5625]
-    """
+    """Return the squared distance from the confidence to what happened."""
     return np.asarray((confidence - is_correct) ** 2)
 
 
@@ -254,21 +234,12 @@ CLIP = 1e-15  # METHODS section 3: keeps a confidence of 0 or 1 finite; counted
 
 
 def is_clipped(confidence: Floats) -> Booleans:
-    """Return whether each confidence is so near 0 or 1 that it is clipped.
-
-    >>> is_clipped(np.array([0.0, 0.5, 1.0])).tolist()
-    [True, False, True]
-    """
+    """Return whether each confidence is so near 0 or 1 that it is clipped."""
     return np.asarray((confidence < CLIP) | (confidence > 1.0 - CLIP))
 
 
 def negative_log_likelihood(confidence: Floats, is_correct: Booleans) -> Floats:
-    """Return −log of the probability that was given to what happened.
-
-    >>> confidence, is_correct = np.array([0.5, 0.8, 0.8]), np.array([True, True, False])
-    >>> negative_log_likelihood(confidence, is_correct).round(3).tolist()
-    [0.693, 0.223, 1.609]
-    """
+    """Return −log of the probability that was given to what happened."""
     given = np.where(is_correct, confidence, 1.0 - confidence)
     return np.asarray(-np.log(np.clip(given, CLIP, 1.0 - CLIP)))
 

@@ -146,10 +146,6 @@ def area_between(sums: Floats, n_effective: Floats) -> Floats:
 
     Each bin counts by its width, not by its proteins: it is the area between
     the curve and the histogram, per unit of score where there are any scores.
-
-    >>> sums = np.array([[2.0, 0.0, 1.0], [0.8, 0.0, 0.8], [1.0, 0.0, 1.0]])
-    >>> round(float(area_between(sums, np.array(3.0))), 3)
-    0.15
     """
     filled = sums[0] > 0
     gaps = divide(np.abs(sums[1] - sums[2]), sums[0], 0.0).sum(axis=-1)

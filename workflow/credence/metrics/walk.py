@@ -128,9 +128,6 @@ def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
     ----------
     .. [1] Hall 1992, On the removal of skewness by transformation, Journal of the
        Royal Statistical Society B 54:221–228.
-
-    >>> without_skewness(np.array([2.0, -2.0]), 4.0, np.array([0.0, 0.0])).tolist()
-    [1.0, -1.0]
     """
     if squares <= 0:
         return np.zeros(len(sums))
@@ -157,11 +154,7 @@ def signed_walks(walk: Walk, cluster: Integers, signs: NDArray[np.int8]) -> Sign
 
 
 def holm(p_values: Floats) -> Floats:
-    """Return p-values adjusted for how many there are; NaN stays and does not count.
-
-    >>> holm(np.array([0.01, 0.04, np.nan, 0.03])).round(3).tolist()
-    [0.03, 0.06, nan, 0.06]
-    """
+    """Return p-values adjusted for how many there are; NaN stays and does not count."""
     adjusted = np.full(len(p_values), np.nan)
     known = np.flatnonzero(~np.isnan(p_values))
     order = known[np.argsort(p_values[known], kind="stable")]
@@ -186,9 +179,6 @@ def distance_tail(value: float) -> float:
     ----------
     .. [1] Darling & Siegert 1953, doi 10.1214/aoms/1177728918.
     .. [2] Tygert 2022, arXiv 2202.00100.
-
-    >>> round(distance_tail(1.0), 4), round(distance_tail(2.2414), 4)
-    (0.6292, 0.05)
     """
     if value <= 0.0:
         return 1.0
@@ -213,9 +203,6 @@ def range_tail(value: float) -> float:
     ----------
     .. [1] Feller 1951, doi 10.1214/aoms/1177729589.
     .. [2] Tygert 2022, arXiv 2202.00100.
-
-    >>> round(range_tail(1.0), 4), round(range_tail(2.4977), 4)
-    (0.9366, 0.05)
     """
     if value <= 0.0:
         return 1.0
@@ -229,11 +216,7 @@ def range_tail(value: float) -> float:
 
 
 def normal_tails(value: float) -> float:
-    """Return P(|Z| > |value|) for a standard normal Z.
-
-    >>> round(normal_tails(-1.96), 3)
-    0.05
-    """
+    """Return P(|Z| > |value|) for a standard normal Z."""
     return 2 * _upper(abs(value))
 
 

@@ -40,16 +40,7 @@ class NeighbourEvidence:
     is_wrong: Booleans  # Whether the classifier was wrong about the neighbour
 
     def terms(self, n_neighbours: int) -> tuple[Floats, Floats]:
-        """Return ε and 𝒦 of each query and class.
-
-        One class, two neighbours at 1 and 2, the second one wrong: ε = 1/2 and
-        𝒦 = (1/1 + 2/2) / (1/1 + 1/2) = 4/3.
-
-        >>> found = NeighbourEvidence(np.array([[[1.0, 2.0]]]), np.array([[[False, True]]]))
-        >>> error, spread = found.terms(2)
-        >>> error.item(), round(spread.item(), 6)
-        (0.5, 1.333333)
-        """
+        """Return ε and 𝒦 of each query and class."""
         distance = self.distance[..., :n_neighbours]
         inverse_rank = 1.0 / np.arange(1, n_neighbours + 1)
         error = (self.is_wrong[..., :n_neighbours] / distance).sum(axis=-1)
@@ -149,16 +140,7 @@ def best(trials: Sequence[TuningTrial]) -> TuningTrial:
 def calibration_error(
     confidence: Floats, is_correct: Booleans, weight: Floats, n_bins: int = N_BINS
 ) -> float:
-    """Return the squared difference of confidence and outcome over bins of equal count.
-
-    Two bins: (0.2, 0.4) with one of two right, (0.8, 1.0) with both right:
-    (0.3 − 0.5)²/2 + (0.9 − 1)²/2 = 0.025.
-
-    >>> outcomes = np.array([True, False, True, True])
-    >>> error = calibration_error(np.array([0.2, 0.4, 0.8, 1.0]), outcomes, np.ones(4), 2)
-    >>> round(error, 6)
-    0.025
-    """
+    """Return the squared difference of confidence and outcome over bins of equal count."""
     order = np.argsort(confidence, kind="stable")
     starts = np.unique(np.arange(n_bins) * len(order) // n_bins)
     mass = np.add.reduceat(weight[order], starts)

@@ -261,11 +261,7 @@ def fit_vectors(vectors: Floats, n_components: int) -> Space:
 
 
 def spread(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return at most so many of some rows, evenly spread over them.
-
-    >>> spread(np.arange(5), 2).tolist()
-    [0, 2]
-    """
+    """Return at most so many of some rows, evenly spread over them."""
     if len(order) <= most:
         return order
     return order[np.arange(most) * len(order) // most]

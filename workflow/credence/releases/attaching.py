@@ -31,11 +31,6 @@ def pack_beside(
 
     Clusters come largest first, then by name; each goes where its classes are
     least represented so far, by the rule of :func:`credence.calibrators.crossfit.fill`.
-
-    >>> names = np.array(["1", "1", "2"], dtype=object)
-    >>> new = np.array(["x", "x", "y"], dtype=object)
-    >>> pack_beside(names, np.array([0, 0, 0]), new, np.array([0, 0, 0])).tolist()
-    ['2', '2', '1']
     """
     groups, held = np.unique(old_group.astype(str), return_inverse=True)
     if len(groups) == 0:

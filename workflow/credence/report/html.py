@@ -82,11 +82,7 @@ def _source(text: str) -> str:
 
 
 def data_text(value: Any) -> Markup:
-    r"""Return data as JSON that can stand inside a script element; NaN is null.
-
-    >>> str(data_text({"name": "</script>", "value": float("nan")}))
-    '{"name":"\\u003c/script\\u003e","value":null}'
-    """
+    """Return data as JSON that can stand inside a script element; NaN is null."""
     text = json.dumps(to_record(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, escaped in UNSAFE_IN_SCRIPTS.items():
         text = text.replace(character, escaped)

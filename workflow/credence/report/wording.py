@@ -16,11 +16,6 @@ def share(value: float) -> str:
     """Return a probability with two decimals, or three near 0 and 1.
 
     A number that is not 0 or 1 is never written as if it were.
-
-    >>> share(0.934), share(0.9962), share(0.9999), share(1.0), share(float("nan"))
-    ('0.93', '0.996', '>0.999', '1.00', '–')
-    >>> share(0.0001)
-    '<0.001'
     """
     if math.isnan(value):
         return NOTHING
@@ -34,31 +29,19 @@ def share(value: float) -> str:
 
 
 def interval(lower: float, upper: float) -> str:
-    """Return an interval in brackets, or nothing.
-
-    >>> interval(0.9, 0.95), interval(float("nan"), 1.0)
-    ('(0.90–0.95)', '')
-    """
+    """Return an interval in brackets, or nothing."""
     if math.isnan(lower) or math.isnan(upper):
         return ""
     return f"({share(lower)}–{share(upper)})"
 
 
 def with_interval(value: float, lower: float, upper: float) -> str:
-    """Return a probability with its interval.
-
-    >>> with_interval(0.93, 0.9, 0.95)
-    '0.93 (0.90–0.95)'
-    """
+    """Return a probability with its interval."""
     return f"{share(value)} {interval(lower, upper)}".rstrip()
 
 
 def rounded(value: float, digits: int, sign: str = "") -> str:
-    """Return a number with so many decimals; ``"+"`` asks for a sign, which 0 has not.
-
-    >>> rounded(-0.25, 1), rounded(0.25, 3, "+"), rounded(-0.0001, 3, "+"), rounded(math.nan, 1)
-    ('−0.2', '+0.250', '0.000', '–')
-    """
+    """Return a number with so many decimals; ``"+"`` asks for a sign, which 0 has not."""
     if math.isnan(value):
         return NOTHING
     text = f"{value:{sign}.{digits}f}"
@@ -70,11 +53,7 @@ three_decimals = partial(rounded, digits=3)
 
 
 def loss(value: float, lower: float, upper: float, digits: int = 3, sign: str = "") -> str:
-    """Return a metric's value, or a difference with its sign, and its interval.
-
-    >>> loss(0.1234, 0.1, 0.2), loss(float("nan"), 0.1, 0.2), loss(7.1, 2.0, 12.0, 1, "+")
-    ('0.123 (0.100 to 0.200)', '–', '+7.1 (+2.0 to +12.0)')
-    """
+    """Return a metric's value, or a difference with its sign, and its interval."""
     if math.isnan(value + lower + upper):
         return rounded(value, digits, sign)
     stated, low, high = (rounded(number, digits, sign) for number in (value, lower, upper))
@@ -82,11 +61,7 @@ def loss(value: float, lower: float, upper: float, digits: int = 3, sign: str = 
 
 
 def score(value: float, scale: float) -> str:
-    """Return a score with as many decimals as its scale asks for.
-
-    >>> score(7.0, 10.0), score(7.25, 10.0), score(0.725, 1.0), score(float("nan"), 1.0)
-    ('7', '7.25', '0.725', '–')
-    """
+    """Return a score with as many decimals as its scale asks for."""
     if math.isnan(value):
         return NOTHING
     decimals = max(0, 3 - math.floor(math.log10(scale)))
@@ -95,11 +70,7 @@ def score(value: float, scale: float) -> str:
 
 
 def least_score(value: float, scale: float) -> str:
-    """Return a score from which on something holds: rounded up, so that it holds there too.
-
-    >>> least_score(7.2501, 10.0), least_score(7.25, 10.0), least_score(0.1 + 0.2, 1.0)
-    ('7.26', '7.25', '0.3')
-    """
+    """Return a score from which on something holds: rounded up, so that it holds there too."""
     if math.isnan(value):
         return NOTHING
     unit = 10.0 ** max(0, 3 - math.floor(math.log10(scale)))
@@ -107,64 +78,36 @@ def least_score(value: float, scale: float) -> str:
 
 
 def count(value: int) -> str:
-    """Return a whole number with commas between thousands.
-
-    >>> count(46801)
-    '46,801'
-    """
+    """Return a whole number with commas between thousands."""
     return f"{value:,}"
 
 
 def shown(value: str | int | None) -> str:
-    """Return a text or a count as tables show it; a dash where there is none.
-
-    >>> shown(1200), shown("Portal"), shown("")
-    ('1,200', 'Portal', '–')
-    """
+    """Return a text or a count as tables show it; a dash where there is none."""
     return count(value) if isinstance(value, int) else value or NOTHING
 
 
 def of(number: int, singular: str, many: str = "") -> str:
-    """Return a count with its noun.
-
-    >>> of(1, "protein"), of(1200, "family", "families")
-    ('1 protein', '1,200 families')
-    """
+    """Return a count with its noun."""
     return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
 def as_sentence(text: str) -> str:
-    """Return a text that begins as sentences do.
-
-    >>> as_sentence("the true class is Portal")
-    'The true class is Portal'
-    """
+    """Return a text that begins as sentences do."""
     return text[:1].upper() + text[1:]
 
 
 def shortened(name: str) -> str:
-    """Return a name that fits into a figure.
-
-    >>> shortened("Portal"), shortened("a very long name of a rare class")
-    ('Portal', 'a very long name of a r…')
-    """
+    """Return a name that fits into a figure."""
     return name if len(name) <= MOST_SHORT else name[: MOST_SHORT - 1].rstrip() + "…"
 
 
 def slug(name: str, number: int) -> str:
-    """Return an anchor of letters, digits and hyphens; the number makes it unique.
-
-    >>> slug("Tail shaft", 7), slug("<script>", 1)
-    ('7-tail-shaft', '1-script')
-    """
+    """Return an anchor of letters, digits and hyphens; the number makes it unique."""
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return f"{number}-{words[:40]}".rstrip("-")
 
 
 def printable(text: str) -> str:
-    """Return the text with control characters shown as replacement characters.
-
-    >>> printable("a" + chr(0) + "b") == "a" + REPLACEMENT + "b"
-    True
-    """
+    """Return the text with control characters shown as replacement characters."""
     return "".join(c if c.isprintable() or c in "\n\t" + KEPT else REPLACEMENT for c in text)

@@ -160,11 +160,7 @@ class PredictionSets:
 
 
 def families_needed(level: float) -> int:
-    """Return how many families a class needs, or it stands in every set.
-
-    >>> families_needed(0.9), families_needed(0.95), families_needed(0.5)
-    (9, 19, 1)
-    """
+    """Return how many families a class needs, or it stands in every set."""
     needed = 1
     while (1.0 - level) * (needed + 1) + TOLERANCE < 1.0:
         needed += 1

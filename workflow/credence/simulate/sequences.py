@@ -76,11 +76,7 @@ def without_duplicates(families: Families) -> Families:
 
 
 def whole_shares(prevalence: Floats, n_members: int) -> Integers:
-    """Return whole numbers near the shares, by largest remainders.
-
-    >>> whole_shares(np.array([0.5, 0.3, 0.2]), 9)
-    array([4, 3, 2])
-    """
+    """Return whole numbers near the shares, by largest remainders."""
     exact = prevalence * n_members
     counts = np.floor(exact).astype(np.int64)
     order = np.argsort(counts - exact, kind="stable")

@@ -289,11 +289,7 @@ def _method_finding(name: str) -> MethodFinding:
 
 
 def _in_words(key: str, value: Any) -> str:
-    """Return a setting and its value as a sentence has them.
-
-    >>> _in_words("prior_weight", 1.0), _in_words("reflection", False)
-    ('prior weight 1', 'no reflection')
-    """
+    """Return a setting and its value as a sentence has them."""
     name = key.replace("_", " ")
     if value is None or isinstance(value, bool):
         return name if value else f"no {name}"

@@ -242,12 +242,7 @@ def read_sequences(paths: Sequence[str], match: str) -> dict[str, str]:
 
 
 def training_ids(training: Strings, calibration: Strings) -> Strings:
-    """Return the names under which training proteins stand beside the others.
-
-    >>> training = np.array(["a", "b"], dtype=object)
-    >>> training_ids(training, np.array(["b", "c"], dtype=object)).tolist()
-    ['a', 'training:b']
-    """
+    """Return the names under which training proteins stand beside the others."""
     taken = set(calibration)
     names = [TRAINING_PREFIX + id_ if id_ in taken else id_ for id_ in training]
     return np.array(names, dtype=object)

@@ -149,22 +149,13 @@ def _input(kind: str, stated: Floats, trusted: Floats, reference: Floats) -> Inp
 
 
 def losses(confidence: Floats, is_correct: Booleans) -> Floats:
-    """Return the negative log-likelihood of each outcome.
-
-    >>> losses(np.array([0.5, 1.0]), np.array([True, True])).round(6).tolist()
-    [0.693147, 0.0]
-    """
+    """Return the negative log-likelihood of each outcome."""
     clipped = np.clip(np.nan_to_num(confidence, nan=0.5), CLIP, 1.0 - CLIP)
     return np.asarray(-np.where(is_correct, np.log(clipped), np.log1p(-clipped)))
 
 
 def calibration_gap(confidence: Floats, is_correct: Booleans, n_bins: int = N_BINS) -> float:
-    """Return the mean gap between confidence and share right, in bins of equal count.
-
-    >>> outcomes = np.array([False, True, True, True])
-    >>> round(calibration_gap(np.array([0.2, 0.4, 0.8, 1.0]), outcomes, 2), 6)
-    0.15
-    """
+    """Return the mean gap between confidence and share right, in bins of equal count."""
     known = np.nan_to_num(confidence, nan=0.5)
     order = np.argsort(known, kind="stable")
     starts = np.unique(np.arange(n_bins) * len(order) // n_bins)
@@ -173,11 +164,7 @@ def calibration_gap(confidence: Floats, is_correct: Booleans, n_bins: int = N_BI
 
 
 def ks_distance(one: Floats, other: Floats) -> float:
-    """Return the greatest difference of two empirical distribution functions.
-
-    >>> ks_distance(np.array([0.1, 0.2]), np.array([0.2, 0.3, 0.4]))
-    0.6666666666666667
-    """
+    """Return the greatest difference of two empirical distribution functions."""
     one, other = (values[~np.isnan(values)] for values in (one, other))
     if len(one) == 0 or len(other) == 0:
         return float("nan")
@@ -185,11 +172,7 @@ def ks_distance(one: Floats, other: Floats) -> float:
 
 
 def rank_correlation(one: Floats, other: Floats) -> float:
-    """Return Spearman's rank correlation; NaN where one of both does not vary.
-
-    >>> round(rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([2.0, 9.0, 4.0])), 6)
-    0.5
-    """
+    """Return Spearman's rank correlation; NaN where one of both does not vary."""
     known = ~(np.isnan(one) | np.isnan(other))
     ranks = [stats.rankdata(values[known]) for values in (one, other)]
     if known.sum() < 2 or any(np.ptp(rank) == 0 for rank in ranks):

@@ -338,11 +338,7 @@ WORD = 64  # bits
 
 
 def set_texts(contains: Booleans, class_names: tuple[str, ...]) -> Strings:
-    """Return each set as the names of its classes, in the classifier's order.
-
-    >>> set_texts(np.array([[True, True], [False, False]]), ("Portal", "HTJ")).tolist()
-    ['Portal|HTJ', '']
-    """
+    """Return each set as the names of its classes, in the classifier's order."""
     names = [
         name.replace("\\", "\\\\").replace(SEPARATOR, "\\" + SEPARATOR) for name in class_names
     ]
@@ -590,11 +586,7 @@ UNSCORED = "no scores from the classifier, so no confidence"
 
 
 def unscored_columns(ids: Strings, method: str) -> dict[str, Any]:
-    """Return the rows of the table `confidences` for proteins without scores.
-
-    >>> unscored_columns(np.array(["p1"], dtype=object), "kernel")["note"].tolist()
-    ['no scores from the classifier, so no confidence']
-    """
+    """Return the rows of the table `confidences` for proteins without scores."""
     texts = {"id": ids, "predicted_class": "", "use": USES[-1], "note": UNSCORED, "method": method}
     blank = {"support": 0.0}  # the rest is not known
     return {

@@ -141,11 +141,7 @@ def name_of(path: str | Path) -> str:
 
 
 def seal_path(path: str | Path) -> Path | None:
-    """Return where the seal of a file lies; None for files outside the folder.
-
-    >>> seal_path("results/lab/clusters.tsv").as_posix()
-    'results/.seals/results/lab/clusters.tsv.json'
-    """
+    """Return where the seal of a file lies; None for files outside the folder."""
     name = name_of(path)
     return None if name.startswith("../") else FOLDER / f"{name}{ENDING}"
 

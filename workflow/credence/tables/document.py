@@ -46,11 +46,7 @@ class Document:
 
 
 def dotted(path: SettingPath) -> str:
-    """Return the path of a setting as one word.
-
-    >>> dotted(("use_sets", 0, "name"))
-    'use_sets[0].name'
-    """
+    """Return the path of a setting as one word."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else ("." if text else "") + step
@@ -306,11 +302,7 @@ def _what_and_remedy(validator: str, rule: Schema, value: Any) -> tuple[str, str
 
 
 def shown(value: Any) -> str:
-    """Return a value as a user writes it.
-
-    >>> shown("ten"), shown(None), shown(True), shown([1, "a"])
-    ("'ten'", 'null', 'true', '[1, "a"]')
-    """
+    """Return a value as a user writes it."""
     return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -178,11 +178,7 @@ def _records(text: str, rows: list[str], by: Match) -> Fasta:
 
 
 def _residues(text: str) -> str:
-    """Return the residues of a record as capitals, without gaps and the stop at its end.
-
-    >>> _residues("mkl-VW.X*")
-    'MKLVWX'
-    """
+    """Return the residues of a record as capitals, without gaps and the stop at its end."""
     if IS_PROTEIN.fullmatch(text):
         return text
     return text.translate(AS_RESIDUES).rstrip(STOP)
@@ -195,11 +191,7 @@ def _objects(values: Sequence[str]) -> Strings:
 
 
 def ids_of(headers: Strings, by: Match) -> Strings:
-    """Return what of each header is the id.
-
-    >>> ids_of(np.array(["p1 portal protein"], dtype=object), "first_word").tolist()
-    ['p1']
-    """
+    """Return what of each header is the id."""
     if by == "full":
         return headers
     return _objects([(header.split(maxsplit=1) or [""])[0] for header in headers])

@@ -134,11 +134,7 @@ DEEPLOCPRO = Format(
 
 
 def spell_deepvp(text: str) -> str:
-    """Return a class with underscores; DeePVP writes `Major tail` in its verdicts.
-
-    >>> spell_deepvp("Major tail") == spell_deepvp("Major_tail")
-    True
-    """
+    """Return a class with underscores; DeePVP writes `Major tail` in its verdicts."""
     return "_".join(text.replace("_", " ").split())
 
 
@@ -180,11 +176,7 @@ N_NETWORKS = 10
 
 
 def spell_phanns(text: str) -> str:
-    """Return a label in the form in which PhANNs' own spellings are equal.
-
-    >>> spell_phanns("shaft") == spell_phanns("tail_shaft") == spell_phanns("Tail shaft")
-    True
-    """
+    """Return a label in the form in which PhANNs' own spellings are equal."""
     form = " ".join(text.replace("_", " ").replace("-", " ").casefold().split())
     return OTHER_SPELLINGS.get(form, form)
 
@@ -221,11 +213,7 @@ NUMBER_AT_END = re.compile(r"[_\d]+$")
 
 
 def label_of_id(name: str) -> str:
-    """Return the label in front of the number, if there is a number.
-
-    >>> [label_of_id(name) for name in ("tail_shaft_3", "others_", "HTJ_7", "portal")]
-    ['tail_shaft', 'others', 'HTJ', 'portal']
-    """
+    """Return the label in front of the number, if there is a number."""
     return NUMBER_AT_END.sub("", name)
 
 
@@ -263,12 +251,7 @@ NOT_A_LETTER = re.compile(r"[^a-z]+")
 
 
 def spell_phrogs(text: str) -> str:
-    """Return a category with underscores for blanks and commas.
-
-    >>> one, other = "DNA, RNA and nucleotide metabolism", "DNA_RNA_and_nucleotide_metabolism"
-    >>> spell_phrogs(one) == spell_phrogs(other)
-    True
-    """
+    """Return a category with underscores for blanks and commas."""
     return NOT_A_LETTER.sub("_", text.strip().casefold())
 
 
@@ -276,11 +259,7 @@ IN_FULL = {spell_phrogs(name): name for name in CATEGORIES}
 
 
 def category(text: str) -> str:
-    """Return the full name of a category; a stranger's name is left as it is.
-
-    >>> category("head_and_packaging")
-    'head and packaging'
-    """
+    """Return the full name of a category; a stranger's name is left as it is."""
     return IN_FULL.get(spell_phrogs(text), text)
 
 
@@ -320,11 +299,7 @@ EXCESS = 1e-3  # seen: a few units of the fourth decimal above 1
 
 
 def spell_signalp6(text: str) -> str:
-    """Return the short name of a class.
-
-    >>> spell_signalp6("SP(Sec/SPI)"), spell_signalp6("NO_SP")
-    ('SP', 'OTHER')
-    """
+    """Return the short name of a class."""
     short = text.partition("(")[0].strip()
     return NO_SIGNAL_COLUMN if short == NO_SIGNAL else short
 

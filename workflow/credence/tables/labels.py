@@ -94,11 +94,7 @@ def labels_from_headers(
     lines: Sequence[int] | Integers,
     pattern: str,
 ) -> Labels:
-    """Return the labels that the headers of a FASTA file carry.
-
-    >>> labels_from_headers("a.fasta", ["p1"], ["p1 class=HTJ"], [1], "=(?P<label>.+)").texts
-    array(['HTJ'], dtype=object)
-    """
+    """Return the labels that the headers of a FASTA file carry."""
     problems = ProblemList(where)
     try:
         finder = re.compile(pattern)

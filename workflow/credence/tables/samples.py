@@ -135,22 +135,12 @@ def _predictions(scan: Scan, part: Part) -> Predictions:
 
 
 def in_order(network: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of networks, each once, by their numbers: 1, 2, 10.
-
-    >>> in_order(["10", "2", "1", "2"])
-    ('1', '2', '10')
-    """
+    """Return the names of networks, each once, by their numbers: 1, 2, 10."""
     return tuple(sorted(set(network), key=lambda name: (len(name), name)))
 
 
 def pool(network_scores: Floats, pooling: str, resolution: float) -> tuple[Floats, float]:
-    """Return the pooled scores and the scale to which their rows sum.
-
-    >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "sum", 0.1)
-    (array([[1.4, 0.6]]), 2.0)
-    >>> pool(np.array([[[0.5, 0.5], [0.9, 0.1]]]), "log_sum", 0.1)
-    (array([[0.9, 0.1]]), 1.0)
-    """
+    """Return the pooled scores and the scale to which their rows sum."""
     if pooling == "sum":
         return network_scores.sum(axis=1), float(network_scores.shape[1])
     floor = resolution / 2 if resolution > 0 else float(np.finfo(np.float32).tiny)
@@ -236,11 +226,7 @@ def _require_whole(scan: Scan, parts: Iterable[Part], names: Sequence[str]) -> N
 
 
 def _begins_protein(ids: Strings, before: str | None = None) -> Booleans:
-    """Return which rows are of another protein than the row before them.
-
-    >>> _begins_protein(np.array(["a", "b", "b"], dtype=object), "a").tolist()
-    [False, True, False]
-    """
+    """Return which rows are of another protein than the row before them."""
     return np.concatenate([ids[:1] != before, ids[1:] != ids[:-1]])
 
 

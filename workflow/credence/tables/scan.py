@@ -275,11 +275,7 @@ SUM_DECIMALS = 6  # with which sums and tolerances are shown
 
 
 def shown(value: float) -> str:
-    """Return a number as messages show it.
-
-    >>> shown(10.0), shown(0.055)
-    ('10', '0.055')
-    """
+    """Return a number as messages show it."""
     return f"{value:.{SUM_DECIMALS}f}".rstrip("0").rstrip(".")
 
 
@@ -773,11 +769,7 @@ class RowRange:
 
 
 def rows_of_part(n_rows: int, number: int, n_parts: int) -> tuple[int, int]:
-    """Return the first row of a part of a table, and the one after its last.
-
-    >>> [rows_of_part(10, number, 3) for number in (1, 2, 3)]
-    [(0, 3), (3, 6), (6, 10)]
-    """
+    """Return the first row of a part of a table, and the one after its last."""
     return n_rows * (number - 1) // n_parts, n_rows * number // n_parts
 
 

@@ -82,11 +82,7 @@ def defect_of(
 def made_up(
     class_names: tuple[str, ...], scale: float, resolution: float, n_steps: int = N_STEPS
 ) -> Predictions:
-    """Return predictions of every class, with scores from even to certain.
-
-    >>> made_up(("a", "b"), 10.0, 0.01).n_samples
-    24
-    """
+    """Return predictions of every class, with scores from even to certain."""
     n_classes = len(class_names)
     even = 1.0 / n_classes
     tops = even + (1.0 - even) * np.arange(1, n_steps + 1) / n_steps
@@ -147,12 +143,7 @@ class KnownProteins:
 
 
 def known_proteins(ids: Strings, sequences: Mapping[str, str]) -> KnownProteins:
-    """Return by what some proteins are found again.
-
-    >>> known = known_proteins(np.array(["p1", "2"], dtype=object), {"p1": "MK"})
-    >>> known.notes(np.array(["p1", "2", "p3"], dtype=object), {"p3": "MK"}).tolist()
-    [32768, 0, 65536]
-    """
+    """Return by what some proteins are found again."""
     named = [id_ for id_ in ids if not id_.isdecimal()]
     given = [sequences[id_] for id_ in ids if id_ in sequences]
     names, residues = (np.unique(hashes_of(texts)) for texts in (named, given))
@@ -213,10 +204,6 @@ def settings_record(specification: Specification, options: FitOptions) -> dict[s
 
     A specification names only what differs from the defaults, and a later
     version may have other defaults.
-
-    >>> from credence.calibrators.method_spec import parse_method
-    >>> settings_record(parse_method("class_only", "example"), FitOptions(n_draws=50))["stages"]
-    [{'method': 'class_only'}]
     """
     stages = [
         {"method": stage.method.name, **asdict(stage.settings)} for stage in specification.stages

@@ -80,11 +80,7 @@ OWN_PAPER = "Salamon et al. 2023"
 
 
 def kind_of(method: str) -> str:
-    """Return a method's name without its settings; of a composition, its last stage's.
-
-    >>> kind_of("kernel(bandwidth=mon4)"), kind_of("tswa -> kernel")
-    ('kernel', 'kernel')
-    """
+    """Return a method's name without its settings; of a composition, its last stage's."""
     return method.split("->")[-1].split("(")[0].strip()
 
 

@@ -89,11 +89,7 @@ def wrapped(text: str, points: float, wide: float) -> tuple[str, ...]:
 
 
 def labels(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names short enough for an axis; numbered where that makes some alike.
-
-    >>> labels(("a" * 30 + "1", "a" * 30 + "2"))[0]
-    '1 aaaaaaaaaaaaaaaaaaaaa…'
-    """
+    """Return names short enough for an axis; numbered where that makes some alike."""
     short = tuple(shortened(printable(name)) for name in names)
     if len(set(short)) == len(short):
         return short

@@ -46,11 +46,7 @@ def _range(n: int, lower: float, upper: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share in percent.
-
-    >>> percent(0.05), percent(0.125)
-    ('5 %', '12.5 %')
-    """
+    """Return a share in percent."""
     return f"{100.0 * value:.3g} %"
 
 

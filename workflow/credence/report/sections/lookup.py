@@ -69,9 +69,6 @@ def more_needed(lower: float, upper: float, support: float, level: float) -> int
     Where there are many, half the width takes four times the evidence. Where
     there are few, widths fall more slowly: no fewer are asked for than give
     half the width to a share in the interval's middle.
-
-    >>> more_needed(0.26, 0.67, 26.0, 0.95), more_needed(0.0, 0.86, 1.0, 0.95)
-    (78, 19)
     """
     width, middle = (upper - lower) / 2, (upper + lower) / 2
     z = NormalDist().inv_cdf((1 + level) / 2)

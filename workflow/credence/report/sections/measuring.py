@@ -190,13 +190,7 @@ def _tests(lookup: Lookup) -> page.TableBlock:
 
 
 def words_of_test(p: float, power: float) -> str:
-    """Return what a test shows; where it finds nothing, never more than its power allows.
-
-    >>> words_of_test(0.0004, 0.8), words_of_test(0.25, 0.8), words_of_test(1.0, 0.09)
-    ('off: p <0.001, power 0.80', 'not seen off: p 0.250, power 0.80', 'no answer: power 0.09')
-    >>> words_of_test(0.5, math.nan), words_of_test(math.nan, math.nan)
-    ('no answer: power not known', '–')
-    """
+    """Return what a test shows; where it finds nothing, never more than its power allows."""
     if math.isnan(p):
         return NOTHING
     if p > LEVEL and not power >= MOST_BLIND:
@@ -209,11 +203,7 @@ def _known(power: float) -> str:
 
 
 def p_words(value: float) -> str:
-    """Return a p-value with three decimals.
-
-    >>> p_words(0.0004), p_words(0.25), p_words(float("nan"))
-    ('<0.001', '0.250', '–')
-    """
+    """Return a p-value with three decimals."""
     return "<0.001" if value < 0.001 else three_decimals(value)
 
 
