@@ -136,7 +136,9 @@ def rows_of(labelled: Labelled, options: SetOptions, n_splits: int) -> list[dict
             "level": options.level,
             "families fitted to, at least": int(n_fitted[class_]),
             "coverage, by families": float(families[:, class_].mean()),
-            "less the level, points": float(100 * (families[:, class_].mean() - options.level)),
+            "less the level, percentage points": float(
+                100 * (families[:, class_].mean() - options.level)
+            ),
             "5 % to 95 % of splits": "{:.3f} to {:.3f}".format(
                 *np.quantile(families[:, class_], [0.05, 0.95])
             ),
@@ -168,12 +170,12 @@ def main() -> None:
             for level in given.levels
             for row in rows_of(labelled, SetOptions(level), given.splits)
         ]
-        gaps = [abs(float(str(row["less the level, points"]))) for row in rows]
+        gaps = [abs(float(str(row["less the level, percentage points"]))) for row in rows]
         text = (
             f"{labelled.n_samples:,} proteins of {len(set(labelled.cluster)):,} families, halved "
             f"{given.splits} times by whole families. Of {len(rows)} classes and levels with at "
             f"least {ENOUGH} families to fit to, {sum(gap <= 100 * ALLOWED for gap in gaps)} are "
-            f"within {100 * ALLOWED:g} points of the level; the furthest is {max(gaps):.2f} off."
+            f"within {100 * ALLOWED:g} percentage points of the level; the furthest is {max(gaps):.2f} off."
         )
         print(title, text, sep="\n")
         print(pd.DataFrame(rows).to_string())

@@ -259,7 +259,9 @@ def plot(table: list[dict[str, object]], path: Path, level: float) -> None:
             )
         axis.set_title(f"share of intervals that hold the {target}")
         axis.set_yticks(range(len(methods)), methods)
-    figure.text(0.01, 0.01, "red: all classes; blue: each class; grey: nominal ± 3 points")
+    figure.text(
+        0.01, 0.01, "red: all classes; blue: each class; grey: nominal ± 3 percentage points"
+    )
     figure.tight_layout()
     figure.savefig(path)
     plt.close(figure)

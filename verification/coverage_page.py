@@ -59,7 +59,7 @@ def line(row: dict[str, object]) -> dict[str, object]:
         "holds its limit": share("limit"),
         "holds the truth": share("truth"),
         "mean width": float(str(row["width"])),
-        "limit within ± 3 points": "yes" if abs(limit - LEVEL) <= TOLERANCE else "no",
+        "limit within ± 3 percentage points": "yes" if abs(limit - LEVEL) <= TOLERANCE else "no",
     }
 
 

@@ -267,7 +267,9 @@ def plot(table: list[dict[str, object]], path: Path) -> None:
     axis.set_yticks(range(len(table)), labels, fontsize=7)
     axis.invert_yaxis()
     axis.set_xlim(-0.02, 1.02)
-    axis.set_xlabel("share of 95 % intervals that hold the known value; grey: 95 % ± 3 points")
+    axis.set_xlabel(
+        "share of 95 % intervals that hold the known value; grey: 95 % ± 3 percentage points"
+    )
     axis.legend(loc="lower left")
     figure.tight_layout()
     figure.savefig(path, metadata={"Date": None})
@@ -302,8 +304,8 @@ def main() -> None:
             f"{given.largest_family}, {given.draws} draws, 95 % intervals. Confidences: `raw` is "
             "score over scale, `true` the probability of being right. *Too high*: the interval "
             "lies above the truth. Widths are medians. The standard error of a coverage of 95 % "
-            f"is {100 * np.sqrt(LEVEL * (1 - LEVEL) / given.worlds):.1f} points over all; classes "
-            "of one world share families.\n\n"
+            f"is {100 * np.sqrt(LEVEL * (1 - LEVEL) / given.worlds):.1f} percentage points over all; "
+            "classes of one world share families.\n\n"
             f"{verdict(table)}\n\n"
             "Truths are of the population. That of the area is over the bins of the score that "
             "the sample fills, and that of the kernel error has the bandwidth of as many "

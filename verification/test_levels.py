@@ -4,7 +4,7 @@ Perfectly calibrated confidences, proteins in families of five whose members are
 alike (same confidence, same outcome) or single: each test is made on many sets,
 and the share of p-values of at most 5 % is counted, by random signs over
 clusters and by the asymptotic law of independent proteins. The last column is the
-share that finds confidences that are five points too high throughout.
+share that finds confidences that are five percentage points too high throughout.
 
     python verification/test_levels.py --sets 1000 --document docs/verification-metrics.md
 """
@@ -95,10 +95,10 @@ def main() -> None:
             f"--document {given.document}\n\n"
             f"{given.sets:,} sets each of perfectly calibrated confidences; members of a family "
             f"share confidence and outcome. Nominal level 5 %; its standard error here is "
-            f"{100 * error:.1f} points. By clusters the furthest level is {furthest:.1f} standard "
+            f"{100 * error:.1f} percentage points. By clusters the furthest level is {furthest:.1f} standard "
             f"errors from it. As if independent, families of five are rejected "
             f"{100 * min(related):.0f} to {100 * max(related):.0f} % of the time. Power is "
-            "against confidences five points too high throughout: what a test foretells from its "
+            "against confidences five percentage points too high throughout: what a test foretells from its "
             "signed walks, and the share of such sets that it rejected."
         )
         write_section(given.document, "Tests of calibration", text, table)

@@ -87,7 +87,7 @@ SAME = Sameness(100, 0.7, 0.012, 0.01, False, 0.09)
             0.41,
             SAME,
             "No sign of proteins of another kind was found; scores that put confidences five "
-            "percentage points off would be noticed 9 times in 100.",
+            "percentage points off would be noticed in 9 of 100 samples.",
         ),
         (
             0.41,

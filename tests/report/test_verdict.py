@@ -21,6 +21,7 @@ from credence.findings import (
     Verdict,
     VerdictSettings,
 )
+from credence.report.sections.measuring import section
 from credence.report.verdict import BAD, CARE, GOOD, OPEN, names_of, reasons, verdict_of
 
 NAMES = ("Portal", "Tail fiber")
@@ -82,8 +83,8 @@ def case(
     )
 
 
-def states(findings: Findings, limits: VerdictSettings | None = None) -> dict[str, str]:
-    return {check.name: check.state for check in verdict_of(findings, limits).checks}
+def states(findings: Findings) -> dict[str, str]:
+    return {check.name: check.state for check in verdict_of(findings).checks}
 
 
 def test_all_checks_good_is_good(small: Findings) -> None:
@@ -181,9 +182,11 @@ def test_where_no_relatives_are_known_nothing_is_said_of_a_leak(small: Findings)
 
 def test_cut_offs_are_those_of_the_configuration(small: Findings) -> None:
     findings = case(small, gaps=((-0.02, 0.03), (-0.06, 0.04)))
-    assert states(findings, VerdictSettings(off=0.1))["gap"] == GOOD
-    assert states(findings, VerdictSettings(held=0.5))["gap"] == GOOD
-    assert states(case(small), VerdictSettings(power=0.95))["same_classifier"] == OPEN
+    assert states(replace(findings, limits=VerdictSettings(off=0.1)))["gap"] == GOOD
+    assert states(replace(findings, limits=VerdictSettings(held=0.5)))["gap"] == GOOD
+    assert (
+        states(replace(case(small), limits=VerdictSettings(power=0.95)))["same_classifier"] == OPEN
+    )
 
 
 def test_a_class_that_is_off_is_named_with_its_direction(small: Findings) -> None:
@@ -206,3 +209,16 @@ def test_the_shift_of_another_sample_says_nothing_of_this_one(small: Findings) -
     findings = case(small)
     other: ShiftFinding = replace(findings.shifts[0], name="soil")
     assert states(replace(findings, shifts=(other,)))["mix"] == OPEN
+
+
+def test_the_figure_of_gaps_goes_by_the_cut_off_that_was_set(small: Findings) -> None:
+    findings = case(small, gaps=((-0.02, 0.08), (-0.2, -0.1)))
+    words = {
+        zone: str(section(replace(findings, limits=VerdictSettings(off=zone))))
+        for zone in (0.05, 0.09)
+    }
+    assert "within 5 percentage points" in words[0.05]
+    assert "within 9 percentage points" in words[0.09]
+    assert "zone=9.0" in words[0.09]
+    # What a test would notice is computed for five, whatever was set.
+    assert "five percentage points off" in words[0.09]

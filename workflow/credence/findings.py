@@ -1174,5 +1174,5 @@ class Findings:
     novelties: tuple[NoveltyFinding, ...] = ()  # How far use-sets are from calibration
     thresholds: Thresholds | None = None  # From where on predictions can be used
     lists: tuple[UseLists, ...] = ()  # Of each use-set
-    verdict: Verdict | None = None  # None: by the usual cut-offs
+    limits: VerdictSettings = field(default_factory=VerdictSettings)  # Of the verdict
     schema: str = field(default=SCHEMA, init=False)

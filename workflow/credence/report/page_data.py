@@ -41,7 +41,7 @@ def report_record(findings: Findings) -> dict[str, Any]:
             "n_classes": len(findings.results.class_names),
             "n_warnings": sum(notice.is_warning for notice in all_notices(findings)),
         },
-        "verdict": to_record(findings.verdict or verdict_of(findings)),
+        "verdict": to_record(verdict_of(findings)),
         "sections": [block_record(section) for section in sections_of(findings)],
     }
 

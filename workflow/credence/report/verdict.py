@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 
 from credence.findings import Check, Findings, ShiftFinding, UseSet, Verdict, VerdictSettings
 from credence.report.sections.lookup import Lookup
-from credence.report.wording import count, of, rounded
+from credence.report.wording import as_sentence, count, noticed_if_off, of, rounded
 
 GOOD, CARE, BAD, OPEN = STATES = ("good", "care", "not to be used", "not checked")
 ORDER = (BAD, CARE, OPEN, GOOD)
@@ -22,10 +22,9 @@ NEARLY_ALL = 0.9
 MOST_NAMES = 4  # of classes in a sentence
 
 
-def verdict_of(findings: Findings, limits: VerdictSettings | None = None) -> Verdict:
+def verdict_of(findings: Findings) -> Verdict:
     """Return every check of a run, and the verdict."""
-    own = limits or VerdictSettings()
-    lookup = Lookup(findings)
+    own, lookup = findings.limits, Lookup(findings)
     checks = [_gap(lookup, own), _class_alone(lookup), _relatives(lookup, own)]
     shifts = {found.name: found for found in findings.shifts}
     for use_set in findings.use_sets:
@@ -197,10 +196,7 @@ def _same_classifier(
     text = "The sample has too few scores to compare, or no mix of its classes was estimated."
     if found is not None:
         value = found.power
-        noticed = (
-            f"Scores that put confidences {points(limits.off)} off would be noticed "
-            f"{round(100 * value)} times in 100."
-        )
+        noticed = f"{as_sentence(noticed_if_off(value))}."
         if found.is_changed:
             state, headline = BAD, "Scores of another classifier, or of other proteins"
             text = (

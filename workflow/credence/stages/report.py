@@ -47,7 +47,6 @@ from credence.report.journal.writing_figures import (
 )
 from credence.report.plots import Heat
 from credence.report.sections.publish import OF_USE_SETS
-from credence.report.verdict import verdict_of
 from credence.report.wording import slug
 from credence.settings import settings_from
 from credence.stages.check import read_summary
@@ -115,7 +114,6 @@ def report_findings(
     found = read_record(Findings, Path(found_in), "Evaluate again: credence evaluate.")
     stated = json_settings(run_json, "--settings")
     found = _with_run(found, stated)
-    limits = settings_from(VerdictSettings, stated.get("verdict", {}))
     summaries = [
         with_truth(
             summarise_file(name, Path(confidences), found.results, found.chosen),
@@ -155,10 +153,10 @@ def report_findings(
             *found.novelties,
             *(read_record(NoveltyFinding, Path(path), AGAIN_NOVEL) for path in novelty),
         ),
+        limits=settings_from(VerdictSettings, stated.get("verdict", {})),
         lists=(*found.lists, *(read_record(UseLists, Path(path), AGAIN_LISTS) for path in lists)),
         provenance=replace(found.provenance, inputs=(*found.provenance.inputs, *inputs)),
     )
-    found = replace(found, verdict=verdict_of(found, limits))
     page = Path(out)
     if complete is not None:
         write_record(Path(complete), found)

@@ -28,7 +28,7 @@ MOST_REASONS = 4
 
 def section(findings: Findings) -> page.Section:
     """Return the first screen."""
-    lookup, verdict = Lookup(findings), findings.verdict or verdict_of(findings)
+    lookup, verdict = Lookup(findings), verdict_of(findings)
     strips = _strips(lookup)
     has_sure = any(strip.sure is not None for strip in strips)
     advice = {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from credence.findings import CalibrationTest, Findings, MetricValue, Notice, VerdictSettings
+from credence.findings import CalibrationTest, Findings, MetricValue, Notice
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
 from credence.report.sections.lookup import Lookup
@@ -46,7 +46,6 @@ TESTS = {
 TEST = next(iter(TESTS))  # the one that sentences and notices go by
 LEVEL = 0.05
 MOST_BLIND = 0.5  # power below which a test that finds nothing says nothing
-ZONE = VerdictSettings().off  # gaps so near 0 are good
 Gaps = list[tuple[str, MetricValue]]  # of each class
 
 
@@ -68,7 +67,7 @@ def section(findings: Findings) -> page.Section | None:
     if findings.results.tests:
         note = page.Paragraph(
             "No test shows that confidences are right. One that finds nothing counts only where "
-            f"its power is high: the chance to see, at 5 %, confidences {points(ZONE)} off "
+            "its power is high: the chance to see, at 5 %, confidences five percentage points off "
             "throughout."
             + (
                 ""
@@ -98,17 +97,18 @@ def section(findings: Findings) -> page.Section | None:
 
 def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
     """Return of which classes confidences hold on average, which are off, and what is open."""
+    zone = lookup.findings.limits.off
     held: list[str] = []
     off: list[str] = []
     unsure: list[str] = []
     for name, gap in gaps:
-        is_held = max(abs(gap.lower), abs(gap.upper)) <= ZONE
-        is_off = gap.lower > ZONE or gap.upper < -ZONE
+        is_held = max(abs(gap.lower), abs(gap.upper)) <= zone
+        is_off = gap.lower > zone or gap.upper < -zone
         (held if is_held else off if is_off else unsure).append(name)
     parts = [
         f"{what} {names_of(names)}"
         for names, what in (
-            (held, f"within {points(ZONE)}:"),
+            (held, f"within {points(zone)}:"),
             (off, "off by more:"),
             (unsure, f"too few {lookup.families} to tell:"),
         )
@@ -121,6 +121,7 @@ def _gaps_in_words(gaps: Gaps, lookup: Lookup) -> str:
 
 
 def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
+    zone = lookup.findings.limits.off
     value, lower, upper = (
         tuple(100.0 * getattr(gap, end) for _, gap in gaps) for end in ("value", "lower", "upper")
     )
@@ -129,7 +130,7 @@ def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
         "gaps",
         f"Mean confidence of {lookup.findings.chosen} minus share right, held out; lines: "
         f"{100 * lookup.findings.results.level:g} % intervals over {lookup.families}. Right of 0 "
-        f"confidences are too high. Shaded: within {points(ZONE)}.",
+        f"confidences are too high. Shaded: within {points(zone)}.",
         f"Percentage points by which confidences are too high (+) or too low (−): {stated}.",
         ComparisonPlot(
             "mean confidence − share right, percentage points",
@@ -138,7 +139,7 @@ def _gaps_figure(gaps: Gaps, lookup: Lookup) -> page.Figure:
             (value,),
             (lower,),
             (upper,),
-            zone=100.0 * ZONE,
+            zone=100.0 * zone,
         ),
     )
 

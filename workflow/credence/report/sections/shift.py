@@ -8,7 +8,7 @@ from typing import Any
 from credence.findings import Findings, Notice, ShiftClass, ShiftFinding, WhatIf
 from credence.report import blocks as page
 from credence.report.plots import ComparisonPlot
-from credence.report.wording import NOTHING, of, score, share, slug, with_interval
+from credence.report.wording import NOTHING, noticed_if_off, of, score, share, slug, with_interval
 
 DIGITS = 9  # of a density: moves no confidence by more than 1e-8
 
@@ -200,13 +200,10 @@ def fit(found: ShiftFinding) -> str:
             effect = f"{100 * found.sameness.effect:.1f} percentage points"
             text += f", which would move confidences by {effect} on average"
         return f"{text}."
-    noticed = "how often a test would notice some is not known."
+    noticed = "how often a test would notice some is not known"
     if found.sameness is not None:
-        noticed = (
-            "scores that put confidences five percentage points off would be noticed "
-            f"{round(100 * found.sameness.power)} times in 100."
-        )
-    return f"No sign of proteins of another kind was found; {noticed}"
+        noticed = noticed_if_off(found.sameness.power)
+    return f"No sign of proteins of another kind was found; {noticed}."
 
 
 def _number(value: float, lower: float = math.nan, upper: float = math.nan) -> str:
