@@ -175,7 +175,8 @@ def main() -> None:
             f"{labelled.n_samples:,} proteins of {len(set(labelled.cluster)):,} families, halved "
             f"{given.splits} times by whole families. Of {len(rows)} classes and levels with at "
             f"least {ENOUGH} families to fit to, {sum(gap <= 100 * ALLOWED for gap in gaps)} are "
-            f"within {100 * ALLOWED:g} percentage points of the level; the furthest is {max(gaps):.2f} off."
+            f"within {100 * ALLOWED:g} percentage points of the level; the furthest is "
+            f"{max(gaps):.2f} off."
         )
         print(title, text, sep="\n")
         print(pd.DataFrame(rows).to_string())

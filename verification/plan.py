@@ -189,7 +189,7 @@ def falls(table: pd.DataFrame) -> list[Row]:
 
 
 def offsets(table: pd.DataFrame) -> list[Row]:
-    """Return the mean over worlds of confidence less truth, in percentage points, by share of wrong ones."""
+    """Return mean confidence less truth over worlds, percentage points, by share of wrong ones."""
     known = table[table["choice"].isin(["before", "by the plan", "at random"])]
     known = known[known["mix"] == "like calibration"]
     columns = {f"off {class_}": f"{100 * share:.0f} %" for class_, share in enumerate(WRONG)}
@@ -232,8 +232,8 @@ def main() -> None:
         f"What {NUMBER} verified proteins narrow: {given.worlds} worlds": (text, falls(table))
     }
     text = (
-        "Mean of confidence less truth over the use-set and over worlds, in percentage points, by the share "
-        "of the class that is wrong; the use-set's mix is calibration's."
+        "Mean of confidence less truth over the use-set and over worlds, in percentage points, "
+        "by the share of the class that is wrong; the use-set's mix is calibration's."
     )
     shown[f"Do verified proteins bias confidences? {given.worlds} worlds"] = text, offsets(table)
     for title, (words, rows) in shown.items():

@@ -95,11 +95,11 @@ def main() -> None:
             f"--document {given.document}\n\n"
             f"{given.sets:,} sets each of perfectly calibrated confidences; members of a family "
             f"share confidence and outcome. Nominal level 5 %; its standard error here is "
-            f"{100 * error:.1f} percentage points. By clusters the furthest level is {furthest:.1f} standard "
-            f"errors from it. As if independent, families of five are rejected "
-            f"{100 * min(related):.0f} to {100 * max(related):.0f} % of the time. Power is "
-            "against confidences five percentage points too high throughout: what a test foretells from its "
-            "signed walks, and the share of such sets that it rejected."
+            f"{100 * error:.1f} percentage points. By clusters the furthest level is "
+            f"{furthest:.1f} standard errors from it. As if independent, families of five are "
+            f"rejected {100 * min(related):.0f} to {100 * max(related):.0f} % of the time. "
+            "Power is against confidences five percentage points too high throughout: what a "
+            "test foretells from its signed walks, and the share of such sets that it rejected."
         )
         write_section(given.document, "Tests of calibration", text, table)
 

@@ -194,7 +194,7 @@ def test_every_figure_is_saved_as_a_drawing_of_its_own(
 ) -> None:
     page = opened(open_page(small_page, color_scheme=scheme).page)
     n_figures = page.locator("main figure").count()
-    assert page.locator(".saving").count() == n_figures > 5
+    assert page.locator(".saving").count() == n_figures + 1 > 6  # and the picture of all classes
     path = picture(page, "SVG", "confidence-1-portal", tmp_path)
     assert path.name == "small-confidence-1-portal.svg"
     text = path.read_text(encoding="utf-8")
@@ -214,6 +214,26 @@ def test_every_figure_is_saved_as_a_drawing_of_its_own(
     alone.goto(path.as_uri())
     assert alone.locator("text", has_text="score of the predicted class").is_visible()
     alone.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_of_all_classes_is_saved_with_names_and_numbers(
+    scheme: str, open_page: Any, small_page: str, small: Findings, tmp_path: Path
+) -> None:
+    page = open_page(small_page, color_scheme=scheme).page
+    text = picture(page, "SVG", "classes", tmp_path).read_text(encoding="utf-8")
+    words = [one.text for one in ElementTree.fromstring(text).iter() if one.text]
+    table = page.locator("#first table.strips tbody")
+    for name in small.results.class_names:
+        assert name in words
+    for cell in table.locator("td:not(.strip)").all_inner_texts():
+        assert cell in words
+    assert words.count("95 % or more right") == 1
+    assert "var(" not in text and " class=" not in text
+    # Colours of paper, also on a dark screen; what was looked up is not part of the picture.
+    assert "rgb(11, 58, 91)" in text and "rgb(217, 95, 2)" not in text
+    data = picture(page, "PNG", "classes", tmp_path).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and len(data) > 20_000
 
 
 def test_every_figure_is_saved_as_a_picture(page: Any, tmp_path: Path) -> None:

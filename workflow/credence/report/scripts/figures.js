@@ -1,4 +1,4 @@
-// Figures: what a point stands for, told to those who point at it or press arrow keys.
+// Figures: what a point stands for, shown where one points or presses arrow keys; saving.
 "use strict";
 
 credence.figures = (() => {
@@ -66,18 +66,64 @@ credence.figures = (() => {
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(fileOf(svg, title))}`;
   }
 
-  function saving(figure) {
-    const svg = figure.querySelector("svg");
-    const title = figure.querySelector(".drawing").getAttribute("aria-label");
-    const name = figure.id.replace("figure-", "");
+  // Buttons that save a drawing; `drawn` gives it, in the page, when one is pressed.
+  function saving(name, title, drawn) {
     const button = (kind, save) => {
       const made = credence.element("button", { type: "button", "aria-label": `Save as ${kind}: ${name}` }, kind);
       made.addEventListener("click", save);
       return made;
     };
     return credence.element("span", { class: "saving" },
-      button("SVG", () => credence.download(name, "svg", fileOf(svg, title), "image/svg+xml")), " ",
-      button("PNG", () => savePicture(svg, title, name)));
+      button("SVG", () => credence.download(name, "svg", fileOf(drawn(), title), "image/svg+xml")), " ",
+      button("PNG", () => savePicture(drawn(), title, name)));
+  }
+
+  // The picture of all classes is a table, to be read as one; to be saved it is drawn anew.
+  const NAMES = 170, STRIP = 480, COLUMN = 95, ROW = 28, TOP = 76; // widths and heights
+  function drawingOf(table) {
+    const rows = [...table.tBodies[0].rows], [, , ...columns] = table.tHead.rows[0].cells;
+    const width = NAMES + STRIP + COLUMN * columns.length + 10, height = TOP + ROW * rows.length + 10;
+    document.querySelector("svg.strips")?.remove();
+    const svg = svgElement("svg", { class: "strips quiet", viewBox: `0 0 ${width} ${height}`, width, height });
+    const write = (x, y, text, anchor) => {
+      const made = svgElement("text", { x, y, "text-anchor": anchor });
+      made.textContent = text.trim();
+      svg.append(made);
+      return made.getComputedTextLength();
+    };
+    const draw = (strip, y) => {
+      const copy = strip.cloneNode(true);
+      copy.querySelector(".here")?.remove();
+      for (const [name, value] of Object.entries({ x: NAMES, y, width: STRIP, height: 20 })) copy.setAttribute(name, value);
+      svg.append(copy);
+    };
+    svg.append(document.querySelector("#thin").closest("defs").cloneNode(true));
+    table.after(svg); // text can be measured from here on
+    let x = 0;
+    for (const swatch of document.querySelectorAll("#first .legend li svg")) {
+      const copy = swatch.cloneNode(true);
+      copy.setAttribute("x", x);
+      copy.setAttribute("y", 2);
+      svg.append(copy);
+      x += 28;
+      x += write(x, 14, swatch.parentNode.textContent, "start") + 34;
+    }
+    const ticks = table.tHead.querySelector(".ticks");
+    if (ticks) draw(ticks, TOP - 20);
+    columns.forEach((cell, at) => {
+      const words = cell.textContent.trim().split(" "), half = Math.ceil(words.length / 2);
+      const x = NAMES + STRIP + COLUMN * (at + 1);
+      write(x, TOP - 24, words.slice(0, half).join(" "), "end");
+      write(x, TOP - 10, words.slice(half).join(" "), "end");
+    });
+    rows.forEach((row, number) => {
+      const y = TOP + ROW * number, [name, strip, ...cells] = row.cells;
+      write(0, y + 15, name.textContent, "start");
+      draw(strip.querySelector("svg"), y);
+      cells.forEach((cell, at) => write(NAMES + STRIP + COLUMN * (at + 1), y + 15, cell.textContent, "end"));
+    });
+    for (const part of svg.querySelectorAll("svg")) part.setAttribute("overflow", "visible");
+    return svg;
   }
 
   // A page may have hundreds of figures: each is made ready when somebody comes to it.
@@ -116,8 +162,8 @@ credence.figures = (() => {
       mark.setAttribute("visibility", "visible");
       readout.textContent = text;
       readout.hidden = false;
-      const room = drawing.clientWidth - readout.offsetWidth;
-      readout.style.left = `${Math.max(0, Math.min(room, x * scale - readout.offsetWidth / 2))}px`;
+      const free = drawing.clientWidth - readout.offsetWidth;
+      readout.style.left = `${Math.max(0, Math.min(free, x * scale - readout.offsetWidth / 2))}px`;
       const above = y * scale - readout.offsetHeight - 10;
       readout.style.top = `${above >= 0 ? above : y * scale + 12}px`;
     }
@@ -154,7 +200,14 @@ credence.figures = (() => {
 
   for (const figure of document.querySelectorAll("main figure")) {
     prepare(figure);
-    figure.querySelector("figcaption").append(" ", saving(figure));
+    const [svg, drawing] = [figure.querySelector("svg"), figure.querySelector(".drawing")];
+    const name = figure.id.replace("figure-", "");
+    figure.querySelector("figcaption").append(" ", saving(name, drawing.getAttribute("aria-label"), () => svg));
+  }
+  const strips = document.querySelector("#first table.strips");
+  if (strips) {
+    const basis = document.querySelector("#first .basis"), title = `${strips.caption.textContent}. ${basis.textContent.trim()}`;
+    basis.append(" ", saving("classes", title, () => drawingOf(strips)));
   }
   return { placesOf, svgElement };
 })();
