@@ -15,6 +15,7 @@ import argparse
 import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,7 +29,7 @@ from credence.calibrators.method_spec import parse_method
 from credence.confidence import USES, use_of
 from credence.evaluation import summarise_use_set
 from credence.evaluation.evaluate import EvaluationOptions, evaluate
-from credence.findings import Findings, Provenance, SplitClass, SplitFinding
+from credence.findings import Findings, Provenance, SplitClass, SplitFinding, VerdictSettings
 from credence.predictions import Floats, Labelled, from_scores, label
 from credence.report.verdict import ALONE, verdict_of
 from credence.simulate import WorldSettings, draw_labelled
@@ -42,7 +43,8 @@ SEED = 20261123
 SIZES = (1_000, 3_000, 9_000)
 METHODS = ("beta", "kernel", "uncalibrated")
 KINDS = ("like calibration", "mixed otherwise", "another version", "harder, unseen")
-N_USE, N_TRUE, N_DRAWS, N_FOLDS = 2_000, 20_000, 60, 5
+N_TRUE, N_DRAWS, N_FOLDS = 20_000, 60, 5
+TRIED = (0.5, 0.6, 0.7)  # cut-offs of the part for which things have to hold; beside the usual
 OFF = 0.05
 CLEAN = SplitFinding(
     0.4, 0.8, True, "report", True, True, 1, 1, 0, 0.0, 1, 0, 0.01, 1.0, 1.0,
@@ -64,12 +66,12 @@ def drawn(kind: str, n: int, share: Floats, rng: np.random.Generator, power: flo
     return found
 
 
-def world(number: int) -> dict[str, object]:
+def world(sizes: tuple[int, ...], n_use: int, number: int) -> dict[str, object]:
     """Return the verdict on one world, and how far its confidences are off."""
     rng = np.random.default_rng([SEED, number])
     method = METHODS[2] if number % 10 == 9 else METHODS[number % 2]
     kind = KINDS[number % 16 // 4] if number % 8 else KINDS[0]
-    size = int(rng.choice(SIZES))
+    size = int(rng.choice(sizes))
     share = truth().prevalence
     power = float(rng.choice([0.5, 0.7, 1.5]))
     if kind == "mixed otherwise":
@@ -84,7 +86,7 @@ def world(number: int) -> dict[str, object]:
     results = evaluate(
         calibration, built, EvaluationOptions(N_FOLDS, 0.95, N_DRAWS, "cluster"), fitted, method
     ).results
-    use = drawn(kind, N_USE, share, rng, power).predictions
+    use = drawn(kind, n_use, share, rng, power).predictions
     parts = [("use", Samples(use, None, np.arange(use.n_samples)))]
     chosen = parse_method(method, "method")
     shift = find_shift(calibration, parts, chosen, fitted[method], settings, "use", "use")
@@ -101,6 +103,12 @@ def world(number: int) -> dict[str, object]:
         (replace(summary, classes=classes),), shifts=(shift.finding,), split=CLEAN,
     )  # fmt: skip
     verdict = verdict_of(findings)
+    tried = {
+        f"verdict at {held:g}": verdict_of(
+            replace(findings, limits=VerdictSettings(held=held))
+        ).state
+        for held in TRIED
+    }
     real = drawn(kind, N_TRUE, share, rng, power)
     value = shift.adjusted.confidence(real.predictions).value
     off = total = distance = 0.0
@@ -114,7 +122,7 @@ def world(number: int) -> dict[str, object]:
     checks = {check.name: check.state for check in verdict.checks}
     return {
         "kind": kind, "method": method, "size": size, "verdict": verdict.state,
-        "distance": distance / total, "off": off / total, **checks,
+        "distance": distance / total, "off": off / total, **tried, **checks,
     }  # fmt: skip
 
 
@@ -139,12 +147,15 @@ def table_of(found: pd.DataFrame) -> list[dict[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", type=int, default=400)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--use", type=int, default=2_000, help="proteins of a use-set")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--page", type=Path)
     parser.add_argument("--table", type=Path)
     options = parser.parse_args()
+    one = partial(world, tuple(options.sizes), options.use)
     with ProcessPoolExecutor(options.jobs) as pool:
-        found = pd.DataFrame(list(pool.map(world, range(options.worlds))))
+        found = pd.DataFrame(list(pool.map(one, range(options.worlds))))
     if options.table:
         found.to_csv(options.table, sep="\t", index=False)
     table = [row(f"verdict {state}", part) for state, part in found.groupby("verdict")] + [

@@ -175,6 +175,23 @@ def test_a_share_stays_within_0_and_1_however_it_is_stretched() -> None:
             assert 0.0 < row.lower < row.value < row.upper < 1.0
 
 
+def test_no_interval_goes_beyond_what_a_metric_can_be() -> None:
+    # One of few families is wrong at high confidence, beside a large one: very wide intervals.
+    own, _ = world()
+    family = np.repeat([f"f{k}" for k in range(11)], [120] + [4] * 10).astype(object)
+    predicted = own.predictions.predicted_class
+    truth = np.where(family == "f1", (predicted + 1) % 3, predicted)
+    labelled = label(own.predictions, truth, np.ones(N), family)
+    confidence = np.full(N, 0.99)
+    stated = {("m", HELD_OUT): Stated(confidence), ("n", HELD_OUT): Stated(1.0 - confidence)}
+    found = judge(labelled, stated, "m", EvaluationOptions(n_draws=60, n_floor=10))
+    rows = [*found.metrics, *found.pairs]
+    bounded = [row for row in rows if row.metric != "nll" and not np.isnan(row.lower)]
+    assert all(-1.0 <= row.lower <= row.value <= row.upper <= 1.0 for row in bounded)
+    assert any(row.metric == "brier" and row.upper == 1.0 for row in bounded)
+    assert any(row.metric == "nll" and row.upper > 1.0 for row in rows)
+
+
 def test_a_difference_is_over_the_proteins_that_both_methods_answer() -> None:
     labelled, confidence = world()
     gaps = confidence.copy()

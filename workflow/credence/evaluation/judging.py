@@ -87,7 +87,7 @@ def interval_of(
         low, high = (value + stretch * (end - value) for end in (low, high))
     else:
         low, high = (value * (end / value) ** stretch for end in (low, high))
-    return min(low, value), max(high, value)
+    return max(min(low, value), -metric.most), min(max(high, value), metric.most)
 
 
 def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatter:
@@ -137,7 +137,7 @@ def difference_interval(
         low, high = first[0] - second[1], first[1] - second[0]
     if np.isnan(low + high):
         return NOTHING
-    return min(low, value), max(high, value)
+    return max(min(low, value), -metric.most), min(max(high, value), metric.most)
 
 
 def _bounds(drawn: Floats, freedom: float, level: float) -> tuple[float, float]:

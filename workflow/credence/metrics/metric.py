@@ -7,6 +7,7 @@ the weighted mean of a loss per protein, or a function of sums in cells.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -135,6 +136,7 @@ class Metric:
     is_error: bool = False
     is_square: bool = False  # Whether it is the square of a distance
     is_signed: bool = False  # Whether it can be negative
+    most: float = 1.0  # No value is greater; if it is signed, none is below −most
     # ``noise(sums, n_effective)`` gives how far a draw lies from the sample, from sums of outcome
     # and confidence of which the sample's mean of the cell was taken off. Of an error it is
     # `finish` or `over_classes` unless given; what is no error and has it is a norm of other
@@ -252,4 +254,5 @@ NLL = Metric(
     "Smaller is better; 0 is perfect; a confident mistake costs much.",
     reference="Salamon et al. 2023, Eq. 15, doi 10.3390/make5030043",
     losses=negative_log_likelihood,
+    most=math.inf,
 )
