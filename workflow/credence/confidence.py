@@ -82,26 +82,15 @@ def sentences_of(numbers: Mapping[str, int], n_samples: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """Probability that each prediction is right, one entry per protein.
+    """Probability that each prediction is right, one entry per protein."""
 
-    Parameters
-    ----------
-    value : array of float
-        In [0, 1], or NaN where nothing can be said; the note says why.
-    lower, upper : array of float
-        Ends of the pointwise interval; NaN where no interval was fitted.
-    support : array of float
-        Effective number of calibration proteins near this score; relatives
-        count by what they tell together, so a family of alike is one.
-    note : array of int
-        A :class:`Note` each.
-    """
-
-    value: Floats
-    lower: Floats
+    value: Floats  # From 0 to 1, or NaN where nothing can be said; the note says why
+    lower: Floats  # Ends of the pointwise interval; NaN where no interval was fitted
     upper: Floats
+    # Effective number of calibration proteins near this score; relatives count by what they
+    # tell together, so a family of alike is one.
     support: Floats
-    note: NDArray[np.int64]
+    note: NDArray[np.int64]  # A :class:`Note` each
 
     @property
     def n_samples(self) -> int:

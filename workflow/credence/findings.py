@@ -694,8 +694,6 @@ class WhatIfPart:
 class WhatIf:
     """What every class's curve would be at any composition.
 
-    Notes
-    -----
     With w = share/calibration share of the true class, the confidence of
     predicted class k is (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a
     the prior weight and c_k the share right of the re-weighted class; c_k where

@@ -18,46 +18,22 @@ UNKNOWN_CLASS = -1  # code of a true class that is not known
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a classifier said about some proteins, in the order of its table.
+    """What a classifier said about some proteins, in the order of its table."""
 
-    Parameters
-    ----------
-    ids : array of str, shape (n_samples,)
-        Names of the proteins, unique.
-    class_names : tuple of str
-        Classes in the classifier's own order.
-    scale : float
-        What a row of scores sums to: 10 for PhANNs, 1 for probabilities. For
-        scores that sum to nothing in particular, the greatest possible score.
-    resolution : float
-        The smallest step between two scores that the table can show: 0.01 for
-        two decimals; 0 where it is not known.
-    predicted_class : array of int, shape (n_samples,)
-        Index into `class_names`, as stored by the table or from
-        :func:`from_scores`.
-    top_score : array of float, shape (n_samples,), optional
-        Score of the predicted class; None where the tool gives none.
-    scores : array of float, shape (n_samples, n_classes), optional
-        The whole score table; None where the tool gives only the best.
-    network_scores : array of float, shape (n_samples, n_networks, n_classes), optional
-        The scores of an ensemble's members, each on the scale 1.
-    places : array of float, shape (n_samples, n_components), optional
-        Where each protein lies in a space of proteins (:mod:`credence.novelty`);
-        a row of NaN where that is not known.
-    is_distribution : bool
-        Whether every row of `scores` sums to `scale`, as methods that need a
-        probability vector demand.
-    """
-
-    ids: Strings
-    class_names: tuple[str, ...]
+    ids: Strings  # Names of the proteins, unique
+    class_names: tuple[str, ...]  # In the classifier's own order
+    # What a row of scores sums to: 10 for PhANNs, 1 for probabilities. For scores that sum to
+    # nothing in particular, the greatest possible score.
     scale: float
-    resolution: float
-    predicted_class: Integers
-    top_score: Floats | None = None
-    scores: Floats | None = None
+    resolution: float  # The least step between two scores of the table; 0 where it is not known
+    predicted_class: Integers  # Index into `class_names`, as the table has it or of the best score
+    top_score: Floats | None = None  # Of the predicted class; None where the tool gives none
+    scores: Floats | None = None  # By protein and class; None where the tool gives only the best
+    # By protein, network and class: those of an ensemble's members, each on the scale 1.
     network_scores: Floats | None = None
+    # Where each protein lies in a space of proteins (:mod:`credence.novelty`); NaN: not known.
     places: Floats | None = None
+    # Whether every row of `scores` sums to `scale`, as methods need that take probabilities.
     is_distribution: bool = True
 
     @property
@@ -119,25 +95,12 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Predictions whose truth is known: what a calibrator learns from.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What the classifier said.
-    true_class : array of int, shape (n_samples,)
-        Index into the class names.
-    weight : array of float, shape (n_samples,)
-        Positive weights; 1 where nothing else is stated.
-    cluster : array of str, shape (n_samples,)
-        Name of each protein's cluster of relatives; its own id where none is
-        known.
-    """
+    """Predictions whose truth is known: what a calibrator learns from."""
 
     predictions: Predictions
-    true_class: Integers
-    weight: Floats
-    cluster: Strings
+    true_class: Integers  # Index into the class names
+    weight: Floats  # Positive; 1 where nothing else is stated
+    cluster: Strings  # Name of each one's cluster of relatives; its own id where none is known
 
     @property
     def n_samples(self) -> int:
@@ -176,11 +139,6 @@ def from_scores(
     """Return predictions whose class is the best score of each row.
 
     A tie goes to the first class in the table's order (METHODS section 1).
-
-    Parameters
-    ----------
-    ids, class_names, scores, scale, resolution, is_distribution, network_scores
-        See :class:`Predictions`.
     """
     predicted_class = scores.argmax(axis=1).astype(np.int64)
     return Predictions(

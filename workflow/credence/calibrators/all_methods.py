@@ -1,7 +1,4 @@
-"""All calibration methods, from simple to complex. One line each.
-
-Command line, configuration check, tests and report all read this list.
-"""
+"""All calibration methods, from simple to complex. One line each."""
 
 from __future__ import annotations
 

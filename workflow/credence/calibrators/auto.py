@@ -109,21 +109,9 @@ def mixed(values: Floats, weight: Floats) -> Floats:
 def best_weights(chance: Floats, mass: Floats, prior: Floats, families: float) -> Floats:
     """Return the weights with the largest likelihood, by expectation–maximisation.
 
-    Parameters
-    ----------
-    chance : array, shape (n_samples, n_members)
-        What each member gave to what came true.
-    mass : array, shape (n_samples,)
-        How much each sample counts.
-    prior : array, shape (n_members,)
-        Weights to begin with, and to be pulled towards.
-    families : float
-        The pull's strength.
-
-    Notes
-    -----
-    w ← (50 w⁰ + Σ ω r) / (50 + Σ ω) with a strength of fifty, r the members'
-    responsibilities (METHODS section 9). The problem is concave.
+    `chance` has what each member (a column) gave to what came true, `mass` how much each
+    sample counts. w ← (f w⁰ + Σ ω r) / (f + Σ ω), with f families that pull towards the
+    prior w⁰ and r the members' responsibilities (METHODS section 9); the problem is concave.
     """
     weight: Floats = prior
     for _ in range(MOST_ROUNDS):
@@ -188,8 +176,6 @@ def mix_of(
 class Auto:
     """Settings of the stack.
 
-    Notes
-    -----
     Every member is fitted on all folds of whole clusters but one, and answers for
     that one. The stack is the weighted mean of the members' probabilities, with the
     weights that make the held-out outcomes likeliest, over all classes; those of a

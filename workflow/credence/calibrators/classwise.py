@@ -266,10 +266,7 @@ class JointCalibration:
         return answer
 
     def probabilities(self, predictions: Predictions) -> Floats:
-        """Return a probability for every class, where the method gives a vector.
-
-        Rows are NaN where no class could be learnt.
-        """
+        """Return probabilities of all classes, where they are given; NaN where none was learnt."""
         if self.model is None:
             return np.full((predictions.n_samples, predictions.n_classes), np.nan)
         give = getattr(self.model, "probabilities", None)

@@ -27,8 +27,6 @@ def fill(
 ) -> Integers:
     """Return the bin of each cluster.
 
-    Notes
-    -----
     Adding a cluster with counts c_s to bin g changes Σ_s (count_gs)²/N_s by
     Σ_s (2 count_gs c_s + c_s²)/N_s, and only the first term depends on g.
     """
@@ -101,10 +99,7 @@ def folds_by_class(labelled: Labelled, n_folds: int) -> Integers:
 
 
 def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Confidence:
-    """Return each row's confidence from a fit on the other folds alone.
-
-    A class that the other folds never predict gives NaN and its reason.
-    """
+    """Return confidences of fits without each row's fold; NaN for classes that these never saw."""
     answer = unknown(labelled.n_samples, Note.UNSEEN_CLASS)
     for held_out in np.unique(fold):
         is_held_out = np.equal(fold, held_out)
@@ -155,8 +150,6 @@ class ComposedCalibrator:
     The second stage learns from first-stage values of proteins whose clusters
     the first stage did not see; the first stage is then fitted on all.
 
-    Notes
-    -----
     The interval is the second stage's: it is that of the share of right
     predictions given what the first stage says, whatever that is worth. The
     error of the first stage is not carried; it makes the score a poorer one,

@@ -227,10 +227,7 @@ def boost(
     growth: Growth,
     cluster: Strings | None = None,
 ) -> Forest:
-    """Return trees that add up to log odds; none where all outcomes are alike.
-
-    Each tree is a Newton step on a part of the clusters.
-    """
+    """Return trees that add up to log odds; none where all outcomes are alike."""
     plot = Plot(features, is_correct, weight, cluster)
     right, total = float(weight[is_correct].sum()), float(weight.sum())
     base = float(np.log((right + 0.5) / (total - right + 0.5)))

@@ -195,8 +195,6 @@ class Polyline:
 class Isotonic:
     """Settings of isotonic calibration: there are none.
 
-    Notes
-    -----
     Pool adjacent violators, weighted; equal scores are one point. Straight lines
     between the ends of the blocks, the first and last value held outside.
     """
@@ -255,8 +253,6 @@ class Bracket:
 class VennAbers:
     """Settings of Venn–Abers calibration: there are none.
 
-    Notes
-    -----
     p0 and p1 are the isotonic fits with the protein itself added as wrong and as
     right; they come from the ``venn-abers`` package where rows weigh 1, and from
     :func:`weighted_bounds` otherwise. Of exchangeable proteins one of the two is

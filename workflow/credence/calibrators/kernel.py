@@ -45,10 +45,7 @@ LEAST_EXPONENT = -700.0  # far below e⁻⁴²; beyond it the exponential is slo
 
 
 def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> tuple[Floats, Floats]:
-    """Return the log of the kernel-weighted mass around each point, and its mean offset.
-
-    The offset is the mean of (node − point), in score units.
-    """
+    """Return the log of the kernel-weighted mass around each point, and its mean offset."""
     score = nodes.score
     steepness = -0.5 / (bandwidth * bandwidth)
     after = score.searchsorted(point)
@@ -551,8 +548,6 @@ class KernelRatio:
 class Kernel:
     """Settings of the kernel confidence.
 
-    Notes
-    -----
     Conf(S) = (Σ_TP w κ((S − S_i)/b) + a·Conf1) / (Σ w κ((S − S_i)/b) + a), Eq.
     (7)–(9) of Salamon et al. for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The
     bandwidth is chosen with a = 0 and without reflection. Outside the range of

@@ -98,8 +98,6 @@ class LogisticModel:
 class Logistic:
     """Settings of the logistic regression on the whole score vector.
 
-    Notes
-    -----
     The combination of several scores that the conclusion of Salamon et al. asks for,
     Conf3 of its Eq. (10): among the proteins predicted to be in a class, the
     log odds of being right are linear in the logs of all scores. The logs are

@@ -76,8 +76,6 @@ def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
 
     Columns that are constant, or combinations of earlier ones, get 0.
 
-    Notes
-    -----
     Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages (Firth 1993,
     doi 10.1093/biomet/80.1.27), by Fisher scoring with halved steps. For a
     constant alone that is (Σwt + ½)/(Σw + 1).
@@ -223,8 +221,6 @@ class Line:
 class Platt(LogitMethod):
     """Settings of Platt scaling.
 
-    Notes
-    -----
     log p/(1 - p) = c + d x, x = S/M or its logit, floored at half the table's
     step. *Departs from the paper:* Jeffreys' prior on (c, d) in place of Platt's
     smoothed targets; see docs/decisions/0210-parametric-curves.md.
@@ -271,8 +267,6 @@ class BetaColumns:
 class Beta(LogitMethod):
     """Settings of beta calibration: there are none.
 
-    Notes
-    -----
     log p/(1 - p) = c + a log s - b log(1 - s), a, b ≥ 0 (Kull et al.), so the curve never
     falls. Where the free fit has a negative one of them, the likeliest fit with
     one or both at 0 is taken. With Jeffreys' prior, as for Platt's curve; see

@@ -69,8 +69,6 @@ class MacestModel:
 class Macest:
     """Settings of MACEst as a calibration method.
 
-    Notes
-    -----
     A point is a protein's place in the space of proteins beside the logs of its
     scores, each part scaled to a total variance of 1, the scores then multiplied
     by `scores`. Near proteins of known class the scores tell right from wrong;

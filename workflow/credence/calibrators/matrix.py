@@ -134,8 +134,6 @@ class MatrixModel:
 class Matrix:
     """Settings of structured matrix scaling.
 
-    Notes
-    -----
     ŷ = softmax(W log y + c). The matrix is W = t·1 + D + O: one inverse
     temperature, free; a diagonal and the off-diagonal entries, each with a
     ridge towards 0, the latter the stronger; the intercepts with a ridge of

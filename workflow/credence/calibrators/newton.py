@@ -114,8 +114,6 @@ def cluster_covariance(
 ) -> Floats:
     """Return the leave-one-cluster-out jackknife's covariance, one Newton step each.
 
-    Notes
-    -----
     Σ_g (H − H_g)⁻¹ s_g s_gᵀ (H − H_g)⁻¹ · (G − 1)/G, s_g and H_g the gradient
     and curvature of cluster g: the CR3 estimator of MacKinnon, Nielsen & Webb
     (2023), which does not take few clusters for many as the plain sandwich does.

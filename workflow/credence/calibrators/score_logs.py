@@ -179,8 +179,6 @@ def predicted_rank(predictions: Predictions) -> Integers:
 def sorted_log_scores(predictions: Predictions) -> Floats:
     """Return log y, classes sorted by name, floored at half the resolution.
 
-    Notes
-    -----
     y is the row divided by its sum, floored at resolution / (2 · row sum)
     (METHODS section 2); where the resolution is not known, at 2⁻²⁴.
     """

@@ -52,8 +52,6 @@ class ScoreShare:
 class Uncalibrated:
     """Settings of the uncalibrated confidence: there are none.
 
-    Notes
-    -----
     S/M, the entry of the score vector, in every class: those that calibration saw
     little of or never too, so that it is what there is without calibration
     (docs/decisions/0003-scarce-classes-alike-for-all-methods.md). It has no interval:
@@ -94,8 +92,6 @@ UNCALIBRATED = curve_method(
 class ClassOnly:
     """Settings of the class-only confidence: there are none.
 
-    Notes
-    -----
     Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of Salamon et al.: the diagonal of the
     reverse confusion matrix.
     """
@@ -156,8 +152,6 @@ def inner_edges(upper_edge: Floats) -> Floats:
 class Histogram:
     """Settings of the histogram confidence.
 
-    Notes
-    -----
     TP(a, b] / (TP + FP)(a, b], section 4 of Salamon et al. Bins of equal width are open
     on the left, the first is closed at 0, and a score above the scale counts
     in the last. An empty bin takes the class's share, with a note.
@@ -182,10 +176,7 @@ class Histogram:
         return StepCurve(upper_edge, share, is_empty)
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the interval of each bin's share, from a bootstrap over clusters.
-
-        Bins of equal weight keep their edges in all draws.
-        """
+        """Return the interval of each bin's share, from a bootstrap over clusters."""
         assert isinstance(curve, StepCurve)
         n_bins = len(curve.share)
         number = np.arange(n_bins, dtype=np.float64)
@@ -259,8 +250,6 @@ class CumulativeCurve:
 class Cumulative:
     """Settings of the cumulative confidence: there are none.
 
-    Notes
-    -----
     Cum(S) = TP[S, ∞) / (TP + FP)[S, ∞), section 7 of Salamon et al.: the confidence at a
     score *or better*, which is higher than that at the score where the curve
     rises. Above the greatest score the last value is kept.
@@ -306,8 +295,6 @@ class Cumulative:
 class CumulativePlus(Cumulative):
     """Settings of the cumulative confidence with its cutoff at the median.
 
-    Notes
-    -----
     Cum+ of section 7 of the paper: Cum(S) from θ up, TP[0, θ) / (TP + FP)[0, θ)
     below, θ the weighted median of the positives' scores.
     """
@@ -326,8 +313,6 @@ class CumulativePlus(Cumulative):
 class CumulativeOptimal(Cumulative):
     """Settings of the cumulative confidence with the cutoff of least NLL.
 
-    Notes
-    -----
     Cum* (CwOC) of section 7 of the paper. Every distinct score of the positives and
     "no cutoff" is tried by running sums; of equally good cutoffs the lowest is
     taken.

@@ -525,8 +525,6 @@ class TemperatureMethod:
 class SharedTemperature(TemperatureMethod):
     """Settings of single temperature scaling (STS).
 
-    Notes
-    -----
     One T; A = 0. The loss is that of the predicted class, Eq. 15-16 of Salamon et al., or
     the K-class likelihood of Guo et al.
     """

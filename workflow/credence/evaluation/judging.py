@@ -42,8 +42,6 @@ def interval_of(
 ) -> tuple[float, float]:
     """Return a metric's interval; NaN where draws say nothing.
 
-    Notes
-    -----
     Ends are quantiles of the draws, at levels widened as Student's t is, then moved
     away from the value by a stretch; both are of :mod:`credence.evaluation.measures`.
     Shares are stretched on the scale of logits, what cannot be negative on that of
@@ -116,8 +114,6 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Return the interval of one method's metric minus another's.
 
-    Notes
-    -----
     As :func:`interval_of`, draw by draw, with no change of scale. Of two
     calibration errors the bounds come from both intervals, the least one less the
     greatest other and the other way round: by how much chance pushed up the one

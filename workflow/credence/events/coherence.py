@@ -63,8 +63,6 @@ class EventProblem:
 def nearest_shares(columns: Floats, stated: Floats, own: Floats, base: Floats) -> Floats:
     """Return r ≥ 0 with Σr = 1 for which the events are nearest, shape (n_samples, n_classes).
 
-    Notes
-    -----
     With p = own·base + (1 − own)·columns r the least of Σ p log(p/stated) +
     (1 − p) log((1 − p)/(1 − stated)) − b Σ log r, for ever smaller b, by Newton's
     method in steps relative to r. Classes that no event distinguishes are one: what

@@ -142,8 +142,6 @@ class IsotonicForecast:
 def never_falling(value: Floats, outcome: Floats, weight: Floats) -> Polyline:
     """Return the never-falling curve of greatest likelihood, its blocks with a prior.
 
-    Notes
-    -----
     A block's share is (Σwt + ½)/(Σw + 1), so that no block is certain; a second
     pass pools blocks that this has put out of order.
     """
@@ -294,8 +292,6 @@ class TreeForecast:
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
     """Return the tree whose leaves hold so many proteins or more.
 
-    Notes
-    -----
     The first tree of a booster on the log loss, from the overall share, splits
     where a classification tree by Gini's index would: all proteins have the same
     curvature. Its leaves' shares are counted anew, with half a protein on each side.

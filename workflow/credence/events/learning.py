@@ -50,8 +50,6 @@ def learn(
 ) -> Learnt:
     """Return what a forecaster learns, tuned and judged by nested cross-fitting.
 
-    Notes
-    -----
     For each fold o the value is chosen that has the least log loss on the other
     folds, each predicted by a fit without it and without o; then o is predicted by
     a fit with that value. A fit without two folds serves both, so that f folds ask

@@ -166,8 +166,6 @@ class PlantedErrors:
 def plant(labelled: Labelled, doubts: Doubts) -> PlantedErrors:
     """Return what a list of doubtful labels is worth, by planting wrong ones.
 
-    Notes
-    -----
     Of a share r of wrong labels, r n S are listed where S of the planted are; so r is at
     most N / (n S), where N are listed. The least of this over all doubts, with limits
     for chance, is where wrong labels stand out most; r is taken to be its lower limit

@@ -28,14 +28,7 @@ def use_lists(
 ) -> UseLists:
     """Return the lists of a use-set.
 
-    Parameters
-    ----------
-    held_out
-        What calibration shows of its confidences.
-    counts : array of int, shape (n_classes, n_steps)
-        Proteins of the use-set by predicted class and step of the confidence.
-    allowed
-        Shares wrong, a list each.
+    `counts` are its proteins by class and step of the confidence; each share `allowed` is a list.
     """
     every = errors_of(held_out, counts.sum(axis=0), certainty)
     lists = [

@@ -62,8 +62,6 @@ def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
 def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
     """Return the three statistics of one walk, or of many side by side.
 
-    Notes
-    -----
     Kolmogorov–Smirnov max|C|/σ; Kuiper (max C − min C)/σ, both with C_0 = 0;
     Spiegelhalter's Z, with its sign. NaN where the scale is 0.
     """

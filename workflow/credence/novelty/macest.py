@@ -90,8 +90,6 @@ def search(
 
     `position` is the place of each predicted class among those that are looked at.
 
-    Notes
-    -----
     The error is Σ_b (w_b/w) (mean confidence − share right)² over bins of equal
     count. A grid's least error is partly luck: a calibrated forecast has
     Σ_b (w_b/w) p(1−p)/n_b on average, n_b counting clusters. Tunings within that
@@ -265,8 +263,6 @@ class FittedMacest:
     def probabilities(self, points: Any) -> Floats:
         """Return a probability for every class; each row sums to 1.
 
-        Notes
-        -----
         A class that is not looked at takes the mean σ of the others: nothing is
         known of it, so it is neither near nor far.
         """

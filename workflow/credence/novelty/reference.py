@@ -76,8 +76,6 @@ class Reference:
     def known_distance(self, ids: Strings) -> Floats:
         """Return the distance of calibration proteins to the nearest of another cluster.
 
-        Notes
-        -----
         A relative in its own cluster would show of a calibration protein what is
         not known of a protein of a new family.
         """
@@ -100,8 +98,6 @@ class Reference:
     def look(self, points: Any) -> Look:
         """Return how far points are from what is known.
 
-        Notes
-        -----
         Calibration proteins are measured against the other clusters, as the
         confidences are judged: so a protein at 0.5 is as far from all that is
         known as the middle protein of a new family. Decision 1005.

@@ -41,8 +41,6 @@ def chemistry(sequences: Strings) -> Floats:
 
     NaN, but for the length, where a protein has none of the twenty residues.
 
-    Notes
-    -----
     Each is what Biopython's ``ProteinAnalysis`` gives for the protein without
     the letters that are no residues: mean residue weight is the molecular weight
     over the length, extinction is per residue, length the logarithm of the number
@@ -140,8 +138,6 @@ WIDTHS = (*(kind.n_words for kind in KINDS), len(CHEMISTRY))
 def composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
     """Return what proteins are made of, and whether each has residues enough to be placed.
 
-    Notes
-    -----
     Words of each kind stand side by side as square roots of their shares: rows of
     length 1, or empty where a protein has no such word; chemistry comes last. The
     square root of a share has a variance that hardly depends on the share,
@@ -227,8 +223,6 @@ class Space:
 def fit_composition(sequences: Strings, n_components: int) -> Space:
     """Return the space of proteins, from what they are made of.
 
-    Notes
-    -----
     Each kind of words, and chemistry, is scaled to a total variance of 1, so that
     eight thousand words of three do not drown four hundred of two. The axes are
     those of greatest variance, found by a randomised search from a fixed start;
@@ -250,8 +244,6 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
 def fit_vectors(vectors: Floats, n_components: int) -> Space:
     """Return the space of vectors that a user brings.
 
-    Notes
-    -----
     Vectors are taken as they are: their features are not scaled, since those of a
     language model are comparable.
     """

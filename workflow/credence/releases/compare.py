@@ -80,10 +80,7 @@ def at_older_shares(before: Labelled, after: Labelled) -> Labelled:
 def draws_at(
     calibrator: Calibrator, sample: ClassSample | None, score: float, options: FitOptions
 ) -> tuple[Floats, float] | None:
-    """Return draws of the confidence at a score, and the families near it.
-
-    None without any, and for methods that are too slow to be fitted in every draw.
-    """
+    """Return draws of the confidence at a score and the families near; None if too slow to do."""
     if sample is None or not isinstance(calibrator, ClasswiseCalibrator) or not options.n_draws:
         return None
     settings, masses = calibrator.settings, class_masses(sample)

@@ -25,10 +25,7 @@ LEFT_OUT = ("plot", "data")  # numbers drawn, which the findings hold
 
 
 def report_record(findings: Findings) -> dict[str, Any]:
-    """Return the page's sections as JSON data, figures by what they say.
-
-    The numbers that figures draw are in the findings.
-    """
+    """Return the page's sections as JSON data, figures by what they say."""
     return {
         "schema": SCHEMA,
         "run": findings.provenance.run,

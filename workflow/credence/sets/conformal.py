@@ -26,8 +26,6 @@ from credence.records import Stored, from_record, to_record
 def strangeness(predictions: Predictions) -> Floats:
     """Return how strange each protein would be in each class, one column a class.
 
-    Notes
-    -----
     The log of the best score of another class less the log of the class's own,
     both as shares of the scale and floored at half a step of the table. Below 0
     the class is the predicted one. A plain 1 − score cannot tell proteins apart
@@ -170,8 +168,6 @@ def families_needed(level: float) -> int:
 def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> PredictionSets:
     """Return sets that hold the true class of a protein of a new family at the level.
 
-    Notes
-    -----
     For families that are exchangeable the promise holds exactly: on average over
     calibration sets, a random protein of a new family of class y has y in its set
     with a probability of at least the level, and at most 2/(K_y + 1) more where no

@@ -1,7 +1,4 @@
-"""The demo world: proteins, scores and troves, with all that is true of them, and its files.
-
-Files are made as content; the command line writes them.
-"""
+"""The demo world: proteins, scores and troves, with all that is true of them, and its files."""
 
 from __future__ import annotations
 

@@ -247,8 +247,6 @@ MADE = ("moons", "six classes")  # of no measurement
 def open_material(name: str) -> Material:
     """Return what is compared on an open set.
 
-    Notes
-    -----
     Two kinds of noise: held-out samples with each feature permuted among them, so
     that every feature has its own distribution and no two belong together; and
     uniform points in a box three times as wide as the samples are.
@@ -329,8 +327,6 @@ def protein_material(
 ) -> Material:
     """Return what is compared on proteins.
 
-    Notes
-    -----
     MACEst looks in three spaces: the axes on which compositions differ most, as
     the novelty of a run does; the axes that separate the training set's
     classes (linear discriminants of the former); the classifier's hidden units.

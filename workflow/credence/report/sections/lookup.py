@@ -64,8 +64,6 @@ def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
 def more_needed(lower: float, upper: float, support: float, level: float) -> int:
     """Return about how many independent proteins more would halve an interval.
 
-    Notes
-    -----
     Where there are many, half the width takes four times the evidence. Where
     there are few, widths fall more slowly: no fewer are asked for than give
     half the width to a share in the interval's middle.
