@@ -54,10 +54,7 @@ class CalibrationTest:
 
 @dataclass(frozen=True)
 class Halves:
-    """Histograms of a class from two halves that share no cluster.
-
-    How far they lie apart is how noisy a histogram of half this size is.
-    """
+    """Histograms of a class from halves that share no cluster: how noisy one so small is."""
 
     class_name: str  # The predicted class
     edges: Numbers  # Of the bins of scores

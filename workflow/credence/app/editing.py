@@ -26,10 +26,7 @@ WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "."}
 
 
 def section_text(name: str, schema: Mapping[str, Any], values: Mapping[str, Any]) -> str:
-    """Return the lines of a section: every setting, its value and what it means.
-
-    Settings that have no value get the default; others are followed by it.
-    """
+    """Return the lines of a section: every setting, its value or default, and what it means."""
     section = resolve(schema["properties"][name], schema)
     lines = [f"{name}:  # {_comment(section)}"]
     for key, raw in section["properties"].items():

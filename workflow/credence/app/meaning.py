@@ -163,10 +163,7 @@ def _demo_problems(document: Document, data: Data) -> Iterator[Wrong]:
 
 
 def _folder_problems(document: Document, data: Data) -> Iterator[Wrong]:
-    """Yield what is wrong with the names that become folders.
-
-    A trove's name is not among them: its folder is ``01-name``.
-    """
+    """Yield what is wrong with names that become folders; a trove's is ``01-name``."""
     names: list[tuple[SettingPath, str]] = [
         (("use_sets", position, "name"), entry["name"])
         for position, entry in _listed(data["use_sets"])

@@ -137,10 +137,7 @@ def distinct(values: Floats) -> Booleans:
 def mix_of(
     names: Sequence[str], values: Floats, labelled: Labelled, *, every: bool = False
 ) -> Mix:
-    """Return the weights that held-out answers, one column a member, give to the members.
-
-    Members that hardly count are left out, unless `every` one is to stay.
-    """
+    """Return the weights that held-out answers (a column a member) give; `every` drops none."""
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
     kept = distinct(values[rows]) if len(rows) else np.ones(len(names), dtype=np.bool_)
     even = np.where(kept, 1.0 / kept.sum(), 0.0)

@@ -227,12 +227,7 @@ class VectorMethod(Protocol):
     def fit_model(
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> VectorModel:
-        """Return the model learnt from proteins of the active classes.
-
-        `labelled` holds only proteins that are predicted to be in an active
-        class, in an order that does not depend on that of the table;
-        `is_active` has one entry per class.
-        """
+        """Return the model learnt from proteins predicted in active classes, in its own order."""
         ...
 
 

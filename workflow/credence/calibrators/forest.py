@@ -211,10 +211,7 @@ def children_together(left: Integers, right: Integers) -> tuple[Integers, Intege
 
 
 def round_down(threshold: Floats) -> Floats:
-    """Return the greatest single-precision number up to each threshold.
-
-    Features have single precision, so the same rows go left.
-    """
+    """Return the thresholds in single precision, as features are: the same rows go left."""
     single = threshold.astype(np.float32)
     lower = np.nextafter(single, np.float32(-np.inf))
     return np.where(single > threshold, lower, single).astype(np.float64)
@@ -255,10 +252,7 @@ def average(
     growth: Growth,
     cluster: Strings | None = None,
 ) -> Forest:
-    """Return trees that add up to a probability, each grown by itself.
-
-    A leaf is worth its share of right predictions, with a ridge towards that of all.
-    """
+    """Return trees that add up to a probability, leaves drawn towards the share of all."""
     plot = Plot(features, is_correct, weight, cluster)
     share = float(np.average(is_correct, weights=weight))
     for tree in range(growth.n_trees):

@@ -100,10 +100,7 @@ def share_interval(sample: ClassSample, options: FitOptions) -> tuple[Floats, Fl
 
 
 def knots_of(sample: ClassSample) -> Floats:
-    """Return knots over the range of the positives' scores, denser where they are.
-
-    Half of the knots are evenly spaced, half are quantiles of the scores.
-    """
+    """Return knots over the positives' scores: half evenly spaced, half their quantiles."""
     score = np.sort(sample.score)
     even = np.linspace(score[0], score[-1], N_EVEN_KNOTS)
     rank = np.linspace(0, len(score) - 1, N_RANK_KNOTS).astype(np.int64)

@@ -74,11 +74,7 @@ def share_of_block(cluster: Integers, block: Integers, weight: Floats) -> Floats
 
 
 def log_fit(blocks: Floats, value: Floats) -> Floats:
-    """Return the log-likelihood of blocks of scores if their values were others.
-
-    `blocks` holds a row each of fitted values, weights and weights that are right;
-    `value` has the shape (..., n_blocks).
-    """
+    """Return the log-likelihood of blocks (value, weight, weight right) at other values."""
     _, weight, right = blocks
     logs = special.xlogy(right, value) + special.xlogy(weight - right, 1.0 - value)
     return np.asarray(logs.sum(axis=-1))

@@ -81,11 +81,7 @@ def local_sums(point: Floats, nodes: Nodes, bandwidth: float) -> tuple[Floats, F
 
 
 def windows(values: Floats, width: int) -> Floats:
-    """Return all stretches of neighbouring values, as a view: row i begins at value i.
-
-    What numpy's sliding_window_view gives, without its checks: they take longer
-    than the sums over a small window.
-    """
+    """Return all stretches of neighbouring values, a view, without the slow checks of numpy's."""
     shape = (len(values) - width + 1, width)
     return np.ndarray(shape, values.dtype, values, strides=values.strides * 2)
 
@@ -121,10 +117,7 @@ def grid_points(position: Integers, level: int, scale: float) -> Floats:
 
 
 def passes(right: Nodes, wrong: Nodes, scale: float, bandwidth: float, allowed: int) -> bool:
-    """Return whether the slope's sign changes at most as often as allowed, on the grid.
-
-    The grid is made finer step by step: the first that shows too many changes ends it.
-    """
+    """Return whether the slope changes sign as seldom as allowed, on ever finer grids."""
     level = grid_level(bandwidth, scale)
     difference = np.empty(0)
     for finer in range(COARSEST, level + 1):
@@ -421,11 +414,7 @@ def count_changes(sign: Floats) -> Integers:
 
 
 def draw_bandwidths(draws: Masses, scale: float, resolution: float, allowed: int) -> Floats:
-    """Return the bandwidth that the rule chooses in each draw; NaN where none.
-
-    The scan is geometric, and coarser than that of the curve itself: a few per
-    cent of a bandwidth are nothing beside the spread over draws.
-    """
+    """Return the bandwidth that the rule chooses in each draw, by a coarse scan; NaN: none."""
     n_draws = draws.right.shape[1]
     chosen = np.full(n_draws, np.nan)
     first = max(resolution, SMALLEST * scale)
@@ -654,11 +643,7 @@ def reflected(nodes: Nodes, scale: float) -> Nodes:
 
 
 def trace(ratio: KernelRatio, masses: Masses) -> KernelCurve:
-    """Return the ratio on knots that are as close as its shape demands.
-
-    Between two knots the stored cubic is compared with the sums at three
-    points; where it is off, the stretch is halved and looked at again.
-    """
+    """Return the ratio on knots, a stretch halved where the stored cubic is off in between."""
     low, high = float(masses.score[0]), float(masses.score[-1])
     step = ratio.bandwidth / FIRST_KNOTS_PER_BANDWIDTH
     n_steps = int(np.ceil((high - low) / step))

@@ -219,11 +219,7 @@ def class_masses(sample: ClassSample) -> ClassMasses:
 
 
 def _support(sample: ClassSample, units: FixedPoint) -> Support:
-    """Return knots of the effective number of proteins near a score.
-
-    Near is a Gaussian window; relatives are added up before Kish's formula, so
-    a family of alike proteins counts as one.
-    """
+    """Return knots of Kish's number of proteins near a score, relatives added up before."""
     scale, weight, cluster = sample.scale, sample.weight, sample.cluster
     n_bins, window = SUPPORT_BINS + 1, support_window()
     bin_ = np.clip(np.rint(sample.score / (scale / SUPPORT_BINS)), 0, SUPPORT_BINS)

@@ -245,11 +245,7 @@ def log_probabilities(design: Floats, matrix: Floats) -> Floats:
 
 
 def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
-    """Return the matrix at the minimum and the inverse of the curvature there.
-
-    The inverse temperature is eliminated as a last parameter, so the inverse is
-    that of the matrix's entries with the temperature's freedom included.
-    """
+    """Return the matrix at the minimum and its inverse curvature, the temperature free."""
     base = problem.base().ravel()
     ridge = problem.ridge().ravel()
 
@@ -280,10 +276,7 @@ def minimise(problem: ScalingProblem) -> tuple[Floats, Floats]:
 
 
 def spread(problem: ScalingProblem, matrix: Floats, inverse: Floats, cluster: Integers) -> Floats:
-    """Return the covariance of the matrix's entries, as clusters and the model show it.
-
-    The clusters' is the jackknife's: each one left out.
-    """
+    """Return the covariances of the matrix's entries: the clusters' jackknife's, the model's."""
     p, excess = problem.residual(matrix)
     fitted = Fitted(problem.design, p, problem.weight, cluster, inverse)
     n_clusters = int(cluster.max()) + 1

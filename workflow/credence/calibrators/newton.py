@@ -53,10 +53,7 @@ def newton_minimum(
     solve: Callable[[Any, Any], Any],
     least: float,
 ) -> Floats:
-    """Return the minimum of a convex loss: Newton's method, steps halved until it falls.
-
-    `least` is the decrement at which the last step is taken.
-    """
+    """Return the minimum of a convex loss by halved Newton steps, to a decrement of `least`."""
     best = loss(point)
     for _ in range(MOST_STEPS):
         gradient, hessian = derivatives(point)

@@ -216,10 +216,7 @@ def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
 
 
 def canonical_order(features: Floats, labelled: Labelled) -> Integers:
-    """Return an order of the rows that does not depend on that of the table.
-
-    Rows equal in features, truth, weight and cluster are interchangeable.
-    """
+    """Return an order of the rows by what is in them, not by that of the table."""
     _, cluster = np.unique(labelled.cluster.astype(str), return_inverse=True)
     keys = (cluster, labelled.weight, labelled.is_correct, *features.T)
     return np.lexsort(keys).astype(np.int64)

@@ -198,10 +198,7 @@ class Histogram:
 
 
 def equal_weight_edges(score: Floats, weight: Floats, n_bins: int) -> Floats:
-    """Return upper edges, all but the last, of bins of nearly equal weight.
-
-    Proteins with one score stay together, so that some bins may merge.
-    """
+    """Return upper edges but the last of bins of nearly equal weight; one score, one bin."""
     reached = np.cumsum(weight)
     wanted = reached[-1] * np.arange(1, n_bins) / n_bins
     position = np.searchsorted(reached, wanted * (1.0 - EDGE_TOLERANCE), side="left")
@@ -346,10 +343,7 @@ def weighted_median(score: Floats, weight: Floats) -> float:
 
 
 def cutoff_losses(masses: Masses) -> Floats:
-    """Return the NLL in the sample for a cutoff at each distinct score.
-
-    The first entry, a cutoff at the lowest score, is the same as none.
-    """
+    """Return the NLL in the sample for a cutoff at each distinct score; the first is none."""
     right, wrong = running_sums(masses)
     above = -xlogy(masses.right, right / (right + wrong))
     above -= xlogy(masses.wrong, wrong / (right + wrong))

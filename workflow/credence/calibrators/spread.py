@@ -79,10 +79,7 @@ def halves(keys: NDArray[np.uint64], draw: int) -> Booleans:
 def answers_of_halves(
     labelled: Labelled, refit: Callable[[Labelled, Labelled], Floats]
 ) -> list[Floats]:
-    """Return each protein's answer by the half that it is not in, once a pair of halves.
-
-    ``refit(seen, unseen)`` gives the answers for `unseen`, one row each.
-    """
+    """Return each protein's answer, ``refit(seen, unseen)``, by the half that it is not in."""
     code, key = encode_clusters(labelled.cluster)
     found = []
     for pair in range(N_PAIRS):

@@ -260,11 +260,7 @@ def refine(objective: Objective, start: Profile, low: float, high: float) -> Pro
 
 
 def thinned(objective: Objective) -> Objective:
-    """Return the objective on a sample of the rows, even over classes and scores.
-
-    Every class keeps about the same number of rows at most, taken at even steps
-    of the order in which rows came, and the weights make up for it.
-    """
+    """Return the objective on a sample of rows, even over classes, weighted to make up."""
     rows = objective.rows
     if len(rows.top) <= SCAN_ROWS:
         return objective

@@ -69,11 +69,7 @@ class TreesModel:
 
 
 def features_of(predictions: Predictions, *, uses_networks: bool) -> Floats:
-    """Return what a pooled tree may split on, one column each.
-
-    What trees of one class see, the best of the other scores in falling order, and
-    the predicted class: a column each, and its place among the sorted names.
-    """
+    """Return what a pooled tree may split on: as for one class, best others, predicted class."""
     rank = predicted_rank(predictions)
     logs = sorted_log_scores(predictions)
     return np.hstack(

@@ -159,10 +159,7 @@ def compare_predicted(
 
 
 def _use_noise(use: UseSample, draw: int, pool: Floats, seen: Floats) -> Floats:
-    """Return how far a draw of the use-set is from where it is drawn from.
-
-    A genome, with the size that it has, gets the mix of another one.
-    """
+    """Return how far a draw of the use-set is from it; a genome gets the mix of another."""
     genomes = use.drawn_genomes
     if genomes is None:
         drawn = gamma_weights(pool * use.n_rows, use.class_key, draw, "no shift")

@@ -164,10 +164,7 @@ def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
 
 
 def conditioned(curvature: Floats) -> Floats:
-    """Return H with a little curvature in directions in which it is flat.
-
-    With less the place of the minimum is made of rounding errors.
-    """
+    """Return H with a little curvature where it is flat, lest rounding place the minimum."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
     greatest = max(float(values[-1]), np.finfo(np.float64).tiny)
     is_flat = values < FLAT * greatest
@@ -238,11 +235,7 @@ def mixture_slope(ratio: Floats, mass: Floats, density: Floats) -> tuple[Floats,
 
 
 def solved(curvature: Floats, linear: Floats) -> Estimate:
-    """Return the composition q of least ½ q'Hq − c'q.
-
-    In directions in which H is flat, c is nothing but rounding errors over it,
-    and the shares nearest to even are taken.
-    """
+    """Return the composition of least ½ q'Hq − c'q, nearest to even where H is flat."""
     flat = flat_directions(curvature)
     message = linear - flat @ (flat.T @ linear)
     return near_parabola(curvature, message, quadratic_minimum(conditioned(curvature), message))

@@ -103,10 +103,7 @@ class Sketch:
 
 
 def sketch_of(labelled: Labelled) -> Sketch | None:
-    """Return the sketch of labelled predictions; None where the tool gives no scores.
-
-    Every protein counts as one, whatever its weight: so do those of a use-set.
-    """
+    """Return the sketch of labelled predictions, each counting one; None without scores."""
     predictions = labelled.predictions
     code, _ = encode_clusters(labelled.cluster)
     found = []
@@ -302,10 +299,7 @@ class _Part:
         self.n_class = self.observed.sum(axis=1) * self.is_compared
 
     def misfits(self, given: Floats, observed: Floats) -> tuple[Floats, Floats]:
-        """Return misfits, one a column, and the share of proteins that are elsewhere.
-
-        The misfit within each predicted class, and that of all of them together.
-        """
+        """Return misfits of each predicted class and of all together, and the share elsewhere."""
         n_class = observed.sum(axis=-1)
         share = mix_of(given.sum(axis=-2), n_class)
         wanted = (given * share[..., None, None, :]).sum(axis=-1) * self.n

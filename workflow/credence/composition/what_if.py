@@ -28,10 +28,7 @@ N_GRID = 101  # a step of 1/100 of the scale
 
 
 def curves_of(corrected: Corrected) -> tuple[ShiftCurve, ...]:
-    """Return both curves of each class that was predicted in calibration.
-
-    Empty where class and top score do not give the confidence.
-    """
+    """Return both curves of each class that calibration predicted; none if not by score alone."""
     predictions = corrected.sample.labelled.predictions
     if predictions.top_score is None or not corrected.by_score:
         return ()
@@ -57,11 +54,7 @@ LEAST_GRID = 21  # scores of a curve that is still one
 def what_if_of(
     labelled: Labelled, specification: Specification, calibration: Calibration, options: FitOptions
 ) -> WhatIf | None:
-    """Return what every class's curve would be at any composition; None without scores.
-
-    Where the method looks at more than class and score, the curves are those of
-    the kernel, and say so.
-    """
+    """Return every class's curve at any composition, else the kernel's; None without scores."""
     predictions = labelled.predictions
     if predictions.top_score is None:
         return None

@@ -42,10 +42,7 @@ TAILS: dict[str, Callable[[float], float]] = {
 def calibration_tests(
     method: str, labelled: Labelled, confidence: Floats, n_signs: int = N_SIGNS
 ) -> tuple[CalibrationTest, ...]:
-    """Return every test of one method, per predicted class and over all.
-
-    The confidences must not come from fits that saw the proteins.
-    """
+    """Return every test of one method; its fits must not have seen the proteins."""
     known = ~np.isnan(confidence)
     codes, keys = encode_clusters(labelled.cluster)
     signs = random_signs(keys, n_signs)

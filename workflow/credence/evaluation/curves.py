@@ -58,10 +58,7 @@ CONFIDENCES_ASKED = (0.5, 0.8, 0.9, 0.95)
 
 
 def gives_curve(calibration: Calibration) -> bool:
-    """Return whether a calibration answers to predicted class and top score alone.
-
-    The stack does, by its members that see nothing else.
-    """
+    """Return whether class and top score alone give an answer; the stack has members for it."""
     record = to_record(calibration)
     known = record.get("method") in BY_NAME or record.get("method") == COMPOSITION
     return known and (record["method"] == "auto" or not needs_of(record).is_vector)
@@ -110,11 +107,7 @@ def curves_of(
 def scores_needed(
     curves: Sequence[CurveFinding], classes: Sequence[ClassCount]
 ) -> tuple[ScoreNeeded, ...]:
-    """Return from which score on each method is sure enough, at its lower end.
-
-    Only scores that calibration saw count, and a curve that dips below later
-    is not sure enough before.
-    """
+    """Return from which seen score on each method's lower end stays above."""
     seen = {entry.class_name: (entry.score_min, entry.score_max) for entry in classes}
     found = []
     for curve in curves:
@@ -199,11 +192,7 @@ def reliability_of(
 
 
 def share_curve(judged: Judged) -> Floats:
-    """Return the kernel estimate of the share right, evenly spaced from 0 to 1.
-
-    It is the curve whose distance from the diagonal the kernel calibration
-    error integrates; NaN where there is next to nothing to average.
-    """
+    """Return the kernel estimate of the share right from 0 to 1; NaN where little is there."""
     if judged.n_samples == 0:
         return np.full(N_CURVE, np.nan)
     cells = GRID.cells(judged)

@@ -82,11 +82,7 @@ def confusion_of(
 ) -> tuple[
     tuple[tuple[int, ...], ...], tuple[tuple[float, ...], ...], tuple[tuple[float, ...], ...]
 ]:
-    """Return joint counts, and by weight the confusion and reverse confusion matrix.
-
-    Rows are true classes, columns predicted ones. The confusion matrix has
-    shares of each row, the reverse one shares of each column.
-    """
+    """Return joint counts (true, predicted), weighted shares of each row, and of each column."""
     n_classes = labelled.predictions.n_classes
     place = (labelled.true_class, labelled.predictions.predicted_class)
     counts = np.zeros((n_classes, n_classes), dtype=np.int64)
@@ -103,11 +99,7 @@ def confusion_of(
 
 
 def halves_of(positives: Labelled, class_name: str, edges: Floats) -> Halves:
-    """Return two histograms of a class that share no cluster.
-
-    Clusters take turns in the order of their keys, so that the halves
-    depend on names alone.
-    """
+    """Return two histograms of a class, clusters taking turns by their keys."""
     score = positives.predictions.top_score
     assert score is not None
     codes, keys = encode_clusters(positives.cluster)

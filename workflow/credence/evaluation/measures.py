@@ -422,10 +422,7 @@ def floors(
     placed: Mapping[str, BinPlaces],
     chance: Floats,
 ) -> dict[str, Floats]:
-    """Return what calibrated confidences would score, shape (n_classes + 1, n_draws).
-
-    Outcomes are drawn with the confidences taken for true.
-    """
+    """Return what calibrated confidences would score by chance, (n_classes + 1, n_draws)."""
     n_effective = effective_numbers(judged, block, n_classes)
     found: dict[str, Floats] = {}
     outcome = (chance < judged.confidence[:, None]).astype(np.float64)

@@ -40,11 +40,7 @@ class TwoSets:
 
 
 def first_half(labelled: Labelled, draw: int) -> Booleans:
-    """Return which proteins are in the first half: whole clusters, each class halved.
-
-    Clusters are sorted by the class that most of them is predicted to be, within
-    a class by draws keyed to their names, and take turns.
-    """
+    """Return which proteins are in the first half: whole clusters, each class halved by name."""
     codes, keys = encode_clusters(labelled.cluster)
     n_classes = labelled.predictions.n_classes
     place = codes * n_classes + labelled.predictions.predicted_class

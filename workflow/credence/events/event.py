@@ -20,10 +20,7 @@ STANDING = (*BEST, EACH_CLASS)  # events that need no definition
 
 @dataclass(frozen=True)
 class Event:
-    """A question about a protein, whether its true class is one of a set.
-
-    Exactly one of the last three is given.
-    """
+    """Whether a protein's true class is one of a set, which one of the last three gives."""
 
     name: str  # Unique among the events of a run
     n_best: int = 0  # So many classes of the highest scores, the predicted one first
@@ -85,10 +82,7 @@ def outcomes(held: Booleans, true_class: Integers) -> Booleans:
 
 
 def as_question(labelled: Labelled, came_true: Booleans) -> Labelled:
-    """Return proteins of which each is right where an event came true.
-
-    What judges confidences of being right judges probabilities of any event so.
-    """
+    """Return proteins that are right where an event came true, to judge it as confidences are."""
     of = labelled.predictions
     predictions = Predictions(
         ids=of.ids,

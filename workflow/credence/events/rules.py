@@ -96,10 +96,7 @@ class Rule:
             raise InputError(problems)
 
     def holds(self, predictions: Predictions, rank: Integers) -> Booleans:
-        """Return whether it holds for each class of each protein.
-
-        A comparison with what is not known holds for none.
-        """
+        """Return whether it holds for each class of each protein; never for what is not known."""
         shape = (predictions.n_samples, predictions.n_classes)
         values = {name: _column(name, predictions, rank) for name, _ in self.columns}
         return np.broadcast_to(_evaluate(self.root, values), shape).copy()

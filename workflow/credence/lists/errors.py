@@ -57,11 +57,7 @@ class ListErrors:
         return int(np.flatnonzero(is_within)[0]) if is_within.any() else None
 
     def right(self, step: int, level: float, relatives: float | None = None) -> Right:
-        """Return how many of the list that ends at a step are right.
-
-        `relatives` is the mean number of relatives that a member has in the list,
-        where that is known; else it is that of calibration.
-        """
+        """Return how many of a list are right; `relatives` of a member, if None, as calibrated."""
         n, n_use = float(self.n_listed[step]), self.n_use[step:]
         expected = n - float(self.step_error[step:] @ n_use)
         # With a wrong family more, and with a right one: neither none nor all is certain.
@@ -146,11 +142,7 @@ def errors_of(held_out: HeldOut, n_use: Integers, certainty: float) -> ListError
 
 
 def bins_of(held_out: HeldOut) -> Integers:
-    """Return the bin of each step: from the top down, each of as many families as it needs.
-
-    Families are counted as Kish counts their weights: where a few of a rare class stand
-    for most of a use-set, they are not taken for many.
-    """
+    """Return the bin of each step from the top down, each of as many families as needed."""
     n_steps, n_keys = len(STEPS), max(len(held_out.key), 1)
     # The mean weight of each family in each step, and how many families that makes.
     pairs, place = np.unique(held_out.step * n_keys + held_out.cluster, return_inverse=True)

@@ -113,10 +113,7 @@ class HeldOut:
 
 
 def held_out_of(labelled: Labelled, confidence: Floats, mix: MixDraws | None = None) -> HeldOut:
-    """Return what there is to know of confidences held out; those that are NaN are left out.
-
-    Rows stand in the order of a hash of their ids, by which one speaks for its family.
-    """
+    """Return what is known of confidences held out, in the order of a hash of ids; no NaN."""
     rows = np.flatnonzero(~np.isnan(confidence))
     rows = rows[np.argsort(keys_of(labelled.predictions.ids[rows]), kind="stable")]
     cluster, key = encode_clusters(labelled.cluster[rows])

@@ -19,10 +19,7 @@ N_HALVINGS = 200  # of the interval that holds λ
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How many proteins of each stratum to verify; arrays by class and stratum.
-
-    A stratum is the predictions of a class in a range of confidences.
-    """
+    """How many proteins to verify by class and stratum, a range of confidences."""
 
     n_use: Integers  # Proteins of the use-set
     n_known: Integers  # Calibration families there
@@ -30,10 +27,7 @@ class Plan:
     n_verify: Integers
 
     def width(self, more: Integers | int = 0) -> Floats:
-        """Return how surely the share right is known, by class, where so many more are verified.
-
-        The mean width of intervals of the strata, each as often as the use-set has it.
-        """
+        """Return the mean width of intervals of each class, so many more being verified."""
         variance = self.right * (1.0 - self.right) / (self.n_known + more + PRIOR)
         factor = 2.0 * float(special.ndtri(0.975))
         total = np.maximum(self.n_use.sum(axis=1), 1)

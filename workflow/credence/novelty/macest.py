@@ -152,24 +152,14 @@ STREAM = "novelty graph"
 def canonical_order(
     points: Floats, true_class: Integers, predicted_class: Integers, cluster: Strings
 ) -> Integers:
-    """Return an order of the rows that does not depend on that of the table.
-
-    Nor does it depend on the order of the classes: rows alike in point, in being
-    right and in cluster are interchangeable unless their classes differ, which
-    no tie-break by distance within a class ever sees.
-    """
+    """Return an order of the rows by what is in them, not by the table's or the classes'."""
     code, keys = encode_clusters(cluster)
     is_wrong = true_class != predicted_class
     return np.lexsort((keys[code], is_wrong, content_keys(points))).astype(np.int64)
 
 
 def in_graph(true_class: Integers, cluster: Strings, share: float) -> Booleans:
-    """Return which rows stand in the graph; no cluster is in both parts.
-
-    Within each class the clusters are taken in the order of a draw that is keyed
-    to their names, and each goes where more proteins are missing. A cluster counts
-    for the class of its first row, so the rows have to come in a canonical order.
-    """
+    """Return which rows stand in the graph: whole clusters, by drawn names, evenly by class."""
     code, keys = encode_clusters(cluster)
     _, first_row, size = np.unique(code, return_index=True, return_counts=True)
     class_of_cluster = true_class[first_row]
@@ -261,11 +251,7 @@ class FittedMacest:
     calibration_error: float | None
 
     def probabilities(self, points: Any) -> Floats:
-        """Return a probability for every class; each row sums to 1.
-
-        A class that is not looked at takes the mean σ of the others: nothing is
-        known of it, so it is neither near nor far.
-        """
+        """Return a probability for every class, of unseen ones the mean; each row sums to 1."""
         queries = singles(points)
         answer = np.full((len(queries), self.graph.n_classes), np.nan)
         known = np.flatnonzero(np.isfinite(queries).all(axis=1))

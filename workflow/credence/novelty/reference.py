@@ -74,11 +74,7 @@ class Reference:
         return None if self.training is None or len(self.training) == 0 else Index(self.training)
 
     def known_distance(self, ids: Strings) -> Floats:
-        """Return the distance of calibration proteins to the nearest of another cluster.
-
-        A relative in its own cluster would show of a calibration protein what is
-        not known of a protein of a new family.
-        """
+        """Return how far calibration proteins are from other clusters, as new families are."""
         return self._of(ids, self.own_distance)
 
     @cached_property

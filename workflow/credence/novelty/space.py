@@ -242,11 +242,7 @@ def fit_composition(sequences: Strings, n_components: int) -> Space:
 
 
 def fit_vectors(vectors: Floats, n_components: int) -> Space:
-    """Return the space of vectors that a user brings.
-
-    Vectors are taken as they are: their features are not scaled, since those of a
-    language model are comparable.
-    """
+    """Return the space of a user's vectors, not scaled: a language model's are comparable."""
     order = np.lexsort(vectors.T[::-1])
     values = vectors[spread(order, MOST_FITTED)]
     return _fit("vectors", values, np.ones(values.shape[1]), n_components)
@@ -260,10 +256,7 @@ def spread(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
 
 
 def block_scale(features: sparse.csr_array, widths: tuple[int, ...]) -> Floats:
-    """Return what makes the total variance of every block of features 1.
-
-    Within chemistry, the last block, every column has the same variance.
-    """
+    """Return what makes every block's variance 1, in chemistry (the last) every column's alike."""
     mean = np.asarray(features.mean(axis=0)).ravel()
     square = np.asarray(features.multiply(features).mean(axis=0)).ravel()
     variance = np.maximum(square - mean**2, 0.0).astype(np.float64)

@@ -374,11 +374,7 @@ def _likeness(identity: float) -> str:
 
 
 def _groups_in_effect(known: KnownSet) -> Strings:
-    """Return the group of each old protein; one set aside counts as of its cluster's.
-
-    Where nothing of its cluster is in a group, it is in none, and touching it is
-    nothing.
-    """
+    """Return the group of each old protein, set aside ones by their cluster; '' for none."""
     group = known.group.copy()
     is_aside = known.role == SET_ASIDE
     group[is_aside] = NO_GROUP

@@ -137,11 +137,7 @@ class OldSet:
 def drift_of(
     old: OldSet, trove: Labelled, level: float, n_draws: int, n_signs: int = N_EXCHANGES
 ) -> Drift | None:
-    """Return whether a trove agrees with the calibration before it; None for no trove.
-
-    Proteins with relatives in the old set are left out: the old calibration
-    learnt from these.
-    """
+    """Return whether a trove, but for relatives of old proteins, agrees; None for no trove."""
     if trove.n_samples == 0:
         return None
     is_related = np.isin(trove.cluster, old.labelled.cluster)
@@ -175,10 +171,7 @@ def _corrected(old: OldSet, fresh: Labelled) -> Floats | None:
 
 
 def class_weights(before: Labelled, after: Labelled) -> Floats:
-    """Return w[true class] that gives the newer set the older's class frequencies.
-
-    NaN for classes that the newer set does not hold.
-    """
+    """Return w[true class] that gives the newer set the older's class frequencies; NaN: absent."""
     older, newer = (
         np.bincount(part.true_class, weights=part.weight, minlength=part.predictions.n_classes)
         for part in (before, after)

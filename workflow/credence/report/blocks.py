@@ -50,10 +50,7 @@ def number(
     show: Callable[..., str] = shown,
     is_number: bool = True,
 ) -> Column:
-    """Return a column of numbers, whose cells show fields of a record or are made by a function.
-
-    Names of several fields stand in one text, with spaces between.
-    """
+    """Return a column of numbers, of a record's fields (with spaces between) or by a function."""
     make = cell if callable(cell) else _teller(cell.split(), show)
     return title, is_number, make
 
@@ -170,11 +167,7 @@ class Beside(Block):
 
 @dataclass(frozen=True)
 class Widget(Block):
-    """Something that a script of the page fills and runs.
-
-    It is hidden where no script runs, so that what it says has to stand
-    elsewhere on the page too.
-    """
+    """Something that a script fills and shows; what it says has to stand elsewhere too."""
 
     name: str  # Unique on the page; letters, digits and hyphens
     script: str  # The kind by which its script finds it

@@ -357,11 +357,7 @@ DECIMALS = re.compile(r"([.][0-9])[0-9]+")
 
 
 def to_svg(plot: Plot, name: str) -> str:
-    """Return the drawing as an SVG element to stand inside a page.
-
-    Its colours are the page's variables, its ids begin with its name, and it
-    loads nothing.
-    """
+    """Return the drawing as an SVG element of a page: its colours, ids by name, nothing loaded."""
     with mpl.rc_context(style.SETTINGS), warnings.catch_warnings():
         # A script that DejaVu lacks is measured as boxes, and shown by the browser's own font.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
@@ -373,10 +369,7 @@ def to_svg(plot: Plot, name: str) -> str:
 
 
 def _places(figure: Figure) -> str:
-    """Return where the first axes lie in the drawing, and from where to where they go.
-
-    So that a script finds the number under a pointer, and draws in the same place.
-    """
+    """Return where the first axes lie and from where to where they go, for scripts."""
     axes = figure.axes[0]
     width, height = figure.get_size_inches() * POINTS_PER_INCH
     box = axes.get_position()

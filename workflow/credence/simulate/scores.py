@@ -139,10 +139,7 @@ def draw_noise(rng: np.random.Generator, spread: float, *shape: int) -> Singles:
 
 
 def family_logits(favoured: Integers, rival: Integers, margin: Floats, rest: Singles) -> Singles:
-    """Return the logits that a family's members share, shape (n_classes, n_families).
-
-    `margin` is that between the class that leads and the one that follows.
-    """
+    """Return the logits that a family's members share, the leading class's `margin` ahead."""
     columns = np.arange(rest.shape[1])
     logits = rest - (margin + constants.REST_BEHIND).astype(np.float32)
     logits[rival, columns] = -margin

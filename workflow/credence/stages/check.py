@@ -112,10 +112,7 @@ def read_checked(
     *,
     may_lack: bool = False,
 ) -> tuple[Samples, tuple[InputFile, ...]]:
-    """Return the samples of a set and the files read, or raise all problems.
-
-    Of a trove a table of labels `may_lack` proteins: those do not join.
-    """
+    """Return the samples of a set and the files read, or raise all; labels `may_lack` some."""
     problems: list[Problem] = []
     samples = None
     with gathering(problems):
@@ -148,10 +145,7 @@ def count_checked(
     match: str,
     seen: Callable[[Strings], object],
 ) -> tuple[Census, tuple[InputFile, ...]]:
-    """Return what a set of any size holds and the files read, or raise all problems.
-
-    Tables are read piece by piece, each `seen`; where there are proteins, ids are kept.
-    """
+    """Return what a set of any size holds, each piece `seen`, and the files read, or raise all."""
     problems: list[Problem] = []
     census = None
     pieces: list[tuple[Strings, Integers]] = []

@@ -120,10 +120,7 @@ def judge_calibrations(
     held_out: Mapping[str, Stated] | None = None,
     resample: Literal["cluster", "row"] = "cluster",
 ) -> Findings:
-    """Return how good the calibrations of methods are on the proteins that fitted them.
-
-    A method that `held_out` does not have is fitted again without each fold.
-    """
+    """Return how good calibrations are, fitted again without each fold if not in `held_out`."""
     level, draws = settings.calibration.level, settings.calibration.draws
     folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)

@@ -68,11 +68,7 @@ def stated_spec(
 
 
 def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -> TableSpec:
-    """Return how a table is read that a calibration is to annotate.
-
-    The classes are those of the calibration, in its order; and the scale, where
-    neither the user nor the format states one.
-    """
+    """Return how a table is read as a calibration's: its classes, its scale unless stated."""
     stated = spec.scale
     if stated is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
         stated = scale

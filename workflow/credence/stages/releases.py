@@ -274,11 +274,7 @@ def read_pair(older: Path, newer: Path, method: str | None) -> tuple[Source, Sou
 
 
 def _read(path: Path, with_others: bool) -> tuple[Release | None, dict[str, CalibrationFile]]:
-    """Return the release, if it is one, and its calibrations by method.
-
-    The record of a release names the calibration of its chosen method; the last
-    one has others too, which are read where one of them is wanted.
-    """
+    """Return the release, if it is one, and its calibrations, by method `with_others` too."""
     if not path.exists():
         raise refuse(
             str(path), "there is no such file or folder.",

@@ -307,10 +307,7 @@ class Settings:
         return replace(self, **changed)
 
     def to_json(self, stage: str, **own: Mapping[str, Any]) -> str:
-        """Return what a stage uses as one line of JSON, for the option --settings.
-
-        `own` replaces values for this call: ``calibration={"method": "tswa"}``.
-        """
+        """Return what a stage uses as one line of JSON, some values replaced for this call."""
         used = self.with_values(own)
         found = {
             section: {name: _plain(getattr(used, section))[name] for name in names}
@@ -416,10 +413,7 @@ SCHEMA_FILE = "config.schema.yaml"
 
 
 def workflow_folder() -> Path:
-    """Return the folder of the Snakefile, its rules, schemas and profiles.
-
-    In a checkout it holds the package; in an installed package it is inside.
-    """
+    """Return the folder of the Snakefile: around the package, or inside an installed one."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "_workflow"
     return installed if installed.is_dir() else package.parent

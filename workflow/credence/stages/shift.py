@@ -180,11 +180,7 @@ def find_shift(
 
 
 def _held_out(moved: Labelled, unseen: Floats, composition: Composition) -> HeldOut:
-    """Return what proteins held out show at the estimated mix.
-
-    Confidences are corrected for no more of it than chance leaves open; how many of them
-    are right depends on all of it.
-    """
+    """Return what proteins held out show at the estimated mix, even where less is applied."""
     weight, used = (
         np.nan_to_num(w) for w in (composition.estimated_weight, composition.fit_weight)
     )

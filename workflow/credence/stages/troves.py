@@ -67,10 +67,7 @@ def digest_problems(sha256: Mapping[str, str]) -> list[Problem]:
 
 
 def read_trove(trove: Trove, known: Predictions) -> tuple[Samples, NewSet, tuple[InputFile, ...]]:
-    """Return scores, proteins and files of a trove, or raise all that is wrong with them.
-
-    True classes are `UNKNOWN_CLASS` where there is none.
-    """
+    """Return a trove's scores, proteins (some of `UNKNOWN_CLASS`) and files, or raise all."""
     raise_any(digest_problems(trove.sha256))
     spec = table_spec(trove.scores, None, trove.spec)
     spec = as_calibrated(spec, known.class_names, known.scale)

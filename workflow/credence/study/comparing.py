@@ -215,11 +215,7 @@ def random_(sequences: Strings, ids: Strings, shares: dict[str, float]) -> Strin
 
 
 def mutated(sequences: Strings, ids: Strings, shares: dict[str, float], part: float) -> Strings:
-    """Return proteins of which a part of the residues was drawn again.
-
-    More parts mutate more of the same places, so that a curve over parts follows
-    each protein on one way.
-    """
+    """Return proteins of which a part of the residues was drawn again, the same places first."""
 
     def one(sequence: str, rng: np.random.Generator) -> str:
         place = rng.random(len(sequence)) < part

@@ -245,12 +245,7 @@ MADE = ("moons", "six classes")  # of no measurement
 
 
 def open_material(name: str) -> Material:
-    """Return what is compared on an open set.
-
-    Two kinds of noise: held-out samples with each feature permuted among them, so
-    that every feature has its own distribution and no two belong together; and
-    uniform points in a box three times as wide as the samples are.
-    """
+    """Return what is compared on an open set: permuted features and a wide box are noise."""
     about, given = OPEN_SETS[name]
     points, true = given()
     ids = np.array([f"{name} {number}" for number in range(len(true))], dtype=object)
@@ -325,12 +320,7 @@ def thirds(proteins: StudyProteins, left_out: int | None) -> list[StudyProteins]
 def protein_material(
     proteins: StudyProteins, left_out: int | None, name: str, about: str
 ) -> Material:
-    """Return what is compared on proteins.
-
-    MACEst looks in three spaces: the axes on which compositions differ most, as
-    the novelty of a run does; the axes that separate the training set's
-    classes (linear discriminants of the former); the classifier's hidden units.
-    """
+    """Return what is compared on proteins, in spaces of compositions, classes and hidden units."""
     learnt, known, judged = thirds(proteins, left_out)
     unknown = judged.true_class == (-1 if left_out is None else left_out)
     foreign, judged = judged.take(unknown), judged.take(~unknown)

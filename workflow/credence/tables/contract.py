@@ -250,10 +250,7 @@ class EvidenceTable:
     beside: Strings | None
 
     def added_to(self, evidence: EventEvidence) -> EventEvidence:
-        """Return the evidence with these columns; they count before those that it has.
-
-        What is not in the table is not known.
-        """
+        """Return the evidence with these columns put before its own; NaN for other proteins."""
         ids = evidence.predictions.ids
         rows = np.array([self.row_of.get(id_, -1) for id_ in ids], dtype=np.int64)
         is_known = rows >= 0
@@ -496,11 +493,7 @@ def write_contract(
 
 
 def read_clusters(path: Path | MemoryTable) -> Clusters:
-    """Return the clusters of a table, checked.
-
-    A table of one's own may do without the last three columns: then the first
-    id of each cluster stands for it.
-    """
+    """Return the clusters of a table, checked; the first id stands for one that names none."""
     read = read_columns(path, columns_of(Clusters))
     values = read.values
     if "representative" in read.absent:

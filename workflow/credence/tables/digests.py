@@ -47,10 +47,7 @@ def sha256_of(path: Path) -> str:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Return what changes whenever a file does: its inode, size, and two dates.
-
-    The last one, of the change, cannot be set by hand.
-    """
+    """Return a file's inode, size and dates, of which the last cannot be set by hand."""
     try:
         state = path.stat()
     except OSError as error:

@@ -228,10 +228,7 @@ def with_defaults(data: Mapping[str, Any], schema: Schema, root: Schema) -> dict
 
 
 def well_typed(value: Any, schema: Schema, root: Schema) -> Any:
-    """Return data without what has another type than a schema demands.
-
-    In lists, and in mappings whose keys are the user's, None stands in its place.
-    """
+    """Return data without what is of another type than a schema's; None in lists and mappings."""
     if isinstance(value, list):
         rule = resolve(schema.get("items", {}), root)
         return [well_typed(v, rule, root) if _has_type(v, rule) else None for v in value]

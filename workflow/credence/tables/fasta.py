@@ -64,10 +64,7 @@ STRANGE_REMEDY = f"Give residues in one-letter code ({RESIDUES})."
 def residue_problems(
     where: str, sequences: Strings, ids: Strings, lines: Integers, rows: list[str]
 ) -> list[Problem]:
-    """Return all that is wrong with the residues of a file.
-
-    Where a defect is that of most records it is one problem, with their number.
-    """
+    """Return all that is wrong with the residues of a file, a defect of most records once."""
     suspects = [
         row
         for row, text in enumerate(sequences)

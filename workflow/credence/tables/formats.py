@@ -67,10 +67,7 @@ class Format:
 
 
 class NameLookup(dict[str, int]):
-    """Label → index of the class that it means, -1 where it is no class; fills itself.
-
-    Two classes that a format spells alike are known by their full names only.
-    """
+    """Label → index of its class, -1 for none; classes spelt alike by their full names only."""
 
     def __init__(
         self,

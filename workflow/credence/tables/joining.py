@@ -50,11 +50,7 @@ def stream_tables(
     counted: Callable[[int], object] = lambda n_rows: None,
     rows: RowRange | None = None,
 ) -> Iterator[tuple[str, Samples]]:
-    """Yield the tables of a set chunk by chunk, each with its name.
-
-    A table is checked whole before its first chunk; one with an id that an
-    earlier table has is refused. Beside a chunk, 8 bytes a row are kept.
-    """
+    """Yield the tables of a set chunk by chunk, each checked whole before, by id and name."""
     require_different(paths)
     known = KnownIds() if len(paths) > 1 else None
     for path in paths:

@@ -122,10 +122,7 @@ def labels_from_headers(
 def attach_labels(
     samples: Samples, labels: Labels, spec: TableSpec, table: str, *, may_lack: bool = False
 ) -> Samples:
-    """Return samples with their true classes, or raise every id and label that does not fit.
-
-    Where proteins `may_lack` a label, those of no row are of an unknown class.
-    """
+    """Return samples with their true classes, or raise all misfits; some `may_lack` theirs."""
     predictions = samples.predictions
     row_of = {name: row for row, name in enumerate(predictions.ids.tolist())}
     names = predictions.class_names

@@ -128,10 +128,7 @@ class NpzFile:
             return _whole(archive, self.members[name].info)
 
     def rows(self, names: Sequence[str], n_rows: int) -> Iterator[tuple[Any, ...]]:
-        """Yield so many rows of several arrays at a time, side by side.
-
-        An array that was saved column by column is held whole meanwhile.
-        """
+        """Yield so many rows of arrays at a time; one saved by columns is held whole meanwhile."""
         with self._opened() as archive, ExitStack() as stack:
             pieces = [_pieces(archive, self.members[name], n_rows) for name in names]
             for piece in pieces:

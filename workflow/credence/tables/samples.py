@@ -389,14 +389,7 @@ def stream_samples(
     known: KnownIds | None = None,
     rows: RowRange | None = None,
 ) -> Iterator[Samples]:
-    """Yield the samples of a table chunk by chunk, after checking all of it.
-
-    The chunks together are what :func:`read_samples` gives: class names,
-    resolution and the presence of labels are those of the whole table. Beside a
-    chunk, 8 bytes a row are kept while checking (24 where decimals leave the sum
-    of a row in doubt); of a table of networks, 8 bytes a protein. Where the rows
-    of a protein do not stand together, a table of networks is read whole.
-    """
+    """Yield the chunks of what :func:`read_samples` gives, after checking the whole table."""
     scan = Scan(Path(path), spec, rows)
     stamp = stamp_of(Path(path))
     if rows is not None and rows.start == rows.stop:

@@ -200,11 +200,7 @@ class CalibrationFile:
 
 
 def settings_record(specification: Specification, options: FitOptions) -> dict[str, Any]:
-    """Return every setting of a fit with its value.
-
-    A specification names only what differs from the defaults, and a later
-    version may have other defaults.
-    """
+    """Return every setting of a fit with its value, as later defaults may be others."""
     stages = [
         {"method": stage.method.name, **asdict(stage.settings)} for stage in specification.stages
     ]
