@@ -6,6 +6,7 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
@@ -60,7 +61,8 @@ class StageCommand(click.Command):
 
     Its settings become one argument, `settings`. What an option says stands above what
     --settings says, and that above the default. A function that has an argument `asked`
-    gets the names of the settings that options gave.
+    gets the names of the settings that options gave; one that has `given`, all options
+    that say what its labelled tables are.
     """
 
     target = ""  # Module and function
@@ -69,11 +71,16 @@ class StageCommand(click.Command):
         """Import the function and call it."""
         module, name = self.target.split(".")
         function = getattr(importlib.import_module(f"credence.stages.{module}"), name)
-        given = ctx.params
+        given, wanted = dict(ctx.params), inspect.signature(function).parameters
         if "settings_json" in given:
             given, asked = with_settings(str(self.name).replace("-", "_"), given)
-            if "asked" in inspect.signature(function).parameters:
+            if "asked" in wanted:
                 given["asked"] = asked
+        if "given" in wanted:
+            from credence.stages.reading import LabelledTables
+
+            names = given.keys() & {entry.name for entry in fields(LabelledTables)}
+            given["given"] = LabelledTables(**{name: given.pop(name) for name in names})
         function(**given)
 
 

@@ -41,18 +41,8 @@ from credence.settings import setting_rules
 from credence.stages.check import read_summary
 from credence.stages.fit import fit_options
 from credence.stages.lists import threshold_columns, wanted_of
-from credence.stages.reading import (
-    CalibrationSet,
-    as_calibrated,
-    calibration_set,
-    in_order_of_ids,
-    read_set,
-    require_other,
-    stated_spec,
-    with_places,
-)
+from credence.stages.reading import CalibrationSet, LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import Settings
-from credence.tables.formats import TableSpec
 from credence.tables.stage_files import (
     CalibrationFile,
     check_held_out_ending,
@@ -67,16 +57,11 @@ LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "snakemake", "matplotli
 
 
 def evaluate_tables(
-    tables: Sequence[str],
+    given: LabelledTables,
     out: str,
     settings: Settings,
     calibrations: Sequence[str],
-    format_: str | None,
-    spec_json: str,
-    groups: str | None,
-    clusters: str | None,
     held_out: Sequence[str],
-    novelty: str | None,
     chosen: str | None,
     summary: str | None,
     attached: Sequence[str],
@@ -85,14 +70,13 @@ def evaluate_tables(
     thresholds: str | None,
 ) -> None:
     """Judge calibrations of labelled tables and write what was found."""
-    inputs = [*tables, *calibrations, *held_out, groups, clusters, novelty, summary]
+    inputs = [*given.files, *calibrations, *held_out, summary]
     require_other((out, metrics, thresholds), inputs)
     if metrics is not None:
         check_table_ending(Path(metrics))
     files = _read_calibrations(calibrations)
     chosen = _chosen(chosen, files)
-    spec = stated_spec(tables, format_, spec_json)
-    used = _judged_set(tables, spec, files, novelty, groups, clusters, settings)
+    used = _judged_set(given, files, settings)
     before = _read_held_out(held_out, files, used.labelled, _facts(settings))
     found = judge_calibrations(used.labelled, files, settings, chosen, before, resample)
     base = () if summary is None else read_summary(Path(summary)).inputs
@@ -159,23 +143,13 @@ def judge_calibrations(
     )
 
 
-def crossfit_tables(
-    tables: Sequence[str],
-    out: str,
-    settings: Settings,
-    calibration: str,
-    format_: str | None,
-    spec_json: str,
-    groups: str | None,
-    clusters: str | None,
-) -> None:
+def crossfit_tables(given: LabelledTables, out: str, settings: Settings, calibration: str) -> None:
     """Write what the method of a calibration says of each protein that did not fit it."""
-    require_other((out,), [*tables, calibration, groups, clusters])
+    require_other((out,), [*given.files, calibration])
     check_held_out_ending(Path(out))
     files = _read_calibrations([calibration])
     (name,) = files
-    spec = stated_spec(tables, format_, spec_json)
-    labelled = _judged_set(tables, spec, files, None, groups, clusters, settings).labelled
+    labelled = _judged_set(given, files, settings).labelled
     n_folds = settings.evaluation.folds
     quick = replace(fit_options(settings.calibration), n_draws=0)
     calibrator = parse_method(name, "--calibration").build(quick)
@@ -213,25 +187,16 @@ def _chosen(name: str | None, files: Mapping[str, CalibrationFile]) -> str:
 
 
 def _judged_set(
-    tables: Sequence[str],
-    stated: TableSpec,
-    files: Mapping[str, CalibrationFile],
-    novelty: str | None,
-    groups: str | None,
-    clusters: str | None,
-    settings: Settings,
+    given: LabelledTables, files: Mapping[str, CalibrationFile], settings: Settings
 ) -> CalibrationSet:
     """Return the proteins that judge, by their ids; refuse calibrations of another table."""
-    known = next(iter(files.values()))
-    as_known = as_calibrated(stated, known.class_names, known.scale)
-    samples = read_set(tables, replace(as_known, class_names=stated.class_names))
-    samples = with_places(samples, novelty)
+    samples = given.samples(next(iter(files.values())))
     problems: list[Problem] = []
     for file in files.values():
         with gathering(problems):
-            require_match(file, samples.predictions, tables[0])
+            require_match(file, samples.predictions, given.tables[0])
     raise_any(problems)
-    used = calibration_set(samples, tables[0], groups, clusters, settings.calibration.weights)
+    used = given.calibrating(samples, settings.calibration.weights)
     return replace(used, labelled=in_order_of_ids(used.labelled))
 
 

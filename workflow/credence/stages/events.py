@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,20 +18,14 @@ from credence.events.forecasters import BY_NAME as FORECASTERS
 from credence.events.rules import parse_rule
 from credence.predictions import Predictions
 from credence.problems import Problem, nearest, raise_any, refuse
-from credence.stages.reading import (
-    calibration_set,
-    in_order_of_ids,
-    read_set,
-    require_other,
-    spec_of_calibration,
-    with_places,
-)
+from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.stages.settings import EventsSettings, Settings
 from credence.tables.contract import read_evidence
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import (
     EVENTS,
     NOVELTY,
+    CalibrationFile,
     EventsFile,
     need_problems,
     read_calibration,
@@ -41,33 +34,26 @@ from credence.tables.stage_files import (
 
 
 def learn_events(
-    tables: Sequence[str],
+    given: LabelledTables,
     out: str,
     settings: Settings,
-    format_: str | None,
-    spec_json: str,
-    groups: str | None,
-    clusters: str | None,
     calibration: str | None,
     evidence: str | None,
-    novelty: str | None,
 ) -> None:
     """Learn how probable events are, judge it, and write both."""
-    require_other((out,), [*tables, calibration, evidence, novelty, groups, clusters])
+    require_other((out,), [*given.files, calibration, evidence])
     asked = settings.events
     options = event_options(settings)
     _require_known(asked)
-    spec = spec_of_calibration(tables, format_, spec_json, "--spec", calibration)
-    samples = with_places(read_set(tables, spec), novelty)
+    file = None if calibration is None else read_calibration(Path(calibration))
+    samples, where = given.samples(file), given.tables[0]
     events = _events(asked, samples.predictions)
-    weights = settings.calibration.weights
-    chosen = calibration_set(samples, tables[0], groups, clusters, weights)
-    labelled = in_order_of_ids(chosen.labelled)
-    method, calibrators = _method(calibration, options, samples.predictions, tables[0])
+    labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
+    method, calibrators = _method(calibration, file, options, samples.predictions, where)
     types = tuple(Event(name, classes=tuple(classes)) for name, classes in asked.groups.items())
     known = EventEvidence(labelled.predictions, {}, None, types, asked.admissible or "")
     is_near_asked = "distance" not in asked.without
-    known, near = _with_evidence(known, evidence, novelty, tables[0], is_near_asked)
+    known, near = _with_evidence(known, evidence, given.novelty, where, is_near_asked)
     model, finding = study_events(labelled, known, events, options, calibrators)
     names, scale = labelled.predictions.class_names, labelled.predictions.scale
     EVENTS.write(Path(out), EventsFile(method, names, scale, finding, model, near))
@@ -134,14 +120,17 @@ def _events(asked: EventsSettings, predictions: Predictions) -> tuple[Event, ...
 
 
 def _method(
-    calibration: str | None, options: EventOptions, predictions: Predictions, where: str
+    calibration: str | None,
+    file: CalibrationFile | None,
+    options: EventOptions,
+    predictions: Predictions,
+    where: str,
 ) -> tuple[str, dict[str, Calibrator]]:
     """Return the method that events agree with, and what fits it without intervals."""
-    if calibration is None or not options.agrees:
+    if file is None or not options.agrees:
         return "", {}
-    file = read_calibration(Path(calibration))
     require_match(file, predictions, where)
-    method = parse_method(file.method_spec, calibration)
+    method = parse_method(file.method_spec, str(calibration))
     raise_any(need_problems(method.text, method.needs, predictions, where))
     quick = FitOptions(options.min_positives, options.level, 0)
     return file.method_spec, {file.method_spec: method.build(quick)}

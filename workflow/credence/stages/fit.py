@@ -21,14 +21,10 @@ from credence.stages.reading import (
     RELATIVES_KNOWN,
     RELATIVES_UNKNOWN,
     CalibrationSet,
-    calibration_set,
+    LabelledTables,
     counts_of,
     read_sequences,
-    read_set,
     require_other,
-    stated_spec,
-    with_labels,
-    with_places,
 )
 from credence.stages.settings import CalibrationSettings, SetsSettings, Settings
 from credence.tables.digests import sha256_of
@@ -48,39 +44,24 @@ GIVE_CLUSTERS = (
 
 
 def fit_tables(
-    tables: Sequence[str],
-    out: str,
-    settings: Settings,
-    format_: str | None,
-    spec_json: str,
-    scale: float | None,
-    labels: str | None,
-    groups: str | None,
-    clusters: str | None,
-    novelty: str | None,
-    proteins: Sequence[str],
-    match: str,
+    given: LabelledTables, out: str, settings: Settings, proteins: Sequence[str], match: str
 ) -> None:
     """Fit one method to labelled tables and write the calibration."""
-    others = (labels, groups, clusters, novelty, *proteins)
-    given = [*tables, *(path for path in others if path is not None)]
-    require_other((out,), given)
+    files = [*given.files, *proteins]
+    require_other((out,), files)
     parse_method(settings.calibration.method, "--method")  # refused before anything is read
-    spec = stated_spec(tables, format_, spec_json, scale)
-    samples = read_set(tables, spec)
-    if labels is not None:
-        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
-    samples = with_places(samples, novelty)
-    chosen = calibration_set(samples, tables[0], groups, clusters, settings.calibration.weights)
+    samples = given.samples()
+    chosen = given.calibrating(samples, settings.calibration.weights)
+    table, *more = given.tables
+    is_release = given.groups is not None and not more  # known by one table and its groups
     file = replace(
-        fit_calibration(chosen, settings, tables[0], read_sequences(proteins, match)),
-        inputs={name: sha256_of(Path(path)) for name, path in _names(given)},
-        # By which a release is known: one table and its groups.
-        release=set_digest(Path(tables[0]), Path(groups)) if groups and len(tables) == 1 else None,
+        fit_calibration(chosen, settings, table, read_sequences(proteins, match)),
+        inputs={name: sha256_of(Path(path)) for name, path in _names(files)},
+        release=set_digest(Path(table), Path(str(given.groups))) if is_release else None,
     )
     write_calibration(Path(out), file)
     for notice in (*sets_notices(file, settings.sets), *samples.notices()):
-        click.echo(f"{tables[0]}: {notice}.", err=True)
+        click.echo(f"{table}: {notice}.", err=True)
     if file.counts["relatives"] == RELATIVES_UNKNOWN:
         click.echo(f"{out}: {RELATIVES_UNKNOWN}. {GIVE_CLUSTERS}", err=True)
     classes = "; ".join(file.class_names)

@@ -12,44 +12,23 @@ import numpy as np
 from credence.lists.labels import Doubts, PlantedErrors, class_chances, doubts_of, plant
 from credence.predictions import Integers, Labelled, Strings
 from credence.problems import refuse
-from credence.stages.reading import (
-    calibration_set,
-    in_order_of_ids,
-    read_set,
-    require_other,
-    stated_spec,
-    with_labels,
-)
+from credence.stages.reading import LabelledTables, in_order_of_ids, require_other
 from credence.tables.contract import Clusters, read_clusters
 from credence.tables.writing import check_table_ending, write_table
 
 
 def doubtful_labels(
-    tables: Sequence[str],
-    out: str,
-    format_: str | None,
-    spec_json: str,
-    labels: str | None,
-    groups: str | None,
-    clusters: str | None,
-    families: str | None,
-    error: float,
-    spreadsheet_safe: bool,
+    given: LabelledTables, out: str, families: str | None, error: float, spreadsheet_safe: bool
 ) -> None:
     """Write the calibration proteins whose label is doubtful, the most doubtful first."""
-    require_other((out, families), [*tables, labels, groups, clusters])
+    require_other((out, families), given.files)
     if families is not None and Path(families).resolve() == Path(out).resolve():
         raise refuse(families, "both tables would stand here.", "Choose another --families.")
     for path in filter(None, (out, families)):
         check_table_ending(Path(path))
-    spec = stated_spec(tables, format_, spec_json)
-    samples = read_set(tables, spec)
-    if labels is not None:
-        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
-    labelled = calibration_set(samples, tables[0], groups, clusters, "none").labelled
-    labelled = in_order_of_ids(labelled)
-    known = None if clusters is None else read_clusters(Path(clusters))
-    require_two(labelled, tables[0])
+    labelled = in_order_of_ids(given.calibrating(given.samples(), "none").labelled)
+    known = None if given.clusters is None else read_clusters(Path(given.clusters))
+    require_two(labelled, given.tables[0])
     doubts = doubts_of(labelled, class_chances(labelled))
     planted = plant(labelled, doubts)
     _, false = planted.at(doubts.doubt)

@@ -23,14 +23,7 @@ from credence.lists.thresholds import Wanted, find_thresholds
 from credence.lists.use_lists import list_of, use_lists
 from credence.predictions import Floats, Integers
 from credence.problems import refuse
-from credence.stages.reading import (
-    RELATIVES_UNKNOWN,
-    calibration_set,
-    read_set,
-    require_other,
-    spec_of_calibration,
-    with_labels,
-)
+from credence.stages.reading import RELATIVES_UNKNOWN, LabelledTables, require_other
 from credence.stages.settings import Settings, list_names
 from credence.tables.contract import (
     NOT_QUICKLY,
@@ -430,34 +423,22 @@ def _cells(
 
 
 def threshold_tables(
-    tables: Sequence[str],
-    out: str,
-    settings: Settings,
-    calibration: str | None,
-    format_: str | None,
-    spec_json: str,
-    labels: str | None,
-    groups: str | None,
-    clusters: str | None,
+    given: LabelledTables, out: str, settings: Settings, calibration: str | None
 ) -> None:
     """Write from where on predictions of labelled tables are right as often as wanted."""
-    require_other((out,), [*tables, calibration, labels, groups, clusters])
-    spec = spec_of_calibration(tables, format_, spec_json, "--spec", calibration)
-    samples = read_set(tables, spec)
-    if labels is not None:
-        samples = with_labels(samples, tables[0], {"table": labels}, None, "first_word", spec)
+    require_other((out,), [*given.files, calibration])
+    file = None if calibration is None else read_calibration(Path(calibration))
+    samples = given.samples(file)
     held_out = None
-    if calibration is not None:
-        file = read_calibration(Path(calibration))
-        require_match(file, samples.predictions, tables[0])
+    if file is not None:
+        require_match(file, samples.predictions, given.tables[0])
         held_out = file.held_out
         if held_out is None:
-            raise refuse(calibration, *NO_HELD_OUT)
+            raise refuse(str(calibration), *NO_HELD_OUT)
     elif samples.predictions.top_score is None:
         remedy = "Give the calibration as well, for thresholds on its confidences: --calibration."
-        raise refuse(tables[0], "it has no scores.", remedy)
-    weights = settings.calibration.weights
-    labelled = calibration_set(samples, tables[0], groups, clusters, weights).labelled
+        raise refuse(given.tables[0], "it has no scores.", remedy)
+    labelled = given.calibrating(samples, settings.calibration.weights).labelled
     found = find_thresholds(labelled, held_out, wanted_of(settings))
     write_table(Path(out), threshold_columns(found), spreadsheet_safe=True)
     n_sure = sum(not np.isnan(row.sure) for row in found.rows)

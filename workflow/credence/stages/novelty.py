@@ -10,34 +10,30 @@ import numpy as np
 
 from credence.novelty.reference import build
 from credence.problems import refuse
-from credence.stages.reading import Features, calibration_set, read_set, require_other, stated_spec
+from credence.stages.reading import Features, LabelledTables, require_other
 from credence.stages.settings import Settings
 from credence.tables.digests import sha256_of
 from credence.tables.stage_files import NOVELTY, NoveltyFile
 
 
 def learn_novelty(
-    tables: Sequence[str],
+    given: LabelledTables,
     out: str,
     settings: Settings,
-    format_: str | None,
-    spec_json: str,
-    groups: str | None,
-    clusters: str | None,
     proteins: Sequence[str],
     vectors: str | None,
     match: str,
     training: str | None,
 ) -> None:
     """Write the space of the proteins that calibrate, and where all known ones lie in it."""
-    files = [*tables, *proteins, *filter(None, (groups, clusters, vectors, training))]
+    files = [*given.files, *proteins, *filter(None, (vectors, training))]
     require_other((out,), files)
-    samples = read_set(tables, stated_spec(tables, format_, spec_json))
-    labelled = calibration_set(samples, tables[0], groups, clusters, "none").labelled
+    samples = given.samples()
+    labelled = given.calibrating(samples, "none").labelled
     predictions, true_class = samples.predictions, samples.true_class
     assert true_class is not None
     features = Features(proteins, vectors, match)
-    features.require(labelled.predictions.ids, tables[0])
+    features.require(labelled.predictions.ids, given.tables[0])
     space = features.space(labelled.predictions.ids, settings.novelty.components)
     if space.n_components < 1:
         raise refuse(

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from credence.novelty.reference import Reference
 from credence.novelty.space import Space, fit_composition, fit_vectors
 from credence.predictions import UNKNOWN_CLASS, Floats, Labelled, Strings, label
 from credence.problems import Problem, gathering, raise_any, refuse
@@ -23,7 +22,7 @@ from credence.tables.joining import concatenate, match_rows, require_different
 from credence.tables.labels import attach_labels, labels_from_headers, read_labels
 from credence.tables.npz import read_vectors
 from credence.tables.samples import Samples, read_samples
-from credence.tables.stage_files import NOVELTY, read_calibration
+from credence.tables.stage_files import NOVELTY, CalibrationFile
 
 # What a calibration file says of its counts, and so whoever uses it.
 RELATIVES_KNOWN = "relatives are counted by cluster"
@@ -73,18 +72,6 @@ def as_calibrated(spec: TableSpec, class_names: tuple[str, ...], scale: float) -
     if stated is None and spec.format in BY_NAME and BY_NAME[spec.format].scale is None:
         stated = scale
     return replace(spec, class_names=class_names, scale=stated)
-
-
-def spec_of_calibration(
-    paths: Sequence[str], format_: str | None, spec_json: str, option: str, calibration: str | None
-) -> TableSpec:
-    """Return how a labelled table is read: on the scale of a calibration where one is given."""
-    stated = stated_spec(paths, format_, spec_json, option=option)
-    if calibration is None:
-        return stated
-    file = read_calibration(Path(calibration))
-    known = as_calibrated(stated, file.class_names, file.scale)
-    return replace(known, class_names=stated.class_names)
 
 
 def proposed_format(path: Path) -> str:
@@ -139,18 +126,52 @@ def require_labels(samples: Samples, where: str) -> None:
     )
 
 
-def calibration_set(
-    samples: Samples, where: str, groups: str | None, clusters: str | None, weights: str
-) -> CalibrationSet:
-    """Return the proteins that calibrate, with their clusters and weights."""
-    return choose_calibration(
-        samples,
-        where,
-        None if groups is None else read_groups(Path(groups)),
-        None if clusters is None else read_clusters(Path(clusters)),
-        weights,
-        (groups or "groups", clusters or "clusters"),
-    )
+@dataclass(frozen=True)
+class LabelledTables:
+    """Labelled tables as a command is given them, and which of their proteins calibrate."""
+
+    tables: Sequence[str]
+    format_: str | None
+    spec_json: str
+    groups: str | None
+    clusters: str | None
+    labels: str | None = None  # A table of true classes, where those are in none of `tables`
+    novelty: str | None = None  # What credence novelty wrote: where proteins lie
+    scale: float | None = None
+    option: str = "--spec"  # Which gives `spec_json`
+
+    @property
+    def files(self) -> list[str]:
+        """All files that are named."""
+        further = (self.labels, self.groups, self.clusters, self.novelty)
+        return [*self.tables, *filter(None, further)]
+
+    def samples(self, file: CalibrationFile | None = None) -> Samples:
+        """Return all proteins, their scores on the scale of a calibration where one is given."""
+        spec = stated_spec(self.tables, self.format_, self.spec_json, self.scale, self.option)
+        if file is not None:
+            known = as_calibrated(spec, file.class_names, file.scale)
+            spec = replace(known, class_names=spec.class_names)
+        found, where = read_set(self.tables, spec), self.tables[0]
+        if self.labels is not None:
+            labels = {"table": self.labels}
+            found = with_labels(found, where, labels, None, "first_word", spec)
+        if self.novelty is None:
+            return found
+        predictions = found.predictions
+        places = NOVELTY.read(Path(self.novelty)).reference.places(predictions.ids)
+        return replace(found, predictions=replace(predictions, places=places))
+
+    def calibrating(self, samples: Samples, weights: str) -> CalibrationSet:
+        """Return those of the proteins that calibrate, with their clusters and weights."""
+        return choose_calibration(
+            samples,
+            self.tables[0],
+            None if self.groups is None else read_groups(Path(self.groups)),
+            None if self.clusters is None else read_clusters(Path(self.clusters)),
+            weights,
+            (self.groups or "groups", self.clusters or "clusters"),
+        )
 
 
 def choose_calibration(
@@ -344,16 +365,6 @@ class Features:
         if n_numbers != space.n_features:
             what = f"its vectors have {n_numbers} numbers, those of {where} {space.n_features}."
             raise refuse(self.where, what, "Give vectors of the same kind.")
-
-
-def with_places(samples: Samples, novelty: str | None) -> Samples:
-    """Return samples that know where the proteins of a novelty file lie."""
-    if novelty is None:
-        return samples
-    reference: Reference = NOVELTY.read(Path(novelty)).reference
-    predictions = samples.predictions
-    places = reference.places(predictions.ids)
-    return replace(samples, predictions=replace(predictions, places=places))
 
 
 def json_settings(text: str, option: str) -> Mapping[str, Any]:

@@ -45,14 +45,7 @@ from credence.lists.held_out import HeldOut, held_out_of, mix_draws
 from credence.predictions import Floats, Labelled, Predictions
 from credence.problems import nearest, raise_any, refuse
 from credence.progress import Progress
-from credence.stages.reading import (
-    as_calibrated,
-    calibration_set,
-    read_set,
-    require_other,
-    spec_of_calibration,
-    stated_spec,
-)
+from credence.stages.reading import LabelledTables, as_calibrated, require_other, stated_spec
 from credence.stages.settings import CalibrationSettings, Settings, ShiftSettings
 from credence.tables.contract import CompositionTable, write_contract
 from credence.tables.formats import TableSpec
@@ -60,6 +53,7 @@ from credence.tables.joining import stream_tables
 from credence.tables.samples import Samples
 from credence.tables.stage_files import (
     SHIFT,
+    CalibrationFile,
     ShiftFile,
     need_problems,
     read_calibration,
@@ -92,29 +86,27 @@ def shift_tables(
     inputs = [*tables, samples, groups, clusters, calibration]
     require_other((out, also, record), inputs)
     shift = with_stated(settings.shift)
-    spec = spec_of_calibration(
-        [samples], samples_format, samples_spec, "--samples-spec", calibration
+    known = LabelledTables(
+        [samples], samples_format, samples_spec, groups, clusters, option="--samples-spec"
     )
-    weights = settings.calibration.weights
-    labelled = calibration_set(
-        read_set([samples], spec), samples, groups, clusters, weights
-    ).labelled
+    file = None if calibration is None else read_calibration(Path(calibration))
+    labelled = known.calibrating(known.samples(file), settings.calibration.weights).labelled
     # Before anything that takes time: what is stated wrongly is refused at once.
     if shift.composition is not None:
         stated_share(shift.composition, labelled.predictions.class_names, "--stated")
     settings = replace(settings, shift=shift)
-    chosen, plain = _method(method, calibration, labelled, samples, shift_options(settings))
+    options = shift_options(settings)
+    chosen, plain = _method(method, calibration, file, labelled, samples, options)
     spec = stated_spec(tables, format_, spec_json)
     parts = _parts(tables, spec, labelled.predictions)
-    file = find_shift(
-        labelled, parts, chosen, plain, settings, name or Path(tables[0]).stem, tables[0]
-    )
-    found = file.finding
+    name = name or Path(tables[0]).stem
+    made = find_shift(labelled, parts, chosen, plain, settings, name, tables[0])
+    found = made.finding
     for written in filter(None, (out, also)):
         how = {"spreadsheet_safe": spreadsheet_safe, "in_six_decimals": six_decimals}
         write_contract(Path(written), composition_table(found), **how)
     if record is not None:
-        SHIFT.write(Path(record), file)
+        SHIFT.write(Path(record), made)
     largest = max(found.classes, key=lambda entry: abs(entry.share - entry.calibration_share))
     click.echo(
         f"Wrote {out}: {found.n_use} proteins by {found.estimator}; {largest.class_name} "
@@ -243,19 +235,19 @@ def with_stated(shift: ShiftSettings) -> ShiftSettings:
 def _method(
     method: str | None,
     calibration: str | None,
+    file: CalibrationFile | None,
     labelled: Labelled,
     where: str,
     options: FitOptions,
 ) -> tuple[Specification, Calibration]:
     """Return the method to correct, and its calibration by the labelled set as it is."""
-    if calibration is None:
+    if file is None:
         chosen = parse_method(method or CalibrationSettings().method, "--method")
         require_correctable(chosen, "--method")
         raise_any(need_problems(chosen.text, chosen.needs, labelled.predictions, where))
         return chosen, chosen.build(options).fit(labelled)
-    file = read_calibration(Path(calibration))
-    chosen = parse_method(file.method_spec, calibration)
-    require_correctable(chosen, calibration)
+    chosen = parse_method(file.method_spec, str(calibration))
+    require_correctable(chosen, str(calibration))
     require_match(file, labelled.predictions, where)
     if method is not None and parse_method(method, "--method").text != chosen.text:
         raise refuse(

@@ -21,14 +21,7 @@ from credence.progress import Progress
 from credence.records import to_record
 from credence.report.html import render_sections
 from credence.report.novelty_study import sections_of_study
-from credence.stages.reading import (
-    calibration_set,
-    in_order_of_ids,
-    read_proteins,
-    read_set,
-    require_other,
-    stated_spec,
-)
+from credence.stages.reading import LabelledTables, in_order_of_ids, read_proteins, require_other
 from credence.stages.settings import Settings
 from credence.study.comparing import compare
 from credence.study.worlds import (
@@ -59,36 +52,25 @@ DIFFUSE = (
 
 
 def study_two_sets(
-    tables: Sequence[str],
-    out: str,
-    settings: Settings,
-    methods: Sequence[str],
-    format_: str | None,
-    spec_json: str,
-    scale: float | None,
-    groups: str | None,
-    clusters: str | None,
-    draws: int,
+    given: LabelledTables, out: str, settings: Settings, methods: Sequence[str], draws: int
 ) -> None:
     """Fit methods on one half and measure them on both, many times; write the medians."""
-    require_other((out,), [*tables, groups, clusters])
+    require_other((out,), given.files)
     check_table_ending(Path(out))
-    samples = read_set(tables, stated_spec(tables, format_, spec_json, scale))
+    samples, table = given.samples(), given.tables[0]
     specifications = {
         entry.text: entry for entry in (parse_method(m, "--method") for m in methods)
     }
     problems = [
         problem
         for text, entry in specifications.items()
-        for problem in need_problems(text, entry.needs, samples.predictions, tables[0])
+        for problem in need_problems(text, entry.needs, samples.predictions, table)
     ]
     raise_any(problems)
-    weights = settings.calibration.weights
-    chosen = calibration_set(samples, tables[0], groups, clusters, weights)
-    labelled = in_order_of_ids(chosen.labelled)
+    labelled = in_order_of_ids(given.calibrating(samples, settings.calibration.weights).labelled)
     if len(set(labelled.cluster.tolist())) < LEAST_CLUSTERS:
         raise refuse(
-            clusters or groups or tables[0],
+            given.clusters or given.groups or table,
             "all proteins are of one cluster, and no cluster is divided.",
             "Give proteins of at least two.",
         )
