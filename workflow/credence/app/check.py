@@ -44,8 +44,9 @@ def command(targets: tuple[str, ...], **given: Any) -> None:
         check_configuration(targets[0])
         return
     from credence.stages.check import check_tables
+    from credence.tables.shards import expanded
 
-    check_tables(targets, **given)
+    check_tables(expanded(targets), **given)
 
 
 def check_configuration(path: str) -> None:
@@ -70,6 +71,7 @@ def require_right(settings: Configuration) -> None:
     """Refuse what `credence check` refuses; what passed is read again when anything changed."""
     from credence.app.meaning import files_of
     from credence.tables.digests import KnownDigests, package_digest
+    from credence.tables.shards import expanded
     from credence.tables.writing import write_text
 
     if not is_there(settings):
@@ -77,7 +79,7 @@ def require_right(settings: Configuration) -> None:
     known = KnownDigests.remembered()
     named = [name for _, name in files_of(settings.values)]
     names = {settings.novelty_vectors, *named} - {None, ""}
-    digests = [f"{name} {known.digest(name)}\n" for name in sorted(map(str, names))]
+    digests = [f"{name} {known.digest(name)}\n" for name in sorted(expanded(map(str, names)))]
     asked = json.dumps(settings.document.data, sort_keys=True, default=str)
     state = "".join([f"{package_digest()}\n{asked}\n", *digests])
     with suppress(OSError, ValueError):

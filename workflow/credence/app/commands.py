@@ -24,9 +24,11 @@ from credence.app.options import (
     stage_command,
     table_options,
     tables_argument,
+    tables_as_given,
     threads_option,
     with_settings,
 )
+from credence.problems import refuse
 
 
 @stage_command(
@@ -142,7 +144,7 @@ def fit() -> None:
 @click.command(
     epilog="Example: credence annotate demo/use.csv --calibration c.json --out conf.tsv"
 )
-@tables_argument
+@tables_as_given
 @file_options(
     calibration="What credence fit wrote.",
     release="In its place: name or folder of a release of the run.",
@@ -168,7 +170,15 @@ def fit() -> None:
 @click.option(
     "--part",
     metavar="K/N",
-    help="Only the rows of one part of N, for several machines; credence gather joins them.",
+    help="Only one part of N, for several machines: rows, which credence gather joins, or TABLEs.",
+)
+@click.option(
+    "--ids-across", is_flag=True, help="With a folder as --out: no id may be in two TABLEs."
+)
+@click.option(
+    "--ending",
+    type=click.Choice([".tsv", ".tsv.gz", ".tsv.zst", ".parquet"]),
+    help="The same: kind of files; that of each TABLE unless given.",
 )
 @click.option("--check", "summary", help="What credence check wrote of TABLE; read with --part.")
 @file_options(
@@ -179,18 +189,52 @@ def fit() -> None:
 @spreadsheet_option
 @six_decimals_option
 @also_option
-@out_option("The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet.")
-def annotate(calibration: str | None, release: str | None, config: str, **given: Any) -> None:
+@out_option(
+    "The confidences: .tsv, .tsv.gz, .tsv.zst or .parquet; or a folder: one for each TABLE."
+)
+def annotate(
+    tables: tuple[str, ...],
+    out: str,
+    calibration: str | None,
+    release: str | None,
+    config: str,
+    ending: str | None,
+    ids_across: bool,
+    **given: Any,
+) -> None:
     """Give every prediction of TABLE its confidence, in the table's order.
 
     Needs nothing but the table and a calibration file. Tables of any size:
-    they are read piece by piece.
+    they are read piece by piece. TABLE may be a folder of tables, or a pattern in quotes.
+    An --out without an ending is a folder: each table gets a file there, by itself; the
+    same command again goes on with those that are missing or out of date.
     """
     from credence.app.configuration import named_calibration
-    from credence.stages.annotate import annotate_tables
+    from credence.tables.shards import expanded
 
-    given, _ = with_settings("annotate", given)
-    annotate_tables(calibration=named_calibration(calibration, release, config), **given)
+    given |= {"calibration": named_calibration(calibration, release, config)}
+    if Path(out).suffix and not Path(out).is_dir():
+        from credence.stages.annotate import annotate_tables
+
+        for option, value in (("--ending", ending), ("--ids-across", ids_across or None)):
+            if value is not None:
+                what = "it is for a folder of confidences, and --out is a file."
+                raise refuse(option, what, "Leave it out, or give a folder as --out.")
+        given, _ = with_settings("annotate", given)
+        annotate_tables(tables=expanded(tables), out=out, **given)
+        return
+    from credence.stages.shards import annotate_shards
+
+    settings_json = given["settings_json"]
+    given, asked = with_settings("annotate", given)
+    whole = ("also", "lists", "lists_record", "novelty_record")
+    for_whole = {f"--{name.replace('_', '-')}": given.pop(name) for name in whole}
+    for_whole |= {"--check": given.pop("summary"), **{f"--{name}": True for name in asked}}
+    for_whole["--settings"] = None if settings_json == "{}" else settings_json
+    del given["settings"]
+    annotate_shards(
+        tables, out, ending=ending, ids_across=ids_across, for_whole=for_whole, **given
+    )
 
 
 @stage_command("annotate.gather_parts", "gather part_1.tsv part_2.tsv --out conf.tsv")

@@ -39,6 +39,7 @@ from credence.tables.document import (
     well_typed,
     with_defaults,
 )
+from credence.tables.shards import expanded
 
 
 def shift_settings(values: Mapping[str, Any], own: Mapping[str, Any]) -> ShiftSettings:
@@ -83,7 +84,7 @@ def trove_of(entry: Mapping[str, Any], base: Mapping[str, Any]) -> Trove:
     return Trove(
         name=entry["name"],
         date=entry.get("date"),
-        scores=(scores,) if isinstance(scores, str) else tuple(scores),
+        scores=expanded((scores,) if isinstance(scores, str) else scores),
         spec={**above, **own},
         fasta=entry.get("fasta"),
         labels=labels,
@@ -341,7 +342,7 @@ def _table_set(name: str, values: Mapping[str, Any]) -> TableSet:
     scores = values["scores"]
     return TableSet(
         name=name,
-        scores=(scores,) if isinstance(scores, str) else tuple(scores),
+        scores=expanded((scores,) if isinstance(scores, str) else scores),
         spec={
             key: values[key]
             for key in TABLE_KEYS

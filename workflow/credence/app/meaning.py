@@ -12,8 +12,9 @@ from datetime import date as calendar_date
 from pathlib import Path
 from typing import Any
 
-from credence.problems import InputError, Problem, nearest
+from credence.problems import InputError, Problem, nearest, raise_any, refuse
 from credence.tables.document import Document, SettingPath
+from credence.tables.shards import expanded, names_many
 from credence.tables.writing import device_of
 
 Data = Mapping[str, Any]
@@ -191,11 +192,27 @@ def _file_problems(document: Document, data: Data) -> Iterator[Wrong]:
             continue
         if (wrong := path_problem(text)) is not None:
             yield path, *wrong
+        elif "scores" in path and names_many(text):
+            for problem in _refused(_tables_of_a_job, text):
+                yield path, f"{text!r}: {problem.what}", problem.remedy
         elif Path(text).is_dir():
             yield path, f"{text!r} is a folder.", "Name a file."
         elif not Path(text).exists():
             remedy = "Fix the path; it starts where you run the command."
             yield path, f"there is no file {text!r}.", remedy
+
+
+MOST_NAMED = 50_000  # bytes of file names; a job's command holds them twice, and 131,072 at most
+
+
+def _tables_of_a_job(text: str) -> None:
+    """Refuse a folder or a pattern whose files are too many for the command of one job."""
+    found = expanded([text])
+    if sum(len(name) + 1 for name in found) > MOST_NAMED:
+        what = f"its {len(found):,} files are too many for one job."
+        remedy = "Annotate them by themselves: credence annotate with a folder as --out."
+        raise refuse(text, what, remedy)
+    raise_any([Problem(name, *wrong) for name in found if (wrong := path_problem(name))])
 
 
 def path_problem(text: str) -> tuple[str, str] | None:

@@ -219,7 +219,20 @@ table_options = together(
         help="How the table is read, as JSON: keys of a set of the configuration.",
     ),
 )
-tables_argument = click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+
+
+def _expanded(context: click.Context, option: click.Parameter, value: tuple[str, ...]) -> Any:
+    from credence.tables.shards import expanded
+
+    assert option.nargs
+    return value if context.resilient_parsing else expanded(value)
+
+
+tables_as_given = click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+# With each file that a folder or a pattern among them names.
+tables_argument = click.argument(
+    "tables", nargs=-1, required=True, metavar="TABLE...", callback=_expanded
+)
 match_option = click.option(
     "--match",
     type=click.Choice(["full", "first_word"]),

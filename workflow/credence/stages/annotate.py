@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ from credence.tables.contract import (
     with_unscored,
 )
 from credence.tables.digests import KnownDigests, sha256_of
+from credence.tables.formats import TableSpec
 from credence.tables.joining import Part, gather_tables, read_parts, stream_tables
 from credence.tables.samples import Samples
 from credence.tables.scan import RowRange
@@ -74,55 +76,103 @@ NO_SKETCH = (
 PART = re.compile(r"(?P<number>[0-9]{1,9})/(?P<n_parts>[0-9]{1,9})")
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What tables are annotated with, as the command names it."""
+
+    tables: Sequence[str]
+    calibration: str
+    format_: str | None
+    spec_json: str
+    shift: str | None
+    events: str | None
+    evidence: str | None
+    novelty: str | None
+    proteins: str | None
+    vectors: str | None
+    match: str
+    name: str
+    spreadsheet_safe: bool
+    six_decimals: bool
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """Every file but the tables, by its option."""
+        names = ("calibration", "shift", "events", "evidence", "novelty", "proteins", "vectors")
+        return {f"--{name}": getattr(self, name) for name in names}
+
+    @cached_property
+    def stated(self) -> TableSpec:
+        """How the tables are read, as far as it was stated."""
+        return stated_spec(self.tables, self.format_, self.spec_json)
+
+    @property
+    def how(self) -> dict[str, str]:
+        """What else decides on the bytes that are written."""
+        safe = str(self.spreadsheet_safe)
+        return {"--match": self.match, "--spreadsheet-safe": safe, "--spec": repr(self.stated)}
+
+    @cached_property
+    def annotation(self) -> Annotation:
+        """What the proteins are given."""
+        file = read_calibration(Path(self.calibration))
+        shift = None if self.shift is None else SHIFT.read(Path(self.shift))
+        newcomers, sequences = _newcomers(
+            self.novelty, self.proteins, self.vectors, self.match, self.name
+        )
+        events, known = _events(self.events, self.evidence, self.novelty)
+        return Annotation(file, shift, newcomers, events, known, sequences)
+
+    @cached_property
+    def spec(self) -> TableSpec:
+        """How the tables are read."""
+        file = self.annotation.file
+        return as_calibrated(self.stated, file.class_names, file.scale)
+
+    def columns(
+        self, annotation: Annotation, pieces: Iterable[tuple[str, Samples]]
+    ) -> Iterator[tuple[dict[str, Any], int]]:
+        """Yield the rows of proteins, and how many of them are without scores."""
+        file = annotation.file
+        for where, samples in pieces:
+            if annotation.newcomers is not None:
+                newcomers = annotation.newcomers
+                places = newcomers.features.places(
+                    newcomers.reference.space, samples.predictions.ids
+                )
+                samples = replace(samples, predictions=replace(samples.predictions, places=places))
+            require_match(file, samples.predictions, where)
+            for made, path in ((annotation.shift, self.shift), (annotation.events, self.events)):
+                if made is not None:
+                    require_same(made, file.method_spec, samples.predictions, str(path))
+            yield annotation.columns(samples, self.calibration), len(samples.unscored_ids)
+
+
 def annotate_tables(
-    tables: Sequence[str],
     out: str,
-    calibration: str,
-    format_: str | None,
-    spec_json: str,
-    shift: str | None,
-    events: str | None,
-    evidence: str | None,
-    novelty: str | None,
-    proteins: str | None,
-    vectors: str | None,
-    match: str,
     novelty_record: str | None,
-    name: str,
     part: str | None,
     summary: str | None,
-    spreadsheet_safe: bool,
-    six_decimals: bool,
     also: str | None,
     settings: Settings,
     lists: str | None,
     lists_record: str | None,
+    **options: Any,
 ) -> None:
     """Write the confidence of every prediction of tables, which are read piece by piece."""
-    read_too = [shift, events, evidence, novelty, proteins, vectors, summary]
+    given = Given(**options)
+    tables, name, safe = given.tables, given.name, given.spreadsheet_safe
     require_other(
         (out, also, novelty_record, lists_record, *list_paths(lists, settings)),
-        [*tables, calibration, *read_too],
+        [*tables, *given.files.values(), summary],
     )
-    file = read_calibration(Path(calibration))
-    shift_file = None if shift is None else SHIFT.read(Path(shift))
-    newcomers, sequences = _newcomers(novelty, proteins, vectors, match, name)
-    events_file, known = _events(events, evidence, novelty)
-    stated = stated_spec(tables, format_, spec_json)
-    spec = as_calibrated(stated, file.class_names, file.scale)
-    how = {"--match": match, "--spreadsheet-safe": str(spreadsheet_safe), "--spec": repr(stated)}
-    files = {
-        "--calibration": calibration, "--shift": shift, "--events": events,
-        "--evidence": evidence, "--novelty": novelty, "--proteins": proteins, "--vectors": vectors,
-    }  # fmt: skip
-    for_whole = {"--lists": lists is not None, "--six-decimals": six_decimals}
-    mark, rows = _part_of(part, tables, summary, how, files, for_whole)
-    pieces = (samples.predictions for _, samples in stream_tables(tables, spec))
-    sameness = sameness_of(file, shift_file, pieces)
+    annotation = given.annotation
+    for_whole = {"--lists": lists is not None, "--six-decimals": given.six_decimals}
+    mark, rows = _part_of(part, tables, summary, given.how, given.files, for_whole)
+    pieces = (samples.predictions for _, samples in stream_tables(tables, given.spec))
+    sameness = sameness_of(annotation.file, annotation.shift, pieces)
     is_changed = sameness is not None and sameness.is_changed
-    annotation = Annotation(
-        file, shift_file, newcomers, events_file, known, sequences, is_changed=is_changed
-    )
+    annotation = replace(annotation, is_changed=is_changed)
     n_unknown = n_unscored = 0
     outs = [Path(path) for path in (out, also) if path is not None]
     with ExitStack() as whole:
@@ -132,46 +182,32 @@ def annotate_tables(
             progress = stack.enter_context(Progress("annotate", "proteins"))
             writers = [
                 stack.enter_context(
-                    TableWriter(
-                        path, annotation.names, spreadsheet_safe=spreadsheet_safe, mark=mark
-                    )
+                    TableWriter(path, annotation.names, spreadsheet_safe=safe, mark=mark)
                 )
                 for path in rows_of.values()
             ]
-            for where, samples in stream_tables(tables, spec, progress.expect, rows):
-                if newcomers is not None:
-                    places = newcomers.features.places(
-                        newcomers.reference.space, samples.predictions.ids
-                    )
-                    samples = replace(
-                        samples, predictions=replace(samples.predictions, places=places)
-                    )
-                require_match(file, samples.predictions, where)
-                if shift_file is not None:
-                    require_same(shift_file, file.method_spec, samples.predictions, str(shift))
-                if events_file is not None:
-                    require_same(events_file, file.method_spec, samples.predictions, str(events))
-                columns = annotation.columns(samples, calibration)
+            found = stream_tables(tables, given.spec, progress.expect, rows)
+            for columns, n_own in given.columns(annotation, found):
                 n_unknown += int(np.isnan(columns["confidence"]).sum())
-                n_unscored += len(samples.unscored_ids)
+                n_unscored += n_own
                 for writer in writers:
                     writer.write(columns)
                 progress.add(len(columns["id"]))
             n_samples = progress.done
         if not part:
             finish_table(
-                rows_of, file, shift_file, settings, name, lists, lists_record,
-                spreadsheet_safe, six_decimals,
+                rows_of, annotation.file, annotation.shift, settings, name, lists, lists_record,
+                safe, given.six_decimals,
             )  # fmt: skip
     if novelty_record is not None:
+        newcomers = annotation.newcomers
         write_record(Path(novelty_record), {} if newcomers is None else newcomers.set.finding())
     message = f", {n_unscored} of them without scores" if n_unscored else ""
     click.echo(
         f"Wrote {out}: {n_samples} proteins, {n_unknown} without a confidence{message}.", err=True
     )
-    _echo_warnings(tables, calibration, file, sameness)
-    for where, sentence in _sentences(annotation, n_samples, out, calibration, proteins):
-        click.echo(f"{where}: {sentence}.", err=True)
+    _echo_warnings(tables, given.calibration, annotation.file, sameness)
+    echo_sentences(annotation, n_samples, out, given)
 
 
 def _echo_warnings(
@@ -184,18 +220,18 @@ def _echo_warnings(
         click.echo(f"{calibration}: {NO_SKETCH}", err=True)
 
 
-def _sentences(
-    annotation: Annotation, n_samples: int, out: str, calibration: str, proteins: str | None
-) -> Iterator[tuple[str, str]]:
-    """Yield what a reader has to know of the table and the calibration, each with its file."""
+def echo_sentences(annotation: Annotation, n_samples: int, out: str, given: Given) -> None:
+    """Print what a reader has to know of the table and the calibration, each with its file."""
     file = annotation.file
-    yield from ((out, sentence) for sentence in sentences_of(annotation.noted, n_samples))
-    if file.known is None or (proteins is not None and not len(file.known.sequences)):
+    found = [(out, sentence) for sentence in sentences_of(annotation.noted, n_samples)]
+    if file.known is None or (given.proteins is not None and not len(file.known.sequences)):
         of = "proteins" if file.known is None else "sequences"
         what = f"it does not say on which {of} it was fitted, so that none is looked for"
-        yield calibration, what
+        found.append((given.calibration, what))
     if file.counts.get("relatives") == RELATIVES_UNKNOWN:
-        yield calibration, RELATIVES_UNKNOWN
+        found.append((given.calibration, RELATIVES_UNKNOWN))
+    for where, sentence in found:
+        click.echo(f"{where}: {sentence}.", err=True)
 
 
 def sameness_of(
@@ -362,9 +398,7 @@ def _part_of(
     for option, is_given in for_whole.items():
         if is_given:
             raise refuse(option, "it is for whole tables.", "Give it to credence gather.")
-    found = PART.fullmatch(part)
-    if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
-        raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
+    number, n_parts = part_named(part)
     if summary is None:
         what = f"the rows of {', '.join(tables)} were not counted."
         remedy = f"Check first: credence check {' '.join(tables)} --out check.json; give --check."
@@ -382,8 +416,8 @@ def _part_of(
         problems.append(Problem(summary, what, AGAIN))
     raise_any(problems)
     mark = Part(
-        int(found["number"]),
-        int(found["n_parts"]),
+        number,
+        n_parts,
         # Of networks, a row of what is annotated is a protein.
         checked.n_samples + (0 if checked.n_networks else checked.n_unscored),
         known,
@@ -394,6 +428,14 @@ def _part_of(
     )
     rows = None if mark.rows is None else RowRange(*mark.rows, checked.resolution)
     return json.dumps(asdict(mark)), rows
+
+
+def part_named(part: str) -> tuple[int, int]:
+    """Return which part is named, from 1, and of how many."""
+    found = PART.fullmatch(part)
+    if found is None or not 1 <= int(found["number"]) <= int(found["n_parts"]):
+        raise refuse("--part", f"{part!r} names no part.", "Write 2/8 for the second of eight.")
+    return int(found["number"]), int(found["n_parts"])
 
 
 def gather_parts(

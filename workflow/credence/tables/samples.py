@@ -397,8 +397,12 @@ def stream_samples(
     elif scan.has_networks:
         yield from _stream_networks(scan, chunk_rows, counted, known, rows)
     else:
-        counted(sum(len(part.ids) for part in scan.checked(chunk_rows, known)))
-        yield from map(partial(assemble, scan), scan.again(chunk_rows))
+        held, n_rows = list[Part](), 0
+        for part in scan.checked(chunk_rows, known):
+            n_rows += len(part.ids)
+            held = [part] if n_rows == len(part.ids) else []  # of a table of one chunk
+        counted(n_rows)
+        yield from map(partial(assemble, scan), held or scan.again(chunk_rows))
     if stamp_of(Path(path)) != stamp:
         raise refuse(str(path), *CHANGED)
 

@@ -1,0 +1,139 @@
+"""The stage `annotate` on tables in shards: a file of confidences for each file of scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from credence import __version__
+from credence.predictions import Integers, Strings
+from credence.problems import MOST_PROBLEMS_KEPT, Problem, gathering, raise_any, refuse
+from credence.progress import Progress
+from credence.stages.annotate import Given, echo_sentences, part_named, sameness_of
+from credence.stages.reading import require_other
+from credence.tables.digests import CHANGED, KnownDigests
+from credence.tables.formats import TableSpec
+from credence.tables.samples import Samples, stream_samples
+from credence.tables.shards import SEALS, Shard, shards_of, shared_ids
+from credence.tables.writing import TableWriter
+
+MOST_HELD = 20_000_000  # scores of a table that is read once, and held: 160 MB
+DIGESTS = "digests.json"  # of what was read, for the next run
+
+
+def annotate_shards(
+    tables: Sequence[str],
+    out: str,
+    part: str | None,
+    ending: str | None,
+    ids_across: bool,
+    for_whole: Mapping[str, Any],
+    **options: Any,
+) -> None:
+    """Write the confidences of each table into a file of a folder; those that are there stay."""
+    for option, value in for_whole.items():
+        if value is not None:
+            what = "it is for one table of confidences, and --out is a folder."
+            raise refuse(option, what, "Leave it out, or let --out end in .tsv or .parquet.")
+    every = shards_of(tables, Path(out), ending)
+    given = Given(tables=[shard.source for shard in every], **options)
+    require_other((), [*given.tables, *given.files.values()])
+    number, n_parts = (1, 1) if part is None else part_named(part)
+    shards = every[number - 1 :: n_parts]
+    known = KnownDigests.remembered(Path(out, SEALS, DIGESTS))
+    made_of = {"version of credence": __version__, "--six-decimals": str(given.six_decimals)}
+    made_of |= given.how
+    made_of |= {name: known.digest(path) for name, path in given.files.items() if path}
+    problems: list[Problem] = []
+    changed: list[str] = []
+    count: Counter[str] = Counter()
+    with Progress("annotate", "tables", len(shards)) as progress:
+        for shard in shards:
+            with gathering(problems):
+                own = {**made_of, "table": known.digest(shard.source)}
+                if shard.is_finished(own, known):
+                    count["kept"] += 1
+                elif _write(shard, given, own, known, count):
+                    changed.append(shard.source)
+            progress.add()
+            if len(problems) >= MOST_PROBLEMS_KEPT:
+                break
+    known.remember(Path(out, SEALS, DIGESTS))
+    click.echo(
+        f"Wrote {count['made']} tables into {out}: {count['rows']} proteins, {count['unknown']} "
+        f"without a confidence; {count['kept']} were there already. Without q-values, which "
+        "need the rows of all tables at once.",
+        err=True,
+    )
+    if changed:
+        what = (
+            f"{len(changed)} of them have scores unlike those in calibration, as their notes say"
+        )
+        click.echo(f"{out}: {what}; the first is {changed[0]}.", err=True)
+    echo_sentences(given.annotation, count["rows"], out, given)
+    if ids_across and n_parts == 1 and not problems:
+        problems += shared_ids(given.tables, lambda table: _lines_and_ids(table, given.spec))
+    # The first of each table before the second of any: of so many only some are shown.
+    seen: Counter[str] = Counter()
+    ranked = []
+    for problem in problems:
+        seen[problem.where] += 1
+        ranked.append((seen[problem.where], problem))
+    raise_any([problem for _, problem in sorted(ranked, key=lambda pair: pair[0])])
+
+
+def _write(
+    shard: Shard,
+    given: Given,
+    made_of: Mapping[str, str],
+    known: KnownDigests,
+    count: Counter[str],
+) -> bool:
+    """Write the confidences of a table; return whether its scores are unlike calibration's."""
+    shard.begin()
+    pieces = _held(shard.source, given.spec)
+    annotation = given.annotation
+    predictions = (samples.predictions for samples in pieces())
+    sameness = sameness_of(annotation.file, annotation.shift, predictions)
+    annotation = replace(annotation, is_changed=sameness is not None and sameness.is_changed)
+    writer = TableWriter(
+        shard.target,
+        annotation.names,
+        spreadsheet_safe=given.spreadsheet_safe,
+        in_six_decimals=given.six_decimals,
+    )
+    with writer:
+        here = ((shard.source, samples) for samples in pieces())
+        for columns, _ in given.columns(annotation, here):
+            writer.write(columns)
+            count["rows"] += len(columns["id"])
+            count["unknown"] += int(np.isnan(columns["confidence"]).sum())
+    count["made"] += 1
+    if known.digest(shard.source) != made_of["table"]:
+        shard.begin()
+        raise refuse(shard.source, *CHANGED)
+    shard.finish(made_of, known)
+    return annotation.is_changed
+
+
+def _held(source: str, spec: TableSpec) -> Callable[[], Iterator[Samples]]:
+    """Return what gives the pieces of a table as often as is asked; one not too large is held."""
+    held, size = [], 0
+    for samples in stream_samples(Path(source), spec):
+        held.append(samples)
+        size += samples.n_samples * samples.predictions.n_classes
+        if size > MOST_HELD:
+            return lambda: stream_samples(Path(source), spec)
+    return lambda: iter(held)
+
+
+def _lines_and_ids(source: str, spec: TableSpec) -> Iterator[tuple[Integers, Strings]]:
+    for one in stream_samples(Path(source), spec):
+        lines = np.concatenate([one.lines, one.unscored_lines])
+        yield lines, np.concatenate([one.predictions.ids, one.unscored_ids])

@@ -1,0 +1,199 @@
+"""Tables in shards: what a folder or a pattern names, and what was made of each file of it.
+
+Metagenomes come as thousands of files. Each is annotated by itself, and beside what was
+written lies its seal, so that a run that was killed goes on with those that are missing
+(docs/decisions/0940-shards-stand-by-themselves.md).
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+import numpy as np
+
+from credence.draws import keys_of
+from credence.predictions import Integers, Strings
+from credence.problems import InputError, Problem, gathering, raise_any, refuse
+from credence.records import from_record, read_json, to_record
+from credence.tables.digests import KnownDigests, Seal
+from credence.tables.text import packing, plain_suffix
+from credence.tables.writing import TABLE_ENDINGS, write_json
+
+WILD = re.compile(r"[*?\[]")
+NO_SHARD = (".", "_")  # what tools leave beside shards begins so: _SUCCESS
+
+
+def names_many(word: str) -> bool:
+    """Return whether a word names the files of a folder or of a pattern."""
+    return Path(word).is_dir() or (WILD.search(word) is not None and not Path(word).exists())
+
+
+def expanded(words: Iterable[str]) -> tuple[str, ...]:
+    """Return tables with folders and patterns among them as the files that these name."""
+    found: list[str] = []
+    problems: list[Problem] = []
+    for word in words:
+        with gathering(problems):
+            found += _files_of(word) if names_many(word) else [word]
+    raise_any(problems)
+    return tuple(found)
+
+
+def _files_of(word: str) -> list[str]:
+    own = f"{word.rstrip('/')}/" if Path(word).is_dir() else ""
+    listed = sorted(glob.glob(f"{glob.escape(own)}*" if own else word, recursive=True))  # noqa: PTH207
+    paths = [path for path in listed if not Path(path).name.startswith(NO_SHARD)]
+    files = [path for path in paths if not Path(path).is_dir()]
+    kinds = sorted({_ending(path) or "no ending" for path in files})
+    pattern = "Let the pattern name tables of one kind."
+    if own and kinds:
+        pattern = f"Name tables of one kind by a pattern in quotes: '{own}*{kinds[-1]}'."
+    if not files:
+        where = "in this folder" if own else "like this pattern"
+        raise refuse(word, f"there is no table {where}.", "Correct the path.")
+    if own and len(files) < len(paths):
+        raise refuse(word, "there is a folder among its tables.", pattern)
+    if len(kinds) > 1:
+        raise refuse(word, f"its tables are of several kinds: {', '.join(kinds)}.", pattern)
+    return files
+
+
+def _ending(path: str) -> str:
+    return plain_suffix(Path(path)) + packing(Path(path))
+
+
+# What is written of a table that ends so, where nobody asks for another ending.
+ENDINGS = {
+    **{ending: ending for ending in TABLE_ENDINGS}, ".pq": ".parquet", ".npz": ".parquet",
+    **{f"{kind}{packed}": f".tsv{packed}" for kind in (".csv", ".tab")
+       for packed in ("", ".gz", ".zst")},
+}  # fmt: skip
+SEALS = ".credence"  # the folder of seals, in that of the confidences
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A table of a set, and where its confidences are written."""
+
+    source: str
+    target: Path
+
+    @property
+    def seal(self) -> Path:
+        """Where it is written what the confidences were made of."""
+        return self.target.parent / SEALS / f"{self.target.name}.json"
+
+    def is_finished(self, made_of: Mapping[str, str], known: KnownDigests) -> bool:
+        """Return whether the confidences lie there as they were written, made of these files."""
+        try:
+            seal = from_record(Seal, read_json(self.seal, ""))
+        except InputError:
+            return False
+        is_there = self.target.is_file() and seal.inputs == made_of
+        return is_there and seal.sha256 == known.digest(self.target)
+
+    def begin(self) -> None:
+        """Mark the place as ours, and take away what was made of other files."""
+        write_json(self.seal, to_record(Seal("", {})))
+        self.target.unlink(missing_ok=True)
+
+    def finish(self, made_of: Mapping[str, str], known: KnownDigests) -> None:
+        """Write what the confidences were made of."""
+        write_json(self.seal, to_record(Seal(known.digest(self.target), made_of)))
+
+
+def shards_of(words: Sequence[str], out: Path, ending: str | None) -> tuple[Shard, ...]:
+    """Return the tables of a set, each with the file of its confidences; or refuse the folder."""
+    if out.exists() and not out.is_dir():
+        raise refuse(str(out), "this is a file, not a folder.", "Give another --out.")
+    tables = expanded(words)
+    problems: list[Problem] = []
+    found: dict[str, Shard] = {}
+    for source in tables:
+        own = _ending(source)
+        new = ending or ENDINGS.get(own)
+        if new is None:
+            what = f"nothing is written that ends in {own!r}."
+            problems.append(Problem(source, what, "Say which kind is wanted: --ending .parquet."))
+            continue
+        shard = Shard(source, out / (Path(source).name.removesuffix(own) + new))
+        earlier = found.setdefault(shard.target.name, shard)
+        if earlier is not shard:
+            what = f"its confidences would be {shard.target}, as those of {earlier.source}."
+            problems.append(Problem(source, what, "Rename it, or annotate it into another --out."))
+    here = {Path(source).resolve().parent for source in tables}
+    folders = [Path(word).resolve() for word in words if Path(word).is_dir()]
+    if out.resolve() in here or any(out.resolve().is_relative_to(one) for one in folders):
+        what = "confidences would stand among the tables, and be read as such the next time."
+        problems.append(Problem(str(out), what, "Give a folder elsewhere as --out."))
+    raise_any(problems)
+    raise_any(list(_strangers(out, found)))
+    return tuple(found.values())
+
+
+def _strangers(out: Path, shards: Mapping[str, Shard]) -> Iterator[Problem]:
+    """Yield the files of a folder that would be taken for what is written there."""
+    for path in sorted(out.glob("*")) if out.is_dir() else ():
+        shard = Shard("", path)
+        if path.name in shards and not shard.seal.is_file():
+            what = "it was not written here by credence annotate, and would be overwritten."
+            yield Problem(str(path), what, "Move it away, or give another --out.")
+        elif path.name not in shards and shard.seal.is_file():
+            what = "it was made of a table that is not given now."
+            yield Problem(str(path), what, "Remove it, give that table too, or another --out.")
+
+
+N_BUCKETS = 256  # of hashes, of which one is in memory: 62 MB of 2,000,000,000 proteins
+CLASHES_AT_ONCE = 10_000  # hashes that stand twice, looked at together
+
+Rows = Callable[[str], Iterator[tuple[Integers, Strings]]]
+
+
+def shared_ids(tables: Sequence[str], rows: Rows) -> list[Problem]:
+    """Return the ids that stand in two tables; `rows` gives the lines and ids of one.
+
+    Ids whose hashes of 8 bytes are the same are compared as texts, in a second reading.
+    """
+    with ExitStack() as stack:
+        buckets = [stack.enter_context(TemporaryFile()) for _ in range(N_BUCKETS)]
+        bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(56)
+        for _, ids in (one for table in tables for one in rows(table)):
+            keys = np.sort(keys_of(ids))
+            for bucket, own in zip(
+                buckets, np.split(keys, keys.searchsorted(bounds)), strict=True
+            ):
+                bucket.write(own.tobytes())
+        repeated = (key for bucket in buckets for key in _repeated(bucket))
+        while some := list(islice(repeated, CLASHES_AT_ONCE)):
+            if problems := _alike(tables, rows, some):
+                return problems
+    return []
+
+
+def _repeated(bucket: IO[bytes]) -> Iterator[int]:
+    bucket.seek(0)
+    keys = np.sort(np.frombuffer(bucket.read(), dtype=np.uint64))
+    yield from np.unique(keys[1:][keys[1:] == keys[:-1]]).tolist()
+
+
+def _alike(tables: Sequence[str], rows: Rows, hashes: Sequence[int]) -> list[Problem]:
+    """Return the ids of some hashes that stand in two tables."""
+    wanted = np.array(hashes, dtype=np.uint64)
+    problems, seen = [], dict[str, str]()
+    for table in tables:
+        for lines, ids in rows(table):
+            for row in np.flatnonzero(np.isin(keys_of(ids), wanted)):
+                first = seen.setdefault(ids[row], table)
+                if first != table:
+                    what = f"the id {ids[row]!r} is in {first} already."
+                    remedy = "Give each protein its own id, or remove one of the rows."
+                    problems.append(Problem(table, what, remedy, int(lines[row])))
+    return problems
