@@ -27,7 +27,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 SECTIONS = (
-    *("bandwidth", "methods", "small_classes", "annotate", "streams", "ensembles", "troves"),
+    *("bandwidth", "methods", "small_classes", "annotate", "streams", "shards"),
+    *("ensembles", "troves"),
     *("large", "peers"),
     *("splits", "use_sets", "quantifiers", "same", "attach", "novelty"),
 )
@@ -37,6 +38,7 @@ TITLES = {
     "small_classes": "What shrinking does to small classes",
     "annotate": "A million rows checked and annotated",
     "streams": "Ten million rows checked, compared and annotated",
+    "shards": "Twenty million rows in 200 shards, killed twice",
     "ensembles": "A million proteins of ten networks checked, compared and annotated",
     "troves": "A trove of 3,000 on 46,801",
     "large": "One and ten million rows",
@@ -104,6 +106,14 @@ def section_streams() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         return streams(Path(folder))
+
+
+def section_shards() -> str:
+    """Return rates and memory of a use-set in shards that is killed twice and resumed."""
+    from benchmarks.streams import shards
+
+    with tempfile.TemporaryDirectory() as folder:
+        return shards(Path(folder))
 
 
 def section_ensembles() -> str:

@@ -1,12 +1,17 @@
-"""Use-sets of ten million rows through every stage that reads them: seconds and memory."""
+"""Use-sets of ten million rows through every stage that reads them: seconds and memory.
+
+Also one of twenty million rows in 200 shards, killed twice and resumed.
+"""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -208,3 +213,94 @@ def ensembles(folder: Path, n_proteins: int = N_PROTEINS) -> str:
     writers = {"ensemble.parquet": write_long, "ensemble.npz": write_arrays}
     lines = measured(folder, writers, n_proteins)
     return ENSEMBLE_NOTE + table(["", "table", "proteins", "seconds", "peak GiB"], lines)
+
+
+SHARD_ROWS, N_SHARDS = 20_000_000, 200
+SHARDS_NOTE = (
+    "Simulated rows of 11 classes of full floats in {n_shards} Parquet tables, a calibration of "
+    "the kernel method with intervals; `credence annotate FOLDER --out FOLDER`, killed (SIGKILL) "
+    "after a third and after two thirds of the tables, then run to its end, and once more with "
+    "`--ids-across`. Processor seconds, the greatest memory of a process. {checked}\n\n"
+)
+
+
+def write_shards(folder: Path, n_rows: int, n_shards: int) -> None:
+    """Write a use-set as tables of as many rows each, whose ids go on."""
+    folder.mkdir()
+    waiting: list[pa.Table] = []
+    size, written = n_rows // n_shards, 0
+    for piece in pieces(n_rows, None):
+        waiting.append(piece)
+        rows = pa.concat_tables(waiting)
+        while len(rows) >= size and written < n_shards:
+            pq.write_table(rows.slice(0, size), folder / f"shard_{written:04d}.parquet")
+            rows, written = rows.slice(size), written + 1
+        waiting = [rows]
+
+
+def killed_after(words: list[str], out: Path, n_tables: int) -> tuple[float, float, int]:
+    """Return processor seconds, GiB and tables of a command, killed after so many of them."""
+    with (out.parent / "said.txt").open("wb") as stated:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "credence", *words],
+            cwd=out.parent, stdout=stated, stderr=stated,
+        )  # fmt: skip
+    while n_tables and len(list(out.glob("shard_*"))) < n_tables:
+        time.sleep(0.02)
+        if process.poll() is not None:
+            break
+    if n_tables:
+        process.send_signal(signal.SIGKILL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != (signal.SIGKILL if n_tables else 0):
+        raise RuntimeError((out.parent / "said.txt").read_text())
+    left = len(list(out.glob("shard_*")))
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024**2, left
+
+
+def ids_seen(out: Path, n_rows: int) -> Any:
+    """Return how often each id of a use-set stands in the tables of a folder."""
+    seen = np.zeros(n_rows, dtype=np.int64)
+    for path in sorted(out.glob("shard_*")):
+        ids = pq.read_table(path, columns=["id"])["id"].to_pylist()
+        seen += np.bincount([int(name[1:]) for name in ids], minlength=n_rows)
+    return seen
+
+
+def shards(folder: Path, n_rows: int = SHARD_ROWS, n_shards: int = N_SHARDS) -> str:
+    """Return rates and peak memory of a use-set in shards that is killed twice and resumed."""
+    apart(write_known, folder)
+    fit = ["fit", "known.tsv", "--format", "credence", "--scale", f"{SCALE:g}"]
+    run_measured([*fit, "--method", "kernel", "--out", "c.json"], folder)
+    apart(write_shards, folder / "shards", n_rows, n_shards)
+    wide = ["--format", "wide", "--spec", json.dumps({"scale": SCALE})]
+    out = folder / "out"
+    words = ["annotate", "shards", *wide, "--calibration", "c.json", "--out", "out"]
+    lines, before = [], 0
+    runs = {"killed": n_shards // 3, "killed again": 2 * n_shards // 3, "to its end": 0}
+    for name, n_tables in runs.items():
+        seconds, gigabytes, left = killed_after(words, out, n_tables)
+        rate = (left - before) * (n_rows // n_shards) / seconds
+        made = f"{left - before}"
+        lines.append([name, made, f"{seconds:.1f}", f"{rate:,.0f}", f"{gigabytes:.2f}"])
+        print(*lines[-1], flush=True)
+        before = left
+    seconds, gigabytes, left = killed_after([*words, "--ids-across"], out, 0)
+    lines.append(["with `--ids-across`", "0", f"{seconds:.1f}", "", f"{gigabytes:.2f}"])
+    seen = ids_seen(out, n_rows)
+    if left != n_shards or (seen != 1).any():
+        raise RuntimeError(f"{left} tables; {(seen != 1).sum()} ids are not there once")
+    # An undisturbed run of some of them into another folder.
+    some = [str(path.relative_to(folder)) for path in sorted((folder / "shards").glob("*"))]
+    some = some[:: max(1, n_shards // 20)]
+    killed_after(["annotate", *some, *words[2:-1], "again/"], folder / "again", 0)
+    for path in some:
+        name = Path(path).name
+        if (out / name).read_bytes() != (folder / "again" / name).read_bytes():
+            raise RuntimeError(f"{name} is not what an undisturbed run writes")
+    checked = (
+        f"Each of {n_rows:,} ids stands there once; {len(some)} tables, spread over all, are the "
+        "bytes of an undisturbed run."
+    )
+    note = SHARDS_NOTE.format(n_shards=n_shards, checked=checked)
+    return note + table(["", "tables written", "seconds", "rows a second", "peak GiB"], lines)

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -22,6 +24,7 @@ SMALL = WorldSettings(
     n_calibration=120, n_use=60, n_training=20, n_trove=9, n_defects=2, n_training_relatives=3
 )
 N_SHARDS = 6
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +192,8 @@ def test_ids_are_looked_for_within_a_table_and_across_tables_where_asked(
         target.write(lines[3] + "\n")
     assert annotate() == 2
     assert said(capsys).splitlines()[2:] == [
-        f"shards/s5.csv, line 12, column 'Name': the id {name!r} is in line 11 already."
+        f"shards/s5.csv, line 12: the id {name!r} is in line 11 already. "
+        "Give each protein its own id, or remove one of the rows."
     ]
 
 
@@ -252,6 +256,17 @@ def test_folders_that_cannot_be_annotated_are_refused_with_their_remedy(
         "conf/s0.tsv: it was made of a table that is not given now. "
         "Remove it, give that table too, or another --out."
     )
+
+
+@pytest.mark.long
+def test_the_benchmark_of_shards_holds_on_few_rows(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path\nif __name__ == '__main__':\n"
+    code += "    from benchmarks.streams import shards; print(shards(Path(sys.argv[1]), 4000, 20))"
+    (tmp_path / "small.py").write_text(code)
+    found = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "workflow"), str(ROOT)])}
+    words = [sys.executable, tmp_path / "small.py", tmp_path]
+    done = subprocess.run(words, env=found, capture_output=True, text=True, check=False)
+    assert "Each of 4,000 ids stands there once" in done.stdout, done.stderr
 
 
 CONFIGURATION = """\
