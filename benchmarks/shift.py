@@ -15,7 +15,7 @@ from benchmarks.speed import paper_sized
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
 from credence.calibrators.score_logs import log_scores
-from credence.composition.adjusted import adjust, shifted
+from credence.composition.adjusted import shifted, with_reach
 from credence.composition.both_samples import calibration_sample, together, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition, evidence_of
@@ -69,9 +69,10 @@ def one_use_set(n_rows: int) -> None:
     start = time.process_time()
     estimator = BY_NAME["em_matched"]
     composition = estimate_composition(sample, use, estimator, options)
+    refitted = stage.build(options).fit(shifted(sample.labelled, composition.fit_weight))
     corrected = Corrected(
         sample, use, composition, diagnose(sample, use, composition, options), plain,
-        adjust(sample, stage.build(options), composition, options), True,
+        with_reach(refitted, sample, composition, options), True,
     )  # fmt: skip
     error = compression_error(sample, first, use, estimator)
     summarise_shift("large", estimator.name, stage.text, corrected, options, error)

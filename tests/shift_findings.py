@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from credence.calibrators.method_spec import parse_method
-from credence.calibrators.protocol import FitOptions
+from credence.calibrators.protocol import Calibrator, FitOptions
+from credence.composition.adjusted import AdjustedCalibration, shifted, with_reach
+from credence.composition.both_samples import CalibrationSample
+from credence.composition.estimate import Composition
 from credence.composition.what_if import what_if_of
 from credence.findings import Findings, ShiftClass, ShiftCurve, ShiftFinding, WhatIf
 from credence.predictions import Labelled, label
@@ -123,3 +126,14 @@ def mixed(small: Findings) -> Findings:
 @pytest.fixture(scope="session")
 def mixed_page(mixed: Findings) -> str:
     return render(mixed)
+
+
+def adjust(
+    sample: CalibrationSample,
+    calibrator: Calibrator,
+    composition: Composition,
+    options: FitOptions,
+) -> AdjustedCalibration:
+    """Return a method's calibration for a use-set's composition."""
+    calibration = calibrator.fit(shifted(sample.labelled, composition.fit_weight))
+    return with_reach(calibration, sample, composition, options)

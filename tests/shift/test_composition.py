@@ -10,7 +10,7 @@ import pytest
 from credence.calibrators.all_methods import read_calibration
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import Calibration, FitOptions
-from credence.composition.adjusted import AdjustedCalibration, adjust, shifted
+from credence.composition.adjusted import AdjustedCalibration, shifted
 from credence.composition.both_samples import calibration_sample, together, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import (
@@ -24,6 +24,7 @@ from credence.confidence import Note
 from credence.predictions import Labelled, label
 from credence.records import from_record, to_record
 from credence.simulate import WorldSettings, draw_labelled
+from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=40)
 SHARES = np.array([0.3, 0.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])

@@ -8,13 +8,12 @@ import numpy as np
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import adjust
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import fixed_composition
 from credence.composition.summary import Corrected, summarise_shift
 from credence.composition.what_if import N_GRID, curves_of
-from shift_findings import labelled_proteins
+from shift_findings import adjust, labelled_proteins
 
 OPTIONS = FitOptions(n_draws=0)
 SHARE = np.array([0.2, 0.7, 0.1])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from credence.calibrators.all_methods import METHODS
 from credence.calibrators.protocol import FitOptions, Law, Method, Need
-from credence.composition.adjusted import adjust, shifted
+from credence.composition.adjusted import shifted
 from credence.composition.both_samples import calibration_sample, together, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import Composition, estimate_composition, fixed_composition
@@ -20,6 +20,7 @@ from credence.composition.estimators import ESTIMATORS
 from credence.confidence import Note
 from credence.draws import keys_of
 from credence.predictions import Floats, Labelled, from_scores, label
+from shift_findings import adjust
 
 NAMES = ("Portal", "Collar", "HTJ", "Other")
 SEEDS = st.integers(0, 2**16)

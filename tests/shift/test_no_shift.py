@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import adjust, shifted
+from credence.composition.adjusted import shifted
 from credence.composition.both_samples import CalibrationSample, calibration_sample, use_sample
 from credence.composition.diagnostics import _effective, diagnose
 from credence.composition.estimate import (
@@ -24,6 +24,7 @@ from credence.composition.estimators import BY_NAME
 from credence.draws import keys_of
 from credence.predictions import Labelled
 from credence.simulate import CLASS_NAMES, WorldSettings, draw_labelled
+from shift_findings import adjust
 
 FAMILIES = WorldSettings(n_calibration=1200, composition="sampled")
 SINGLE = replace(FAMILIES, n_calibration=600, family_size="single")

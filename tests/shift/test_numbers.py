@@ -10,7 +10,6 @@ import pytest
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import adjust
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import compression_error, estimate_composition
@@ -21,6 +20,7 @@ from credence.composition.what_if import what_if_of
 from credence.draws import keys_of
 from credence.predictions import Labelled, from_scores, label
 from known_numbers import Known
+from shift_findings import adjust
 
 OPTIONS = FitOptions(n_draws=12)
 NAMES = ("Portal", "Collar", "HTJ", "Other")

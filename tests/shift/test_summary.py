@@ -6,7 +6,6 @@ import numpy as np
 
 from credence.calibrators.method_spec import parse_method
 from credence.calibrators.protocol import FitOptions
-from credence.composition.adjusted import adjust
 from credence.composition.both_samples import calibration_sample, use_sample
 from credence.composition.diagnostics import diagnose
 from credence.composition.estimate import estimate_composition
@@ -15,6 +14,7 @@ from credence.composition.summary import Corrected, expected_truth, summarise_sh
 from credence.findings import ShiftFinding
 from credence.predictions import Labelled
 from credence.simulate import WorldSettings, draw_labelled
+from shift_findings import adjust
 
 SHARES = np.array([0.25, 0.0, 0.15, 0.05, 0.1, 0.1, 0.1, 0.05, 0.05, 0.1, 0.05])
 OPTIONS = FitOptions(n_draws=40)

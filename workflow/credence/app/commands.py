@@ -14,6 +14,8 @@ from credence.app.options import (
     also_option,
     file_options,
     group_options,
+    labelled_options,
+    labels_option,
     match_option,
     out_option,
     repeated_options,
@@ -122,10 +124,8 @@ def attach() -> None:
     "fit.fit_tables",
     "fit demo/calibration.csv --format phanns-labelled --method kernel --out c.json",
 )
-@tables_argument
-@table_options
-@file_options(labels="Table of true classes: id and true_class.")
-@group_options
+@labelled_options
+@labels_option
 @file_options(novelty="What credence novelty wrote, for methods that ask where proteins lie.")
 @repeated_options(
     proteins="FASTA file of the proteins, by which others find them again; repeat it."
@@ -265,13 +265,9 @@ def gather() -> None:
     "thresholds demo/calibration.csv --format phanns-labelled --calibration c.json "
     "--out thresholds.tsv",
 )
-@tables_argument
-@table_options
-@file_options(
-    calibration="What credence fit wrote: for thresholds on its confidences as well.",
-    labels="Table of true classes: id and true_class.",
-)
-@group_options
+@labelled_options
+@labels_option
+@file_options(calibration="What credence fit wrote: for thresholds on its confidences as well.")
 @settings_options("thresholds")
 @out_option("The thresholds: .tsv, .tsv.gz, .tsv.zst or .parquet.")
 def thresholds() -> None:
@@ -341,10 +337,8 @@ def plan() -> None:
     "labels demo/calibration.csv --format phanns-labelled --clusters clusters.tsv "
     "--out labels.tsv",
 )
-@tables_argument
-@table_options
-@file_options(labels="Table of true classes: id and true_class.")
-@group_options
+@labelled_options
+@labels_option
 @file_options(families="Also write the families with two labels or more, as a table.")
 @click.option(
     "--error",
@@ -368,9 +362,7 @@ def labels() -> None:
     "novelty demo/calibration.csv --format phanns-labelled "
     "--proteins demo/proteins.fasta --out novelty.json",
 )
-@tables_argument
-@table_options
-@group_options
+@labelled_options
 @repeated_options(proteins="FASTA file of the proteins; repeat it.")
 @match_option
 @file_options(
@@ -424,10 +416,8 @@ def shift() -> None:
     "events demo/calibration.csv --format phanns-labelled --ask two_best "
     '--named \'{"tail": ["Major tail", "Minor tail"]}\' --calibration c.json --out events.json',
 )
-@tables_argument
-@table_options
+@labelled_options
 @settings_options("events")
-@group_options
 @file_options(
     calibration="What credence fit wrote: the confidence to agree with.",
     evidence="Table: id, length, distance, before, after.",
@@ -498,10 +488,8 @@ def compare() -> None:
     "crossfit demo/calibration.csv --format phanns-labelled "
     "--calibration c.json --out held_out.parquet",
 )
-@tables_argument
-@table_options
-@click.option("--calibration", required=True, help="What credence fit wrote from this table.")
-@group_options
+@labelled_options
+@required_options(calibration="What credence fit wrote from this table.")
 @settings_options("crossfit")
 @out_option("What it says of every protein held out, a .parquet file.")
 def crossfit() -> None:
@@ -517,8 +505,7 @@ def crossfit() -> None:
     "evaluate demo/calibration.csv --format phanns-labelled "
     "--calibration c.json --metrics metrics.tsv --out findings.json",
 )
-@tables_argument
-@table_options
+@labelled_options
 @click.option(
     "--calibration",
     "calibrations",
@@ -526,7 +513,6 @@ def crossfit() -> None:
     required=True,
     help="What credence fit wrote from this table; once for each method.",
 )
-@group_options
 @repeated_options(
     held_out="What credence crossfit wrote of one of the methods; other methods are fitted here."
 )
@@ -661,10 +647,8 @@ def count_option(name: str, least: int, default: int, text: str) -> Callable[[An
     "study two-sets demo/calibration.csv --format phanns-labelled "
     "--method kernel --method isotonic --draws 20 --out two_sets.tsv",
 )
-@tables_argument
-@table_options
+@labelled_options
 @methods_option(TWO_SETS)
-@group_options
 @settings_options("two_sets")
 @click.option("--scale", type=click.FloatRange(0.0, min_open=True), help="What a row sums to.")
 @count_option("--draws", 1, 50, "How often the set is halved anew.")

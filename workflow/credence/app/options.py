@@ -244,6 +244,8 @@ group_options = file_options(
     groups="Table of groups and roles; only `calibration` is used.",
     clusters="Table of clusters; else those of --groups.",
 )
+labelled_options = together(tables_argument, table_options, group_options)
+labels_option = file_options(labels="Table of true classes: id and true_class.")
 threads_option = click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 config_option = click.option(
     "--config", default="config.yaml", show_default=True, help="The configuration."

@@ -333,8 +333,6 @@ class NaturalSpline:
 class Spline(LogitMethod):
     """Settings of spline calibration.
 
-    Notes
-    -----
     A natural cubic spline with few knots at fixed quantiles of the positives'
     scores (the quantiles of [2]_): as many coefficients as knots, none of them
     tuned, so that its interval holds what it says. *Departs from the paper:*

@@ -116,8 +116,6 @@ def grow(labelled: Labelled, growth: Growth, *, is_log_odds: bool) -> TreesModel
 class Trees:
     """Settings of the boosted trees.
 
-    Notes
-    -----
     Conf3, Eq. (10) of [1]_, without a form, for all predicted classes at once: trees
     split on the logs of all scores, the top score, its margin over the runner-up, the
     best of the others, the row's entropy, the predicted class, and where a table gives
@@ -181,8 +179,6 @@ class Trees:
 class RandomisedTrees:
     """Settings of the extremely randomised trees.
 
-    Notes
-    -----
     The mean of trees that are grown each by itself, on what the boosted ones see, with
     splits whose places are drawn at random [1]_. A leaf is worth its share of right
     predictions, with a tenth of a protein's worth of the share of all.

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators.intervals import tail_levels
-from credence.calibrators.protocol import Calibration, Calibrator, FitOptions
+from credence.calibrators.protocol import Calibration, FitOptions
 from credence.composition.both_samples import N_SCORE_BINS, CalibrationSample
 from credence.composition.estimate import Composition, ratio_of
 from credence.confidence import Confidence
@@ -73,17 +73,6 @@ def shifted(labelled: Labelled, weight: Floats) -> Labelled:
         return labelled
     moved = labelled.reweighted(labelled.weight * weight[labelled.true_class])
     return moved.take(moved.weight > 0)
-
-
-def adjust(
-    sample: CalibrationSample,
-    calibrator: Calibrator,
-    composition: Composition,
-    options: FitOptions,
-) -> AdjustedCalibration:
-    """Return a method's calibration for a use-set's composition."""
-    calibration = calibrator.fit(shifted(sample.labelled, composition.fit_weight))
-    return with_reach(calibration, sample, composition, options)
 
 
 def with_reach(

@@ -72,8 +72,6 @@ def relatives_of(block: Integers, n_blocks: int, unit: Integers, weight: Floats)
 def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     """Return how much wider each block's mean scatters than draws of clusters show.
 
-    Notes
-    -----
     With r the losses less their block's mean, D = Σ w r of a cluster and W its
     weight, draws of clusters scatter as Σ D² does. Two other estimates of the same
     variance are made, and the stretch is the root of the greatest over Σ D²:

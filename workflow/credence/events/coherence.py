@@ -151,8 +151,6 @@ DECIMALS = 9  # of the forecasts: below, rounding decides
 def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Booleans) -> Floats:
     """Return the nearest probabilities that contradict each other nowhere.
 
-    Notes
-    -----
     Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is)
     that minimises the divergence Σ p log(p/stated) + (1 − p) log((1 − p)/(1 − stated)).
     Without a fixed class the sum of the events' log losses is smaller after than

@@ -65,8 +65,6 @@ def mixture_of(labelled: Labelled) -> Mixture:
 def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
     """Return the probabilities of events if classes were w times as frequent.
 
-    Notes
-    -----
     Proteins of a class having the same scores in both sets, P′(j | x) ∝ w_j P(j | x) [1]_,
     P the calibration set's. Hence, E an event, P′(E | x) = aP/(aP + b(1 − P)) with
     P = P(E | x), a the mean of w over the classes that E holds and b over the

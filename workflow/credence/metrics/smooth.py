@@ -41,8 +41,6 @@ EXACT = 1e-7  # of the search for the bandwidth, on the axis of the confidence
 def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return smECE: ∫ |smoothed (t − p)| at the bandwidth that equals it.
 
-    Notes
-    -----
     smECE_σ = ∫ |Σ w K_σ(x, p)(t − p)| dx / Σ w falls as σ grows, so that exactly
     one σ has smECE_σ = σ, and that is the value (Eq. 5 and Definition 7 of [1]_).
     K is the reflected Gaussian. Confidences are moved to the nearest of 256

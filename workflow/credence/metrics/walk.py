@@ -116,8 +116,6 @@ class SignedWalks:
 def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
     """Return t = ΣD/√ΣD² made symmetric: t + at²/3 + a²t³/27 + a/6, a = ΣD³/(ΣD²)^(3/2).
 
-    Notes
-    -----
     The sum of few skewed parts is itself skewed, and so is t, the other way round.
     Signs make a symmetric law of it, so that both have to be freed of skewness
     before they are compared: the monotone cubic of [1]_.
@@ -168,8 +166,6 @@ MEETING = 1.5  # the small-value series is used below, the tail series above
 def distance_tail(value: float) -> float:
     """Return P(max |B| > value) for a Brownian motion B on [0, 1].
 
-    Notes
-    -----
     1 − (4/π) Σ (−1)^k/(2k+1) exp(−(2k+1)²π²/8x²), or 4 Σ (−1)^k Q((2k+1)x) with
     Q the normal tail ([1]_, [2]_).
 
@@ -192,8 +188,6 @@ def distance_tail(value: float) -> float:
 def range_tail(value: float) -> float:
     """Return P(max B − min B > value) for a Brownian motion B on [0, 1], B(0) = 0.
 
-    Notes
-    -----
     1 − Σ (8/x² + 2/(k+½)²π²) exp(−2(k+½)²π²/x²), or 8 Σ (−1)^(k−1) k Q(kx) with
     Q the normal tail ([1]_, [2]_).
 

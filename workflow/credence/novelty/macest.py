@@ -288,8 +288,6 @@ def fit(
 ) -> FittedMacest:
     """Return MACEst learnt from points whose class is known.
 
-    Notes
-    -----
     For each class ε = Σ [neighbour's prediction wrong]/d over its k nearest and
     𝒦 = Σ d/rank ÷ Σ 1/rank; σ = αε + β𝒦; the probabilities are
     softmax(−τ σ/mean over classes of σ) (METHODS section 8, [1]_). β is 1, since

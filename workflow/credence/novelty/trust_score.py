@@ -81,8 +81,6 @@ class TrustScore:
 def fit(points: Any, true_class: Integers, n_classes: int, settings: TrustSettings) -> TrustScore:
     """Return the trust score of points whose class is known.
 
-    Notes
-    -----
     Of each class the fraction α whose k-th neighbour within the class lies
     farthest is dropped [1]_; a class with no more than k points has its farthest
     neighbour in place of the k-th.

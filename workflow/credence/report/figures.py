@@ -224,11 +224,6 @@ def _draw_comparison(plot: plots.ComparisonPlot) -> Figure:
     return figure
 
 
-def _draw_heat(plot: plots.Heat) -> Figure:
-    """Return a matrix, the wider the more classes it has."""
-    return draw_heat(plot, page_width(plot))
-
-
 def _draw_histogram(plot: plots.HistogramPlot) -> Figure:
     figure, (axes,) = _open(HISTOGRAM, _one(HISTOGRAM, 0.0), 0.7)
     axes.stairs(plot.counts, plot.edges, fill=True, color=style.RIGHT, alpha=0.7)
@@ -340,7 +335,7 @@ DRAWERS: dict[type[Any], Callable[[Any], Figure]] = {
     plots.ConfidencePlot: _draw_confidence,
     plots.ReliabilityPlot: _draw_reliability,
     plots.ComparisonPlot: _draw_comparison,
-    plots.Heat: _draw_heat,
+    plots.Heat: lambda plot: draw_heat(plot, page_width(plot)),
     plots.LinesPlot: _draw_lines,
     plots.HistogramPlot: _draw_histogram,
     plots.NearestPlot: _draw_nearest,

@@ -262,7 +262,8 @@ def environment() -> jinja2.Environment:
     )
     pages.filters |= {
         "kind": kind_of,
-        "svg": _svg,
+        # Safe: matplotlib escapes the text of a drawing, and nothing else comes from an input.
+        "svg": lambda plot, name: Markup(to_svg(plot, name)),
         "points": points_of,
         "small": small_paths,
         "data": data_text,
@@ -274,8 +275,3 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return printable(value)
-
-
-def _svg(plot: Plot, name: str) -> Markup:
-    # Safe: matplotlib escapes the text of a drawing, and nothing else comes from an input.
-    return Markup(to_svg(plot, name))

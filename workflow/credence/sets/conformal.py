@@ -97,8 +97,6 @@ class PredictionSets:
 
         Infinite for a class of too few families: it stands in every set.
 
-        Notes
-        -----
         With M_c(s) the families of class c at least as strange as s and K_c all
         of them, class y stands in the set of a protein of strangeness s where
         (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: the protein's own

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from credence.findings import ClassCount, Counting, Findings, Halves, ScoreHistogram
+from credence.findings import ClassCount, Findings, ScoreHistogram
 from credence.report.plots import (
     ChangePlot,
     ConfidencePlot,
@@ -246,31 +246,19 @@ def densities(findings: Findings) -> PanelGrid | None:
     return _grid(findings, plots, caption, "predictions, of highest bar")
 
 
-def _halves_plot(entry: Halves) -> LinesPlot:
-    """Return both histograms of a class."""
-    return LinesPlot(
-        "score of the predicted class", "share right", ("first half", "second half"),
-        middles(entry.edges), (entry.share_first, entry.share_second), entry.edges[-1],
-        has_points=True,
-    )  # fmt: skip
-
-
-def _counting_plot(entry: Counting) -> LinesPlot:
-    """Return a class counted in both ways."""
-    return LinesPlot(
-        "score of the class", "share truly of the class",
-        ("predicted to be in it", "all proteins"), entry.score,
-        (entry.top_label, entry.all_scores), entry.score[-1], has_points=False,
-    )  # fmt: skip
-
-
 def halves(findings: Findings) -> PanelGrid | None:
     """Return histograms of two halves, class by class."""
     caption = (
         "Share of right predictions in bins of the score, class by class, from two halves of the "
         "calibration set: how noisy a histogram of half this size is."
     )
-    plots = {entry.class_name: _halves_plot(entry) for entry in findings.results.halves}
+    plots = {
+        one.class_name: LinesPlot(
+            SCORE, "share right", ("first half", "second half"), middles(one.edges),
+            (one.share_first, one.share_second), one.edges[-1], has_points=True,
+        )
+        for one in findings.results.halves
+    }  # fmt: skip
     return _grid(findings, plots, caption, "share right")
 
 
@@ -280,8 +268,15 @@ def counting(findings: Findings) -> PanelGrid | None:
         "Share truly of the class over its score, counted among proteins predicted to be in it "
         "(top-label) and among all proteins; where the two agree, one line is seen."
     )
-    found = (entry for entry in findings.results.counting if entry.score)
-    plots = {entry.class_name: _counting_plot(entry) for entry in found}
+    plots = {
+        one.class_name: LinesPlot(
+            "score of the class", "share truly of the class",
+            ("predicted to be in it", "all proteins"), one.score,
+            (one.top_label, one.all_scores), one.score[-1], has_points=False,
+        )
+        for one in findings.results.counting
+        if one.score
+    }  # fmt: skip
     return _grid(findings, plots, caption, "share truly of it", "score of the class")
 
 
