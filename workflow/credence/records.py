@@ -341,10 +341,7 @@ def unpacked(record: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def json_text(value: Any) -> str:
-    """Return an object as JSON that a person can read and a float survives.
-
-    Keys keep their order; a list without mappings stands on one line.
-    """
+    """Return an object as JSON that a person can read, plain lists on one line; floats survive."""
     return _json_lines(to_record(value), "") + "\n"
 
 

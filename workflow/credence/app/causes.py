@@ -35,10 +35,7 @@ CRASHES = ("SIGSEGV", "SIGABRT")  # of a bug, or where memory may not be had
 
 
 def likely_causes(lines: Sequence[str], how: str = "", n_killed: int = 0) -> list[str]:
-    """Return the likeliest causes with their remedies: of what it wrote, and how it ended.
-
-    `n_killed` is how many processes this system has ended for memory meanwhile.
-    """
+    """Return the likeliest causes, with remedies; `n_killed` is of processes, for memory."""
     text = "\n".join(lines)
     free, limit = memory_of(), resource.getrlimit(resource.RLIMIT_AS)[0]
     now = "" if free is None else f"; now {free / GIBIBYTE:.1f} GiB are free"

@@ -192,10 +192,7 @@ class Configuration:
 
     @property
     def report_json(self) -> str:
-        """What the page says of the run, as one line of JSON for a command.
-
-        How work is divided is left out: the page is the same bytes either way.
-        """
+        """What the page says of the run, as JSON for a command; not how work is divided."""
         values = {name: value for name, value in self.values.items() if name != "scatter"}
         found = {
             "run": self.run,

@@ -229,10 +229,7 @@ TIE = 1e-12  # relative: losses this near are equal but for rounding
 
 @dataclass(frozen=True, eq=False)
 class OwnParts:
-    """Every cluster's weight at each score, and the pairs of scores within it.
-
-    Clusters of one entry that are alike are written once, with their number.
-    """
+    """Clusters' weights at each score, and pairs within; alike lone ones once, with a number."""
 
     score: Floats  # Distinct scores (or places), ascending
     resolution: float  # Of the scores; they may lie on a grid of it

@@ -111,10 +111,7 @@ class Macest:
 
 
 def _to_unit(values: Floats) -> float:
-    """Return what makes the total variance 1, to nine digits; 1 where there is none.
-
-    Sums over rows end in bits that depend on their order, so those are cut off.
-    """
+    """Return what makes the total variance 1, to nine digits, as sums depend on their order."""
     total = float(values.var(axis=0).sum())
     return float(f"{total**-0.5:.9g}") if total > 0 else 1.0
 

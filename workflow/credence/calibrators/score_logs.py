@@ -22,11 +22,7 @@ GREATEST_SHARE = 1.0 - float(np.finfo(np.float64).epsneg)  # the double before 1
 
 
 def share_bounds(resolution: float, scale: float) -> tuple[float, float]:
-    """Return the least and greatest share whose logarithms are taken.
-
-    Half a step of the table from 0 and 1; where the step is not known, the
-    nearest that doubles allow.
-    """
+    """Return the shares whose logarithms are taken: half a step, if known, from 0 and 1."""
     half_step = resolution / 2.0 / scale
     return max(half_step, SMALLEST_SHARE), min(1.0 - half_step, GREATEST_SHARE)
 

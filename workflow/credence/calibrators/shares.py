@@ -262,10 +262,7 @@ class Cumulative:
         return curve_at(masses, self.cutoff(masses))
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
-        """Return the interval of the shares, from a bootstrap over clusters.
-
-        The cutoff is chosen anew in every draw.
-        """
+        """Return the interval of the shares, from a bootstrap that chooses each draw's cutoff."""
         assert isinstance(curve, CumulativeCurve)
         places = places_of(sample)
         draws = draw_masses(sample, places, options.n_draws)

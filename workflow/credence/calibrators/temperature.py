@@ -49,10 +49,7 @@ Slope = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def find_minima(slope: Slope, start: Floats, low: Floats, high: Floats) -> Floats:
-    """Return for each entry a point where the slope turns from - to +, or an end.
-
-    Newton's method, kept inside a bracket that shrinks with every sign seen.
-    """
+    """Return where each slope turns from - to +, or an end, by Newton's method in a bracket."""
     point = np.clip(start, low, high)
     left, right = low.copy(), high.copy()
     for _ in range(MOST_STEPS):

@@ -119,10 +119,7 @@ class NoShift:
 
     @property
     def reality(self) -> float:
-        """Part of the distance that chance does not give in 19 of 20 sets.
-
-        0 where the test does not reject at `LEVEL`, near 1 for a large shift.
-        """
+        """Part of the distance that chance does not give in 19 of 20 sets; 0: not rejected."""
         if self.distance <= 0.0:
             return 0.0
         # The least distance that `p_value` does not put below the level.

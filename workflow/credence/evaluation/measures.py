@@ -208,11 +208,7 @@ def drawn_sums(placed: BinPlaces, matrices: Sequence[sparse.csr_array], drawn: F
 
 
 def centred(drawn: Floats, own: Floats) -> Floats:
-    """Return drawn sums less what the sample's means of the cells would give.
-
-    A calibration error of these sums is the distance of the draw from the
-    sample, as it is of the sample from the truth.
-    """
+    """Return drawn sums less the sample's means: errors of these are the draw's distance."""
     expected = drawn[0] * divide(own[1 : OUTCOME + 1], own[0], 0.0)
     return np.concatenate([drawn[:1], drawn[1 : OUTCOME + 1] - expected])
 

@@ -45,10 +45,7 @@ class EventProblem:
         return EventProblem(self.columns, self.goal[rows], self.own[rows], self.base)
 
     def events(self, share: Floats) -> tuple[Floats, Floats]:
-        """Return the events' probabilities and what they leave, (n_samples, n_events).
-
-        Both are sums, so that neither is 0 where the other is next to 1.
-        """
+        """Return the events' probabilities and what they leave, both sums: 0 beside 1 is exact."""
         own, left = self.own[:, None], self.left
         inside = own * self.base + left * combined(share, self.columns)
         return inside, own * (1.0 - self.base) + left * combined(share, 1.0 - self.columns)

@@ -90,11 +90,7 @@ def data_text(value: Any) -> Markup:
 
 
 def gather_styles(body: str) -> tuple[Markup, Markup]:
-    """Return the body with classes for style attributes, and the rules of the classes.
-
-    The policy allows no style attribute, and drawings repeat a few hundreds
-    of them thousands of times.
-    """
+    """Return the body with classes for style attributes, which the policy bars, and rules."""
     classes: dict[str, str] = {}
 
     def as_class(match: re.Match[str]) -> str:

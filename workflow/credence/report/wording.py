@@ -13,10 +13,7 @@ MOST_SHORT = 24  # characters of a class name inside a figure
 
 
 def share(value: float) -> str:
-    """Return a probability with two decimals, or three near 0 and 1.
-
-    A number that is not 0 or 1 is never written as if it were.
-    """
+    """Return a probability with two decimals, three near 0 and 1, and never as if it were one."""
     if math.isnan(value):
         return NOTHING
     if 0.0 < value < 0.0005:

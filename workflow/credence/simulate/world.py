@@ -350,11 +350,7 @@ def labelled_csv(simulated: SimulatedSet) -> str:
 
 
 def web_csv(simulated: SimulatedSet, calibration: SimulatedSet) -> str:
-    """Return scores in the layout of PhANNs' web site, with its `Confidence` column.
-
-    As on the site, that is the precision among the test proteins of the same
-    predicted class that score at least as high.
-    """
+    """Return scores as PhANNs' web site has them, with the precision from that score on."""
     predicted = simulated.labelled.predictions.predicted_class
     confidence = precision_at(calibration, predicted, _top_score(simulated))
     last = ["Confidence", *(f"{value:.2f}" for value in confidence)]

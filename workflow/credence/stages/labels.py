@@ -161,10 +161,7 @@ class Nearest:
             self.identity = dict(zip(known.ids, known.identity, strict=True))
 
     def of(self, row: int, suggested: int) -> tuple[str, float]:
-        """Return a relative with the suggested class, else its cluster's representative.
-
-        And their identity where it is known: that of one with the representative.
-        """
+        """Return a relative with the suggested class, or who stands for the cluster; identity."""
         id_, cluster = self.ids[row], self.cluster[row]
         first = self.stands_for.get(cluster, "")
         others = self.members.get((cluster, suggested), [])

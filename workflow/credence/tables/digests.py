@@ -101,11 +101,7 @@ class KnownDigests:
 
 
 def package_digest(package: Path = PACKAGE) -> str:
-    """Return a digest of all source files of this package, templates included.
-
-    Snakemake does not see that a package was edited; a rule that has this
-    digest among its parameters is redone when it was.
-    """
+    """Return a digest of all source files, by which a rule is redone when they were edited."""
     total = hashlib.sha256()
     for path in sorted(package.rglob("*"), key=lambda path: path.relative_to(package).as_posix()):
         is_hidden = any(
