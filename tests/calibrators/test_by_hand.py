@@ -68,11 +68,8 @@ def test_weighted_bounds_gives_p0_and_p1_of_weighted_rows() -> None:
     assert high.tolist() == [0.5, 1.0, 1.0]
 
 
-def test_sign_changes_gives_the_number_of_changes_in_a_row_of_signs() -> None:
-    assert kernel.sign_changes(np.array([1, 0, 1, -1, 0, 0, 1])) == 2
-
-
 def test_count_changes_gives_the_number_of_sign_changes_down_each_column() -> None:
+    assert kernel.count_changes(np.array([[1, 0, 1, -1, 0, 0, 1]]).T).tolist() == [2]
     assert kernel.count_changes(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]])).tolist() == [1, 0]
 
 

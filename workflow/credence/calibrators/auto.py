@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class
+from credence.calibrators.crossfit import DEFAULT_FOLDS, folds_by_class, left_out
 from credence.calibrators.intervals import open_interval
 from credence.calibrators.protocol import Calibration, Calibrator, FitOptions, Method, Need
 from credence.calibrators.score_logs import predicted_rank
@@ -289,10 +289,7 @@ def answers_without(
 ) -> Floats:
     """Return the stack's answer for each fold, the weights found without it."""
     answer = np.full(labelled.n_samples, np.nan)
-    for number in np.unique(fold):
-        is_out = fold == number
-        if is_out.all():
-            continue
+    for is_out in left_out(fold):
         mix = mix_of(names, values[~is_out], labelled.take(~is_out))
         part = columns(names, mix.members, values[is_out])
         answer[is_out] = mix.answer(part, labelled.predictions.take(is_out))
@@ -319,10 +316,8 @@ def answers(ready: Sequence[Calibrator], seen: Labelled, unseen: Labelled) -> Fl
 def out_of_folds(labelled: Labelled, ready: Sequence[Calibrator], fold: Integers) -> Floats:
     """Return each member's answers for proteins whose fold it has not seen."""
     found = np.full((labelled.n_samples, len(ready)), np.nan)
-    for held_out in np.unique(fold):
-        is_out = np.equal(fold, held_out)
-        if not is_out.all():
-            found[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
+    for is_out in left_out(fold):
+        found[is_out] = answers(ready, labelled.take(~is_out), labelled.take(is_out))
     return found
 
 

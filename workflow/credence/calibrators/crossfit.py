@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from credence.calibrators.protocol import Calibration, Calibrator, components_as
 from credence.calibrators.score_logs import DECIMALS, predicted_rank
 from credence.confidence import Confidence, Note, unknown
 from credence.draws import keys_of
-from credence.predictions import Floats, Integers, Labelled, Predictions, Strings
+from credence.predictions import Booleans, Floats, Integers, Labelled, Predictions, Strings
 
 
 def fill(
@@ -98,17 +99,20 @@ def folds_by_class(labelled: Labelled, n_folds: int) -> Integers:
     return fold_of(labelled.cluster, predicted_rank(labelled.predictions), n_folds)
 
 
+def left_out(fold: Integers) -> Iterator[Booleans]:
+    """Yield the rows of each fold; of one fold alone none, as nothing is left to learn from."""
+    numbers = np.unique(fold)
+    return (np.equal(fold, number) for number in numbers if len(numbers) > 1)
+
+
 def out_of_fold(labelled: Labelled, calibrator: Calibrator, fold: Integers) -> Confidence:
     """Return confidences of fits without each row's fold; NaN for classes that these never saw."""
     answer = unknown(labelled.n_samples, Note.UNSEEN_CLASS)
-    for held_out in np.unique(fold):
-        is_held_out = np.equal(fold, held_out)
-        if is_held_out.all():  # one cluster in all: nothing to learn from
-            continue
-        calibration = calibrator.fit(labelled.take(~is_held_out))
-        part = calibration.confidence(labelled.predictions.take(is_held_out))
+    for is_out in left_out(fold):
+        calibration = calibrator.fit(labelled.take(~is_out))
+        part = calibration.confidence(labelled.predictions.take(is_out))
         for name, found in vars(part).items():
-            getattr(answer, name)[is_held_out] = found
+            getattr(answer, name)[is_out] = found
     return answer
 
 

@@ -96,12 +96,6 @@ COARSEST = 5  # the first look is at 2⁵ + 1 points
 MON = {"mon": 0, "mon2": 2, "mon4": 4}  # sign changes allowed
 
 
-def sign_changes(sign: Floats) -> int:
-    """Return the number of changes in a row of signs; zeros have none."""
-    held = sign[sign != 0]
-    return int((held[1:] != held[:-1]).sum())
-
-
 def grid_level(
     bandwidth: float, scale: float, points_per_bandwidth: int = POINTS_PER_BANDWIDTH
 ) -> int:
@@ -130,7 +124,7 @@ def passes(right: Nodes, wrong: Nodes, scale: float, bandwidth: float, allowed: 
         difference = merged
         sign = np.sign(difference)
         sign[np.abs(difference) <= NO_SIGN * scale] = 0
-        if sign_changes(sign) > allowed:
+        if count_changes(sign[:, None])[0] > allowed:
             return False
     return True
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators.classwise import vector_method
-from credence.calibrators.crossfit import folds_by_class
+from credence.calibrators.crossfit import folds_by_class, left_out
 from credence.calibrators.forest import Forest, Growth, average, boost
 from credence.calibrators.newton import log_loss
 from credence.calibrators.protocol import FitOptions
@@ -90,11 +90,9 @@ def with_spread(
         return model
     fold = folds_by_class(labelled, N_FOLDS)
     answer = np.full(labelled.n_samples, np.nan)
-    for held_out in range(N_FOLDS):
-        is_out = np.equal(fold, held_out)
-        if is_out.any() and not is_out.all():
-            seen = grown(labelled.take(~is_out))
-            answer[is_out] = seen.values(labelled.predictions.take(is_out))
+    for is_out in left_out(fold):
+        seen = grown(labelled.take(~is_out))
+        answer[is_out] = seen.values(labelled.predictions.take(is_out))
     of_halves = answers_of_halves(
         labelled, lambda seen, unseen: grown(seen).values(unseen.predictions)
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from credence.calibrators.all_methods import BY_NAME
 from credence.calibrators.auto import AutoCalibrator
-from credence.calibrators.crossfit import fold_of
+from credence.calibrators.crossfit import fold_of, left_out
 from credence.calibrators.protocol import Calibration, Calibrator
 from credence.confidence import Confidence
 from credence.evaluation.calibration_tests import calibration_tests
@@ -168,10 +168,7 @@ def cross_fit(
     stacks = {name: one for name, one in calibrators.items() if isinstance(one, AutoCalibrator)}
     held_out |= {name: stack.held_out(labelled, fold) for name, stack in stacks.items()}
     calibrators = {name: one for name, one in calibrators.items() if name not in stacks}
-    for number in np.unique(fold):
-        judged = fold == number
-        if judged.all():
-            continue
+    for judged in left_out(fold):
         learnt_from = labelled.take(~judged)
         predictions = labelled.predictions.take(judged)
         for name, calibrator in calibrators.items():

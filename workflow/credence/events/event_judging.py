@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from credence.calibrators.crossfit import fold_of
+from credence.calibrators.crossfit import fold_of, left_out
 from credence.calibrators.protocol import Calibrator
 from credence.draws import encode_clusters, keys_of, uniform
 from credence.evaluation.curves import reliability_of
@@ -156,10 +156,7 @@ def one_vs_all(of: Labelled, fold: Integers) -> Floats:
     """
     share = row_shares(of.predictions)
     found = np.full_like(share, np.nan)
-    for number in np.unique(fold):
-        judged = np.equal(fold, number)
-        if judged.all():
-            continue
+    for judged in left_out(fold):
         for class_ in range(of.predictions.n_classes):
             is_class = np.equal(of.true_class, class_).astype(float)
             seen = share[~judged, class_]

@@ -14,7 +14,13 @@ import numpy as np
 from scipy import special
 
 from credence.calibrators.all_methods import BY_NAME
-from credence.calibrators.crossfit import DEFAULT_FOLDS, NOTHING_KNOWN, folds_by_class, out_of_fold
+from credence.calibrators.crossfit import (
+    DEFAULT_FOLDS,
+    NOTHING_KNOWN,
+    folds_by_class,
+    left_out,
+    out_of_fold,
+)
 from credence.calibrators.matrix import Matrix
 from credence.calibrators.protocol import FitOptions
 from credence.draws import encode_clusters
@@ -42,8 +48,7 @@ def class_chances(labelled: Labelled) -> Floats:
     chance = np.empty((labelled.n_samples, predictions.n_classes))
     if predictions.scores is not None and predictions.is_distribution:
         every = np.ones(predictions.n_classes, dtype=np.bool_)
-        for number in np.unique(fold):
-            is_out = fold == number
+        for is_out in left_out(fold):
             model = Matrix().fit_model(labelled.take(~is_out), every, FitOptions(n_draws=0))
             chance[is_out] = model.probabilities(predictions.take(is_out))
         return chance
@@ -52,8 +57,7 @@ def class_chances(labelled: Labelled) -> Floats:
     confidence = out_of_fold(labelled, calibrator, fold).value
     own = np.nan_to_num(confidence, nan=NOTHING_KNOWN)
     predicted = predictions.predicted_class
-    for number in np.unique(fold):
-        is_out = fold == number
+    for is_out in left_out(fold):
         share = confusion_of(labelled.take(~is_out))[:, predicted[is_out]].T
         chance[is_out] = (1.0 - own[is_out, None]) * share / share.sum(axis=1, keepdims=True)
     chance[np.arange(len(own)), predicted] = own

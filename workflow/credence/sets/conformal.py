@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from credence.calibrators.crossfit import fold_of
+from credence.calibrators.crossfit import fold_of, left_out
 from credence.calibrators.masses import fixed
 from credence.calibrators.score_logs import share_bounds
 from credence.draws import encode_clusters
@@ -232,11 +232,9 @@ class _Parts:
 def held_out_sets(labelled: Labelled, options: SetOptions, fold: Integers) -> Booleans:
     """Return the set of each protein from a fit without its fold, one column a class."""
     found = np.ones((labelled.n_samples, labelled.predictions.n_classes), dtype=np.bool_)
-    for number in np.unique(fold):
-        judged = fold == number
-        if not judged.all():  # else there is nothing to fit to: every class may be
-            sets = fit_sets(labelled.take(~judged), options)
-            found[judged] = sets.contains(labelled.predictions.take(judged))
+    for judged in left_out(fold):  # without another fold every class may be
+        sets = fit_sets(labelled.take(~judged), options)
+        found[judged] = sets.contains(labelled.predictions.take(judged))
     return found
 
 
