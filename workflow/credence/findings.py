@@ -940,6 +940,7 @@ class LargeCluster:
     price: int = 0  # Proteins that the cheapest cut sets aside, and parts off; 0: none leaves two
     parted: int = 0
     is_searched: bool = True  # Whether a cut was looked for
+    n_tried: int = 0  # Sequences of it that were looked at, the others judged by them; 0: all
 
 
 @dataclass(frozen=True)

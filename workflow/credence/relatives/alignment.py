@@ -106,6 +106,7 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
 # Opal keeps three numbers per cell of a traceback; beyond this a slower way in
 # linear memory is taken.
 MOST_CELLS = 25_000_000
+CELLS_OF_ALIGNMENT = 12  # a cell of a traceback takes as long as so many of a score
 ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 
 

@@ -17,6 +17,11 @@ with the lowest price for what it parts off is taken, and the rest is looked at
 again. In the end each protein set aside returns to its part if that leaves no
 relatives in two parts, or fewer or equal proteins set aside in its stead.
 
+What a cut costs in some of the proteins is in the mean no more than its share of
+what it costs in all. So of a large component a few are tried first; where no branch
+of theirs is cheap the component is one dense family, or near copies, and is left
+whole without aligning the millions of pairs that it has (decision 0510).
+
 A part is a cluster of its own from then on: relatives of a later trove join the
 part in which their relatives are, and touch nothing by being relatives of those
 set aside. One that has relatives in parts of two groups bridges them, as with
@@ -39,7 +44,7 @@ from scipy.sparse import csgraph
 from credence.findings import LargeCluster
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
-from credence.relatives.alignment import Library
+from credence.relatives.alignment import CELLS_OF_ALIGNMENT, Library
 from credence.relatives.graph import components
 from credence.relatives.pairs import Pairs, Thresholds, distinct
 
@@ -49,10 +54,14 @@ MOST_FILLED = 1.05
 # component is one dense family, and cutting it would waste proteins.
 MOST_PRICE = 0.1
 LEAST_PART = 0.125  # of a group
-MOST_BRANCHES = 120  # whose exact price is found, per tree
-# Every pair of a component is aligned: 6,000 sequences of 300 residues take some
-# minutes, and half a gigabyte.
-MOST_TEXTS = 6_000
+MOST_BRANCHES, LEAST_BRANCHES = 120, 12  # whose exact price is found, per tree
+MOST_LINKS = 30_000_000  # pairs of all branches that are priced, per tree
+# Every pair of a component is aligned: 6,000 sequences of 300 residues take half a gigabyte,
+# and at 8·10⁹ cells a second some minutes; beyond these a component is left whole.
+MOST_TEXTS, MOST_CELLS = 6_000, 2e12
+# Cells of the pairs of those that are tried first, two seconds, and by how much a cut of them
+# may seem dearer than it is.
+CELLS_OF_FEW, CHANCE_OF_FEW = 1e9, 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +113,13 @@ def cut_oversized(
         if before is not None or len(found.texts) > MOST_TEXTS:
             whole.append(before or LargeCluster(name, len(rows), is_searched=False))
             continue
+        weight = np.bincount(found.code, minlength=len(found.texts))
+        tried = _tried(found.texts, weight, name, most, thresholds, threads)
+        if tried is not None:
+            whole.append(tried)
+            continue
         # Every pair is aligned: the engine's graph is looser, and may lack some.
         pairs = Library(found.texts, threads).relatives(thresholds=thresholds)
-        weight = np.bincount(found.code, minlength=len(found.texts))
         component = _Component(weight, pairs, most, n_apart)
         part = component.numbered()
         n_apart -= int(component.weight[part < 0].sum())
@@ -122,6 +135,28 @@ def cut_oversized(
         ]
         reason[rows] = _reasons(component, found.code, part, proteins.ids[rows], name)
     return Cut(result, reason, n_cut, tuple(whole))
+
+
+def _tried(
+    texts: Strings, weight: Integers, name: str, most: float, thresholds: Thresholds, threads: int
+) -> LargeCluster | None:
+    """Return a component as left whole where a few of its sequences show that it should be."""
+    n_residues = float(sum(map(len, texts)))
+    n_few = max(int(len(texts) * (2.0 * CELLS_OF_FEW) ** 0.5 / n_residues), 2)
+    if n_few >= len(texts):
+        return None
+    few = np.linspace(0, len(texts) - 1, n_few).astype(np.int64)
+    pairs = Library(texts[few], threads).relatives(thresholds=thresholds)
+    n_all, share = int(weight.sum()), float(weight[few].sum() / weight.sum())
+    component = _Component(weight[few], pairs, share * most, n_all)
+    density = 2.0 * pairs.n_pairs / (n_few * (n_few - 1))
+    cells = 0.5 * n_residues**2 * (1.0 + CELLS_OF_ALIGNMENT * density)
+    if component.left and component.part.max() == 0:
+        _, _, price, parted = component.left[0]
+        if price > CHANCE_OF_FEW * MOST_PRICE * parted or not parted:
+            scaled = round(price / share), round(parted / share)
+            return LargeCluster(name, n_all, *scaled, n_tried=n_few)
+    return LargeCluster(name, n_all, is_searched=False) if cells > MOST_CELLS else None
 
 
 def _part_name(cluster: str, part: int, known: NDArray[Any]) -> str:
@@ -270,7 +305,8 @@ def _branches(
     able = np.flatnonzero(lesser >= max(least, 1.0))
     # Along a chain branches differ by a protein or two: a few of each size will do.
     able = able[np.argsort(-lesser[able], kind="stable")]
-    steps = np.linspace(0, len(able) - 1, min(len(able), MOST_BRANCHES)).astype(np.int64)
+    most = max(min(MOST_BRANCHES, MOST_LINKS // max(pairs.n_pairs, 1)), LEAST_BRANCHES)
+    steps = np.linspace(0, len(able) - 1, min(len(able), most)).astype(np.int64)
     for at in able[np.unique(steps)].tolist():
         yield is_member[n_rows + at]
 
