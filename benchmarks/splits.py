@@ -32,7 +32,7 @@ from benchmarks.splits_recipes import RECIPES, AbsentError
 from benchmarks.splits_truth import OUT, all_relatives, sampled
 from benchmarks.splits_world import SplitWorld, make_split_world
 
-from credence.relatives.audit import upper_bound
+from credence.relatives.audit import most_crossing
 from credence.relatives.pack import deviations, lower_bounds, pack, size_ratios
 from credence.relatives.pairs import COVERAGE, IDENTITY, Pairs
 
@@ -204,7 +204,7 @@ def _rows(world: SplitWorld) -> tuple[list[list[Any]], list[float], str]:
             group, cluster = arrays["group"], arrays["cluster"]
         counts = [crossing(pairs, group, examined) for pairs in (relatives, both)]
         if recipe == "ours" and len(examined) < size:
-            share = upper_bound(counts[0], len(examined), size)
+            share = most_crossing(counts[0], len(examined), size) / size
             bound = f" {len(examined):,} sampled; at 95 % at most {100 * share:.2f} % cross."
         rows.append(
             [

@@ -26,7 +26,7 @@ from benchmarks.splits_world import SplitWorld, make_split_world
 
 from credence.proteins import Proteins
 from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN, MATRIX, Library
-from credence.relatives.audit import sample_rows
+from credence.relatives.audit import in_hash_order
 from credence.relatives.pairs import (
     KAPPA,
     LAMBDA,
@@ -72,7 +72,7 @@ def sampled(world: SplitWorld) -> np.ndarray | None:
     if n_proteins < SAMPLED_FROM:
         return None
     everyone = np.ones(n_proteins, dtype=np.bool_)
-    return sample_rows(world.proteins.ids, everyone, N_SAMPLED)
+    return np.sort(in_hash_order(world.proteins.ids, everyone)[:N_SAMPLED])
 
 
 def all_relatives(proteins: Proteins, rows: np.ndarray | None = None, processes: int = 1) -> Truth:

@@ -70,7 +70,7 @@ def test_nothing_crosses_what_strict_split_has_joined(
     assert run_command_line([*words, "--strict", "join", "--groups", "4", "--out", "g.tsv"]) == 0
     stated = capsys.readouterr().err
     assert re.search(
-        r"^\d+ clusters were joined with others, for what earlier audits", stated, re.M
+        r"^\d+ clusters were joined with others, for what the audit found", stated, re.M
     )
     assert (
         "Audit: 0 of all 90 have a relative (identity ≥ 0.4 over ≥ 0.8 of the shorter one) "
@@ -84,20 +84,37 @@ def test_a_split_without_clusters_is_told_what_crosses_it_and_what_to_do(
     inside: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--groups", "4", "--strict", "report"]
-    assert run_command_line([*words, "--audit", "--audit-sample", "40", "--out", "g.tsv"]) == 0
+    assert run_command_line([*words, "--audit", '{"cells": 1e8}', "--out", "g.tsv"]) == 0
     stated = capsys.readouterr().err
     lead = re.search(
-        r"^Audit: (\d+) of 40 proteins examined have a relative \(identity ≥ 0\.4 over ≥ 0\.8 of "
-        r"the shorter one\) in another group; at 95 % confidence at most (\d+\.\d\d) % of the 90 "
-        r"that 40 were sampled from\.$",
+        r"^Audit: (\d+) of (\d+) proteins examined have a relative \(identity ≥ 0\.4 over "
+        r"≥ 0\.8 of the shorter one\) in another group, and (\d+) others that were met; at 95 % "
+        r"confidence at most (\d+\.\d\d) % of all 90 do\.$",
         stated,
         re.M,
     )
     assert lead is not None
-    assert 0 < int(lead[1]) / 40 < float(lead[2]) / 100 < 1
+    assert 0 < int(lead[1]) + int(lead[3]) < 0.9 * float(lead[4]) < 90
+    assert int(lead[1]) <= int(lead[2]) < 90
     pair = r"^  \S+ of group \d and \S+ of group \d: identity [01]\.\d\d, coverage [01]\.\d\d$"
     assert len(re.findall(pair, stated, re.M)) == 3
     assert "To end that, give --strict join or set_aside.\n" in stated
+
+
+def test_a_budget_is_refused_by_the_setting_that_is_wrong(
+    inside: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*SPLIT, "--proteins", "demo/proteins.fasta", "--audit"]
+    assert refused(capsys, *words, '{"sells": 1e8}') == (
+        "--audit, column 'cells': this setting is missing. Add it.\n"
+        "--audit, column 'sells': unknown setting. Did you mean 'cells'?\n"
+    )
+    assert refused(capsys, *words, '{"cells": 0}') == (
+        "--audit, column 'cells': 0 is out of range. Give a number above 0.\n"
+    )
+    assert refused(capsys, *words, "exhaustiv") == (
+        "--audit: 'exhaustiv' is no audit. Did you mean 'exhaustive'?\n"
+    )
 
 
 def test_a_split_with_sequences_is_audited_and_joined_unless_asked_otherwise(

@@ -32,7 +32,6 @@ FOUND = SplitFinding(
     n_population=300,
     n_crossing_sampled=2,
     bound=2 / 300,
-    n_rounds=2,
     n_joined=1,
     largest_share=0.4,
     size_low=0.97,
@@ -146,3 +145,23 @@ def test_a_split_without_an_audit_has_no_histogram() -> None:
     blind = replace(FOUND, is_audited=False, worst=())
     assert not [block for block in blocks_of(blind) if isinstance(block, FigureRow)]
     assert "whether relatives are in two groups is not known" in text_of(blind)
+
+
+def test_a_budget_that_ended_says_how_many_were_examined_and_what_is_left() -> None:
+    some = replace(
+        FOUND, is_exhaustive=False, n_sampled=300, n_population=20_000, bound=0.0123, n_met=4
+    )
+    text = text_of(some)
+    assert (
+        "Of 300 of the 20,000 proteins in groups, taken at random and compared with all of other "
+        "groups, 2 have a relative there, and so have 4 others that were met; with 95 % "
+        "confidence at most 1.23 % of all do."
+    ) in text
+    assert "Pairs of two groups that share most were aligned before all others." in text
+    assert "others that were met" not in text_of(replace(some, n_met=0))
+    assert "share most" not in text_of(FOUND)
+
+
+def test_a_dense_family_is_said_to_be_judged_by_some_of_its_sequences() -> None:
+    text = text_of(replace(FOUND, whole=(LargeCluster("big", 2_000, 0, 0, n_tried=149),)))
+    assert "no cut would leave two parts, by 149 of its sequences. The group that" in text

@@ -68,7 +68,7 @@ def run(small: Findings, **ran: bool) -> Findings:
     n_clusters = small.results.n_samples if made_by == "none" else 50
     kind = "relative of training protein"
     split = SplitFinding(
-        0.4, 0.8, False, "join", ran["proteins"], False, 60, 120, 1, 0.1, 1, 0, 0.1, 0.9, 1.1,
+        0.4, 0.8, False, "join", ran["proteins"], False, 60, 120, 1, 0.1, 0, 0.1, 0.9, 1.1,
         (SplitClass("Portal", 120, 50, 0.0, 0.0, 60, 1),), (), (),
         apart=(Apart(kind, 3, ("x",)),) if ran["training"] else (),
         clusters=made_by, n_training=70 if ran["training"] else 0,

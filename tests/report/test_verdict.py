@@ -30,7 +30,7 @@ SAME = Sameness(500, 0.4, 0.03, 0.01, False, 0.9)
 
 def split(n_crossing: int = 0, n: int = 400, bound: float = 0.01) -> SplitFinding:
     return SplitFinding(
-        0.4, 0.8, True, "report", True, False, n, 5_000, n_crossing, bound, 1, 0, 0.02, 0.95, 1.05,
+        0.4, 0.8, True, "report", True, False, n, 5_000, n_crossing, bound, 0, 0.02, 0.95, 1.05,
         (SplitClass("Portal", 100, 50, 0.0, 0.0, n, n_crossing),), (), (0.0, 1.0),
         clusters="aligned",
     )  # fmt: skip

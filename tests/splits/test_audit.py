@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,14 @@ from credence.proteins import Proteins
 from credence.relatives import strict
 from credence.relatives.alignment import Library
 from credence.relatives.attach import attach
-from credence.relatives.audit import audit, level_of_round, sample_rows, upper_bound
+from credence.relatives.audit import (
+    audit,
+    compare,
+    in_hash_order,
+    level_of_round,
+    likely_to_cross,
+    most_crossing,
+)
 from credence.relatives.pack import Packing, deviations, improved, lower_bounds, size_ratios
 from credence.relatives.pairs import Pairs, Thresholds, distinct, joined, no_pairs
 from credence.relatives.strict import SplitOptions, fewest, least, split, split_by_recipe
@@ -49,7 +58,8 @@ def test_the_audit_finds_what_every_pair_aligned_alone_shows() -> None:
     assert len(expected) > 20
     some = np.arange(0, 60, 7)
     sampled = audit(proteins, group, RELATIVES, some, threads=2)
-    assert set(np.flatnonzero(sampled.is_crossing)) == expected & set(some.tolist())
+    crossing = set(np.flatnonzero(sampled.is_crossing & sampled.is_examined))
+    assert crossing == expected & set(some.tolist())
     assert sampled.n_examined == len(some)
 
 
@@ -68,21 +78,169 @@ def test_copies_in_two_groups_are_met_and_proteins_without_a_group_are_not() -> 
     assert np.isnan(found.nearest[2])
 
 
-def test_the_bound_is_exact_and_rounds_share_its_error() -> None:
-    # (1 − p)^300 = 0.05 at p = 1 − 0.05^(1/300)
-    assert upper_bound(0, 300, 9_000) == pytest.approx(1.0 - 0.05 ** (1.0 / 300.0))
+def summed(n_found: int, n_sampled: int, n_all: int, level: float) -> int:
+    """Return the bound by the definition: each number is tried, in whole numbers."""
+    some = [
+        n_crossing
+        for n_crossing in range(n_found, n_all - n_sampled + n_found + 1)
+        if sum(
+            comb(n_crossing, k) * comb(n_all - n_crossing, n_sampled - k)
+            for k in range(n_found + 1)
+        )
+        > Fraction(1.0 - level) * comb(n_all, n_sampled)
+    ]
+    return max(some)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40), st.sampled_from([0.95, 0.975]))
+def test_the_bound_is_that_of_the_hypergeometric_law_summed(
+    n_found: int, n_more: int, n_rest: int, level: float
+) -> None:
+    n_sampled, n_all = n_found + n_more, n_found + n_more + n_rest
+    assert most_crossing(n_found, n_sampled, n_all, level) == summed(
+        n_found, n_sampled, n_all, level
+    )
+
+
+def test_of_20_000_proteins_9_014_are_needed_for_two_in_ten_thousand() -> None:
+    assert most_crossing(0, 9_014, 20_000) / 20_000 == 0.0002
+    assert most_crossing(0, 9_013, 20_000) / 20_000 > 0.0002
+    assert round(most_crossing(0, 1_000, 20_000) / 20_000, 3) == 0.003
     spent = sum(1.0 - level_of_round(number) for number in range(1, 2_000))
     assert spent == pytest.approx(0.05, rel=1e-3)
 
 
-def test_the_sample_depends_on_ids_and_not_on_their_order() -> None:
+def test_the_order_depends_on_ids_and_not_on_where_they_stand() -> None:
     ids = objects([f"p{row}" for row in range(50)])
     everyone = np.ones(50, dtype=bool)
-    forward = set(ids[sample_rows(ids, everyone, 9)])
-    backward = set(ids[::-1][sample_rows(ids[::-1], everyone, 9)])
-    assert forward == backward
-    assert len(forward) == 9
-    assert forward != set(ids[sample_rows(ids, everyone, 9, 1)])
+    forward = ids[in_hash_order(ids, everyone)]
+    assert (forward == ids[::-1][in_hash_order(ids[::-1], everyone)]).all()
+    assert (forward != ids).any()
+    assert (ids[in_hash_order(ids, everyone & (ids != forward[0]))] == forward[1:]).all()
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return a list to which each alignment adds its cells."""
+    cells: list[float] = []
+    against, align = Library._against, Library._align
+
+    def watched(self: Library, row: int, others: np.ndarray, mode: str) -> Any:
+        cells.append(float(self.lengths[row] * self.lengths[others].sum()))
+        return against(self, row, others, mode)
+
+    def traced(self: Library, group: tuple[int, list[int]]) -> Any:
+        cells.append(12.0 * float(self.lengths[group[0]] * self.lengths[group[1]].sum()))
+        return align(self, group)
+
+    monkeypatch.setattr(Library, "_against", watched)
+    monkeypatch.setattr(Library, "_align", traced)
+    return cells
+
+
+@pytest.mark.parametrize("chance", [1e-6, None])
+def test_an_audit_stays_within_its_budget_and_examines_a_prefix_of_the_order(
+    counted: list[float], chance: float | None
+) -> None:
+    proteins = families(np.random.default_rng(16), 30, 3, 60)
+    class_, order = np.zeros(90, dtype=int), in_hash_order(proteins.ids, np.ones(90, dtype=bool))
+    thresholds, before = Thresholds(most_expected=chance), -1
+    for cells in (1e3, 2e6, 8e6, 2e7, 1e9):
+        counted.clear()
+        options = SplitOptions(4, thresholds=thresholds, strict="report", cells=cells)
+        examined = split(proteins, proteins.ids, class_, options).audit.is_examined
+        assert sum(counted) <= cells
+        n = int(examined.sum())
+        assert examined[order[:n]].all()
+        assert n >= before
+        before = n
+    assert before == 90
+
+
+def test_what_is_scored_and_not_aligned_ends_the_prefix() -> None:
+    proteins = families(np.random.default_rng(17), 8, 4, 60)
+    group = objects([str(row % 2) for row in range(32)])
+    rows = in_hash_order(proteins.ids, np.ones(32, dtype=bool))
+    whole = compare(proteins, group, RELATIVES, rows)
+    for cells in np.linspace(1e5, 3e6, 15):
+        found = compare(proteins, group, RELATIVES, rows, 1, float(cells))
+        alone = compare(proteins, group, RELATIVES, rows[: found.is_examined.sum()])
+        assert (alone.is_examined == found.is_examined).all()
+        assert (alone.pairs.identity == found.pairs.identity).all()
+    assert whole.is_examined.all()
+
+
+def test_copies_are_examined_in_their_own_turn() -> None:
+    # A sequence that many carry would be drawn more often than it should.
+    text = families(np.random.default_rng(18), 3, 1, 60).sequences
+    proteins = Proteins(objects([f"p{row}" for row in range(30)]), text[np.arange(30) % 3])
+    group = objects([str(row // 15) for row in range(30)])
+    rows = in_hash_order(proteins.ids, np.ones(30, dtype=bool))
+    found = compare(proteins, group, RELATIVES, rows, 1, 60.0 * 60 * 2)
+    n = int(found.is_examined.sum())
+    assert found.is_examined[rows[:n]].all()
+    assert 0 < n < 30
+
+
+def test_relatives_that_share_words_are_met_before_the_sample() -> None:
+    rng = np.random.default_rng(19)
+    ends = families(rng, 40, 2, 80)
+    group = objects([str(row % 2) for row in range(80)])
+    pairs, spent = likely_to_cross(ends, group, RELATIVES, 1, 2e6)
+    assert 0.0 < spent <= 2e6
+    met = {frozenset(pair) for pair in zip(pairs.first, pairs.second, strict=True)}
+    everything = audit(ends, group, RELATIVES)
+    all_ = set(zip(everything.pairs.first, everything.pairs.second, strict=True))
+    close = {
+        frozenset(pair)
+        for pair, identity in zip(all_, everything.pairs.identity, strict=True)
+        if identity >= 0.0
+    }
+    assert met <= close
+    assert len(met) > 0.5 * len(close) > 10
+    # Two in ten of all that a sample of this price would have met.
+    assert spent < 0.1 * 80 * 80 * 80 * 80
+
+
+def test_the_bound_is_of_the_sample_alone_and_what_was_met_is_counted_beside_it() -> None:
+    proteins = families(np.random.default_rng(20), 60, 2, 60)
+    options = SplitOptions(n_groups=4, strict="report", cells=8e6)
+    found = split(proteins, proteins.ids, np.zeros(120, dtype=int), options)
+    n = found.audit.n_examined
+    n_found = int((found.audit.is_crossing & found.audit.is_examined).sum())
+    assert found.n_unseen == summed(n_found, n, 120, 0.95) - n_found
+    assert 0 < n < 60
+    assert found.audit.n_crossing > n_found
+
+
+def test_what_joining_moved_is_as_an_audit_of_the_final_groups_finds_it() -> None:
+    # Clusters that hold half of each family: many are joined, and all move.
+    proteins = families(np.random.default_rng(21), 24, 4, 80)
+    cluster = objects([f"{row // 2}" for row in range(96)])
+    options = SplitOptions(n_groups=4, strict="join", cells=2e7)
+    found = split(proteins, cluster, np.arange(96) % 2, options)
+    assert found.n_joined > 0
+    examined = np.flatnonzero(found.audit.is_examined)
+    again = audit(proteins, found.packing.group, RELATIVES, examined)
+    assert 0 < len(examined) < 96
+    assert again.n_crossing == found.audit.n_crossing == 0
+    assert found.audit.nearest.tolist() == pytest.approx(again.nearest.tolist(), nan_ok=True)
+    everyone = audit(proteins, found.packing.group, RELATIVES)
+    assert everyone.n_crossing <= found.n_unseen
+
+
+def test_an_audit_is_the_same_with_four_threads() -> None:
+    proteins = families(np.random.default_rng(22), 40, 3, 60)
+    made = [
+        split(proteins, proteins.ids, np.zeros(120, dtype=int), options)
+        for options in (SplitOptions(4, cells=2e7), SplitOptions(4, cells=2e7, threads=4))
+    ]
+    one, four = (
+        [found.packing.group.tolist(), found.audit.nearest.tobytes(), found.n_unseen]
+        for found in made
+    )
+    assert one == four
 
 
 @settings(max_examples=40, deadline=None)
@@ -148,7 +306,7 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
     proteins = families(np.random.default_rng(12), 24, 3, 80)
     alone = proteins.ids  # clusters that know nothing
     class_ = np.arange(72) % 2
-    options = SplitOptions(n_groups=4, strict="join", n_sampled=None)
+    options = SplitOptions(n_groups=4, strict="join", cells=None)
     found = split(proteins, alone, class_, options)
     assert found.audit.n_crossing == 0
     assert found.audit.n_examined == 72
@@ -163,7 +321,7 @@ def test_joining_ends_with_nothing_crossing_and_nobody_set_aside() -> None:
 
 def test_nobody_is_set_aside_where_joined_clusters_fit_in_a_group() -> None:
     proteins = families(np.random.default_rng(13), 12, 2, 80)
-    options = SplitOptions(n_groups=3, strict="set_aside", n_sampled=None)
+    options = SplitOptions(n_groups=3, strict="set_aside", cells=None)
     found = split(proteins, proteins.ids, np.zeros(24, dtype=int), options)
     assert (found.audit.n_crossing, found.audit.n_examined) == (0, 24)
     assert found.n_joined > 0
@@ -176,7 +334,7 @@ def test_setting_aside_names_the_relative_and_ends_with_nothing_crossing() -> No
     pairs = Library(found.texts).relatives()
     pairs = pairs.take(pairs.at(Thresholds()))
     cluster = objects([f"{row // 8}{'ab'[row % 8 // 4]}" for row in range(16)])
-    options = SplitOptions(n_groups=4, strict="set_aside", n_sampled=None, cut="never")
+    options = SplitOptions(n_groups=4, strict="set_aside", cells=None, cut="never")
     split_ = split(proteins, cluster, np.zeros(16, dtype=int), options)
     apart = np.flatnonzero(split_.packing.role == "set_aside")
     assert split_.audit.n_crossing == 0
@@ -202,7 +360,7 @@ def test_relatives_of_training_proteins_are_set_aside_by_name() -> None:
     learnt = np.zeros(12, dtype=bool)
     learnt[1] = True
     nothing = np.full(12, "", dtype=object)
-    options = SplitOptions(n_groups=2, strict="join", n_sampled=None)
+    options = SplitOptions(n_groups=2, strict="join", cells=None)
     found = split(proteins, proteins.ids, np.zeros(12, dtype=int), options, learnt, nothing)
     assert found.packing.role[0] == "set_aside"
     assert found.packing.reason[0].startswith("relative of training protein 'p001' (identity 0.")
@@ -285,7 +443,7 @@ def test_who_stays_when_others_are_set_aside_keeps_its_group(
         return packings[-1]
 
     monkeypatch.setattr(strict, "pack", pack_once)
-    options = SplitOptions(n_groups=4, strict="set_aside", n_sampled=None, cut="never")
+    options = SplitOptions(n_groups=4, strict="set_aside", cells=None, cut="never")
     found = split(proteins, cluster, np.zeros(16, dtype=int), options).packing
     stays = found.role != "set_aside"
     assert 0 < stays.sum() < 16
@@ -302,7 +460,7 @@ def test_a_recipe_is_given_those_that_calibrate_and_no_other() -> None:
         asked.append(given.ids.tolist())
         return given.ids, np.arange(given.n_proteins) % n_groups
 
-    options = SplitOptions(n_groups=2, n_sampled=None)
+    options = SplitOptions(n_groups=2, cells=None)
     class_ = np.zeros(6, dtype=int)
     found = split_by_recipe(proteins, in_turn, class_, options, learnt, reasons)
     assert asked == [proteins.ids[2:].tolist()]

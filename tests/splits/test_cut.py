@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from credence.findings import LargeCluster
 from credence.proteins import Proteins
 from credence.relatives import cut as cutting
+from credence.relatives.alignment import Library
 from credence.relatives.audit import audit
 from credence.relatives.cut import Cut, cut_oversized
 from credence.relatives.pairs import Pairs, Thresholds
@@ -111,15 +113,47 @@ def test_a_component_too_large_to_align_is_left_and_said_to_be(
     assert found.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
 
 
+def test_near_copies_are_left_whole_without_aligning_all_of_their_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cutting, "CELLS_OF_FEW", 1e6)
+    rows: list[int] = []
+    relatives = Library.relatives
+
+    def counted(self: Library, *given: Any, **more: Any) -> Pairs:
+        rows.append(len(self.texts))
+        return relatives(self, *given, **more)
+
+    monkeypatch.setattr(Library, "relatives", counted)
+    texts = family(np.random.default_rng(10), 200, least=0.94)
+    proteins = Proteins(objects([f"p{at:03d}" for at in range(200)]), objects(texts))
+    found = cut_all(proteins, most=30.0, n_apart=20)
+    assert (found.reason == "").all()
+    (left,) = found.whole
+    assert rows == [left.n_tried]
+    assert 15 < left.n_tried < 25
+    assert (left.n, left.price, left.parted, left.is_searched) == (200, 0, 0, True)
+
+
+def test_a_few_of_a_component_do_not_hide_a_cheap_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "CELLS_OF_FEW", 1e6)
+    proteins = bridged(1)
+    found = cut_all(proteins, most=30.0, n_apart=2)
+    assert (found.n_cut, found.whole) == (1, ())
+    monkeypatch.setattr(cutting, "MOST_CELLS", 1e6)
+    left = cut_all(proteins, most=30.0, n_apart=2)
+    assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
+
+
 def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
     proteins = bridged(8)
     cluster = np.full(proteins.n_proteins, "x", dtype=object)
     class_ = np.zeros(proteins.n_proteins, dtype=int)
-    options = SplitOptions(n_groups=2, n_sampled=None, most_apart=0.1)
+    options = SplitOptions(n_groups=2, cells=None, most_apart=0.1)
     found = split(proteins, cluster, class_, options)
     assert (found.n_cut, found.audit.n_crossing, found.audit.n_examined) == (1, 0, 48)
     assert sorted(np.unique(found.packing.group.astype(str), return_counts=True)[1]) == [1, 24, 24]
-    never = SplitOptions(n_groups=2, n_sampled=None, cut="never")
+    never = SplitOptions(n_groups=2, cells=None, cut="never")
     left = split(proteins, cluster, class_, never)
     assert len(set(left.packing.group)) == 1
     assert left.whole == (LargeCluster("x", proteins.n_proteins, is_searched=False),)
@@ -130,7 +164,7 @@ def test_a_split_cuts_audits_and_reports_what_it_cut() -> None:
 
 def test_joining_that_makes_a_cluster_too_large_ends_in_a_cut() -> None:
     proteins = bridged(9)
-    options = SplitOptions(n_groups=2, n_sampled=None, most_apart=0.1, strict="join")
+    options = SplitOptions(n_groups=2, cells=None, most_apart=0.1, strict="join")
     # Clusters that know nothing: each protein its own; relatives are joined first.
     found = split(proteins, proteins.ids, np.zeros(proteins.n_proteins, dtype=int), options)
     assert found.audit.n_crossing == 0

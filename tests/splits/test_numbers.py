@@ -124,10 +124,10 @@ def test_groups_are_what_they_were(n_groups: int, by_cluster: bool, known: Known
 def test_splits_are_what_they_were(strict: Any, known: Known) -> None:
     proteins = world()
     cluster = KmerEngine(identity=0.8).cluster(proteins).cluster
-    options = SplitOptions(n_groups=4, strict=strict, n_sampled=25, test_group=True)
+    options = SplitOptions(n_groups=4, strict=strict, cells=2e7, test_group=True)
     found = split(proteins, cluster, class_of(), options)
     entry = [found.packing.group, found.packing.reason, found.cluster, found.audit.nearest]
-    counts = [found.n_rounds, found.level, found.n_joined, found.n_cut, found.n_apart]
+    counts = [found.n_unseen, found.n_joined, found.n_cut, found.n_apart]
     counts += [found.n_least, found.audit.n_counted, found.audit.n_by_chance]
     known.compare(f"split {strict}", [*entry, counts])
 

@@ -40,7 +40,7 @@ def n_crossing(*texts: str, thresholds: Thresholds = RELATIVES) -> int:
 
 def split_of(texts: list[str], class_: list[int], **options: Any) -> Split:
     proteins = proteins_of(*texts)
-    return split(proteins, proteins.ids, np.array(class_), SplitOptions(n_sampled=None, **options))
+    return split(proteins, proteins.ids, np.array(class_), SplitOptions(cells=None, **options))
 
 
 LONG = random_protein(1, 300)
@@ -143,7 +143,7 @@ def test_headers_are_nothing_however_long_or_odd() -> None:
     odd = Proteins(
         objects([f"p{row:02d} {'x' * 5000}|,\t'\"" for row in range(12)]), plain.sequences
     )
-    options = SplitOptions(n_groups=3, n_sampled=None)
+    options = SplitOptions(n_groups=3, cells=None)
     class_ = np.zeros(12, dtype=int)
     one = split(plain, plain.ids, class_, options).packing.group
     other = split(odd, odd.ids, class_, options).packing.group

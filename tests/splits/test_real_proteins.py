@@ -32,7 +32,7 @@ def test_no_relative_crosses_a_strict_split_of_real_proteins(
     minor_capsids: Proteins, strict: str
 ) -> None:
     cluster = KmerEngine().cluster(minor_capsids).cluster
-    options = SplitOptions(n_groups=4, strict=strict, n_sampled=None)  # type: ignore[arg-type]
+    options = SplitOptions(n_groups=4, strict=strict, cells=None)  # type: ignore[arg-type]
     found = split(minor_capsids, cluster, np.zeros(minor_capsids.n_proteins, dtype=int), options)
     assert found.audit.n_crossing == 0
     again = audit(minor_capsids, found.packing.group, options.thresholds)

@@ -953,12 +953,11 @@ class SplitFinding:
     strict: str  # What is done about relatives in two groups
     is_audited: bool  # Whether it was audited, and whether every protein was
     is_exhaustive: bool
-    n_sampled: int  # Proteins outside the test group that were examined, and all of them
+    n_sampled: int  # Proteins that were examined, and all in groups
     n_population: int
-    n_crossing_sampled: int  # Of those examined outside the test group, how many cross
-    bound: float  # Share of crossing proteins there that is not exceeded, at 95 %
-    n_rounds: int  # Audits until the last, and clusters joined for what they found
-    n_joined: int
+    n_crossing_sampled: int  # Of those examined, how many cross
+    bound: float  # Share of all in groups that is not exceeded by those crossing, at 95 %
+    n_joined: int  # Clusters joined for what the audit found
     largest_share: float  # Share of the proteins in the largest cluster
     size_low: float  # Smallest and greatest group over the mean group
     size_high: float
@@ -968,6 +967,7 @@ class SplitFinding:
     worst: tuple[CrossingPair, ...] = ()  # The closest pairs in two groups
     apart: tuple[Apart, ...] = ()  # What was set aside
     most_expected: float | None = 1e-6  # Of alignments of random proteins; None: chance not asked
+    n_met: int = 0  # Others that cross: met among the pairs that are likeliest to
     n_counted: int = 0  # Audited for pairs that chance may explain, and such pairs elsewhere
     n_by_chance: int = 0
     n_cut: int = 0  # Clusters larger than a group that were cut

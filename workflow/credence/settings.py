@@ -84,7 +84,10 @@ def schema_of(settings: type[Any]) -> dict[str, Any]:
             "exclusiveMaximum": rule.below,
         }
         found |= {key: limit for key, limit in limits.items() if limit is not None}
-        if rule.choices:
+        if rule.choices and "properties" in rule.schema:  # a word, or a mapping
+            found["type"], found["if"] = [word, "object"], {"type": word}
+            found["then"] = {"enum": list(rule.choices)}
+        elif rule.choices:
             found["enum"] = list(rule.choices)
         if word == "array":
             item: dict[str, Any] = {"type": JSON_KINDS[item_of(settings, name)]}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -133,6 +134,10 @@ def _option(section: str, name: str) -> Callable[[Any], Any]:
     else:
         type_ = _type_of(kind, rule)
         shown = NONE if default is None else f"{default:g}" if kind is float else str(default)
+        if isinstance(default, Mapping):
+            shown = json.dumps(default)
+            type_ = WordOrMapping(rule.choices, rule.schema)
+            facts["metavar"] = f"[{'|'.join(rule.choices)}|JSON]"
         facts["type"] = OrNone(type_) if may_be_absent else type_
         facts["help"] = f"{text}  [default: {shown}]"
         if rule.alone:
@@ -170,6 +175,24 @@ class KnownWord(click.Choice):  # type: ignore[type-arg]
             name = param.opts[0].removeprefix("--").replace("-", " ")
             raise refuse(param.opts[0], f"{value!r} is no {name}.", nearest(value, self.choices))
         return super().convert(value, param, ctx)
+
+
+class WordOrMapping(KnownWord):
+    """One of some words, or settings as JSON."""
+
+    def __init__(self, choices: Sequence[str], schema: Mapping[str, Any]) -> None:
+        super().__init__(choices)
+        self.schema = schema
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """Return the word, or the mapping."""
+        from credence.tables.document import Document, schema_problems
+
+        if not isinstance(value, str) or not value.startswith("{") or param is None:
+            return super().convert(value, param, ctx)
+        found = _mapping(ctx, param, value)
+        raise_any(schema_problems(Document(param.opts[0], found, {}), self.schema))
+        return found
 
 
 def _mapping(context: click.Context, option: click.Parameter, value: str | None) -> Any:

@@ -9,11 +9,10 @@ import numpy as np
 
 from credence.findings import Apart, CrossingPair, SplitClass, SplitFinding, SplitGroup
 from credence.predictions import Booleans, Integers, Strings
-from credence.relatives.audit import Audit, by_class, upper_bound
+from credence.relatives.audit import Audit, by_class
 from credence.relatives.pack import (
     NO_GROUP,
     SET_ASIDE,
-    TEST,
     TRAINING,
     deviations,
     kind_of,
@@ -42,11 +41,12 @@ def describe_split(
     present, codes = np.unique(class_[inside], return_inverse=True)
     _, cluster = np.unique(found.cluster[inside].astype(str), return_inverse=True)
     ratios = size_ratios(group, settings.n_groups)
-    sampled = audited.is_examined & inside & (packing.group != TEST)
-    population = int((inside & (packing.group != TEST)).sum())
+    sampled = audited.is_examined & inside
+    population, n_sampled = int(inside.sum()), int(sampled.sum())
     n_crossing = int((sampled & audited.is_crossing).sum())
-    n_sampled = int(sampled.sum())
-    bound = upper_bound(n_crossing, n_sampled, population, found.level) if n_sampled else 1.0
+    n_met = int((inside & ~sampled & audited.is_crossing).sum())
+    # Those that were met among the others are some of those that the bound allows there.
+    n_most = n_crossing + max(min(found.n_unseen, population - n_sampled), n_met)
     examined = by_class(audited, class_)
     away = deviations(group, codes, settings.n_groups)
     bounds = lower_bounds(cluster, codes, settings.n_groups)
@@ -71,8 +71,8 @@ def describe_split(
         n_sampled=n_sampled,
         n_population=population,
         n_crossing_sampled=n_crossing,
-        bound=bound,
-        n_rounds=found.n_rounds,
+        bound=n_most / population if population else 0.0,
+        n_met=n_met,
         n_joined=found.n_joined,
         largest_share=float(np.bincount(cluster).max() / len(cluster)) if len(cluster) else 0.0,
         size_low=float(ratios.min()),

@@ -16,10 +16,11 @@ over. Of random pairs one fifth or so remain at a coverage of 0.8.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -107,6 +108,7 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
 # linear memory is taken.
 MOST_CELLS = 25_000_000
 CELLS_OF_ALIGNMENT = 12  # a cell of a traceback takes as long as so many of a score
+AT_ONCE = 64  # queries that are scored before it is looked whether their alignments fit
 ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
 
 
@@ -140,37 +142,55 @@ class Library:
 
         Where each has a `home`, those of two homes; one of −1 is left out.
         """
-        home = np.arange(len(self.texts)) if home is None else home
-        most_expected = thresholds.most_expected
-        rows = np.arange(len(self.texts)) if queries is None else np.unique(queries)
-        every = queries is None
-        asked = np.zeros(len(self.texts), dtype=np.bool_)
-        asked[rows] = True
+        return self.relatives_within(math.inf, queries, home, thresholds)[0]
 
-        def compare(row: int) -> list[tuple[int, int]]:
-            start = row + 1 if every else 0
-            found = (
-                self._reaching(row, start, thresholds.coverage)
-                if most_expected is None
-                else self._chances(row, start, most_expected)
-            )
-            # A pair of two queries is met twice, and kept once.
-            found = found[(found > row) | ~asked[found]]
-            found = found[(home[found] != home[row]) & (home[found] >= 0)]
-            return [(min(row, other), max(row, other)) for other in found.tolist()]
+    def relatives_within(
+        self,
+        cells: float,
+        queries: Integers | None = None,
+        home: NDArray[Any] | None = None,
+        thresholds: Thresholds = ANY_LIKENESS,
+    ) -> tuple[Pairs, Integers]:
+        """Return the pairs of as many queries as some cells allow, and who these are.
 
-        able = rows[home[rows] >= 0].tolist()
-        chosen = [pair for part in self._map(compare, able) for pair in part]
-        aligned = self.align(chosen)
-        whole = contained(self.texts, queries, most_expected)
+        Queries are taken in their order, each with all that was not a query before it.
+        """
+        n_texts = len(self.texts)
+        home = np.arange(n_texts) if home is None else home
+        rows = np.arange(n_texts) if queries is None else queries
+        rows = rows[home[rows] >= 0]
+        place = np.full(n_texts, n_texts)
+        place[rows] = np.arange(len(rows))
+        chosen, n_done = list[tuple[int, int]](), 0
+        for start in range(0, len(rows), AT_ONCE):
+            part = rows[start : start + AT_ONCE].tolist()
+            others = [
+                np.flatnonzero((home != home[row]) & (home >= 0) & (place > place[row]))
+                for row in part
+            ]
+            sizes = [int(self.lengths[some].sum()) for some in others]
+            price = np.cumsum(self.lengths[part] * np.array(sizes, dtype=np.float64))
+            n_scored = int(np.searchsorted(price, cells, side="right"))
+            cells -= float(price[n_scored - 1]) if n_scored else 0.0
+            jobs = list(zip(part[:n_scored], others[:n_scored], strict=True))
+            worth = self._map(partial(self._worth, thresholds), jobs)
+            for row, near in zip(part[:n_scored], worth, strict=True):
+                cells -= CELLS_OF_ALIGNMENT * float(self.lengths[row] * self.lengths[near].sum())
+                if cells < 0.0:
+                    break
+                chosen += [(min(row, other), max(row, other)) for other in near.tolist()]
+                n_done += 1
+            if n_done < start + len(part):
+                break
+        aligned, done = self.align(chosen), rows[:n_done]
+        whole = contained(self.texts, None if queries is None else done, thresholds.most_expected)
         one, other = home[whole.first], home[whole.second]
         whole = whole.take((one != other) & (one >= 0) & (other >= 0))
-        width = len(self.texts)
         is_whole = np.isin(
-            aligned.first * width + aligned.second, whole.first * width + whole.second
+            aligned.first * n_texts + aligned.second, whole.first * n_texts + whole.second
         )
         found = joined([aligned.take(~is_whole), whole])
-        return found.take(found.at(thresholds))
+        return found.take(found.at(thresholds)), done
 
     def _map(self, function: Any, rows: Sequence[Any]) -> Iterable[Any]:
         if self.threads == 1 or len(rows) == 1:
@@ -178,41 +198,47 @@ class Library:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(function, rows))
 
-    def _against(self, row: int, start: int, mode: str) -> Any:
-        return self._aligner.align(
-            self.texts[row], self._database, mode=mode, overflow="simple", start=start
-        )
+    def _against(self, row: int, others: Integers, mode: str) -> Any:
+        part = self._database.extract(others.tolist())
+        return self._aligner.align(self.texts[row], part, mode=mode, overflow="simple")
 
-    def _chances(self, row: int, start: int, most_expected: float) -> Integers:
-        """Return the rows from `start` on whose score with `row` chance does not explain."""
-        if start >= len(self.texts):
-            return np.empty(0, dtype=np.int64)
-        results = self._against(row, start, "score")
-        scores = np.fromiter((one.score for one in results), dtype=np.float64, count=len(results))
-        needed = score_needed(int(self.lengths[row]), self.lengths[start:], most_expected)
-        found: Integers = np.flatnonzero(scores >= needed) + start
-        return np.asarray(found[found != row])
+    def _worth(self, thresholds: Thresholds, job: tuple[int, Integers]) -> Integers:
+        """Return the rows of a job that may be relatives of its first, by scores or by ends."""
+        row, others = job
+        if thresholds.most_expected is None:
+            return self._reaching(row, others, thresholds.coverage)
+        return self._chances(row, others, thresholds.most_expected)[0]
 
-    def _reaching(self, row: int, start: int, coverage: float) -> Integers:
-        """Return the rows from `start` on whose alignment with `row` may cover so much.
+    def _chances(
+        self, row: int, others: Integers, most_expected: float
+    ) -> tuple[Integers, Floats]:
+        """Return those of some rows whose score with `row` chance does not explain, and scores."""
+        if not len(others):
+            return others, np.empty(0)
+        results = self._against(row, others, "score")
+        scores = np.fromiter((one.score for one in results), np.float64, len(others))
+        needed = score_needed(int(self.lengths[row]), self.lengths[others], most_expected)
+        return others[scores >= needed], scores[scores >= needed]
+
+    def _reaching(self, row: int, others: Integers, coverage: float) -> Integers:
+        """Return those of some rows whose alignment with `row` may cover so much.
 
         Alignments are those of the lower row as query, and of equally good ones
         the roles may choose another; so where `row` is the target nothing is
         passed over.
         """
-        after = max(start, row + 1)
-        before = np.arange(start, row)
-        if after >= len(self.texts):
+        before, after = others[others < row], others[others > row]
+        if not len(after):
             return before
         results = self._against(row, after, "end")
         end, mine = np.zeros((2, len(results))), int(self.lengths[row])
         for at, one in enumerate(results):
             if one.score > 0:
                 end[:, at] = one.query_end + 1, one.target_end + 1
-        others = self.lengths[after:]
+        lengths = self.lengths[after]
         # As `_shares` counts it: of two equally long ones the target is the shorter.
-        share = np.where(others <= mine, end[1] / others, end[0] / mine)
-        reaching = np.flatnonzero((share >= coverage) & (share > 0.0)) + after
+        share = np.where(lengths <= mine, end[1] / lengths, end[0] / mine)
+        reaching = after[(share >= coverage) & (share > 0.0)]
         return np.asarray(np.concatenate([before, reaching]))
 
     def align(self, pairs: Iterable[tuple[int, int]]) -> Pairs:
@@ -247,11 +273,9 @@ class Library:
         parts = np.split(second, starts[1:])
 
         def score(job: tuple[int, Integers]) -> Floats:
-            row, others = job
             # Of a part of the database: ``overflow="buckets"`` keeps the memory of each call.
-            part = self._database.extract(others.tolist())
-            results = self._aligner.align(self.texts[row], part, mode="score", overflow="simple")
-            return np.fromiter((one.score for one in results), np.float64, len(others))
+            results = self._against(*job, "score")
+            return np.fromiter((one.score for one in results), np.float64, len(job[1]))
 
         jobs = list(zip(first[starts].tolist(), parts, strict=True))
         return np.concatenate(list(self._map(score, jobs)))

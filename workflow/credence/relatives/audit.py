@@ -1,9 +1,12 @@
 """Who has a relative in another group: by exact alignment, not by clusters.
 
-The audit knows nothing of how clusters were made. Each protein examined is
-aligned with every protein apart from it (:mod:`credence.relatives.alignment`);
-no prefilter stands before that, so a relative cannot be missed. All proteins
-are examined, or those of the test group and a sample of the others.
+The audit knows nothing of how clusters were made. It has a budget in alignment
+cells. First it aligns pairs of two groups that share most words, where relatives
+are likeliest. Then it takes proteins in the order of a hash of their ids and aligns
+each with every protein apart from it (:mod:`credence.relatives.alignment`); no
+prefilter stands before that, so no relative of theirs is missed. What the budget
+allowed to finish is a random sample, and bounds what crosses among the others; the
+first part has no share in that bound. Without a budget all are examined.
 
 Comparing is apart from judging: what was aligned once can be judged again after
 clusters have been joined or proteins set aside, since both only take pairs away.
@@ -11,17 +14,19 @@ clusters have been joined or proteins set aside, since both only take pairs away
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import sparse, special
 
 from credence.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
-from credence.relatives.alignment import Library
+from credence.relatives.alignment import CELLS_OF_ALIGNMENT, Library
+from credence.relatives.kmers import words_of
 from credence.relatives.pairs import (
     Distinct,
     Pairs,
@@ -30,6 +35,7 @@ from credence.relatives.pairs import (
     distinct,
     joined,
     members,
+    n_equal_before,
     ranges,
 )
 
@@ -37,6 +43,12 @@ LEVEL = 0.95
 # Of so many of the proteins examined the pairs that only chance excludes are
 # counted, which takes more alignments than the audit itself.
 MOST_COUNTED = 40
+# Parts of the budget: for the pairs that are likeliest to cross, at most, and for that count.
+SHARE_LIKELY, SHARE_COUNTED = 0.25, 0.05
+LEAST_SHARED = 2  # words of a pair that is likely to cross
+# Words that are looked at, a share of them all where there are more, and pairs that are kept.
+MOST_WORDS, MOST_LIKELY = 10_000_000, 2_000_000
+MOST_HUBS, TEXTS_AT_ONCE = 50, 1000  # carriers of a word that others are compared with
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +56,7 @@ class Audit:
     """What crosses the groups."""
 
     is_examined: Booleans  # Whether the protein was compared with everything outside its group
-    is_crossing: Booleans  # Of those examined, whether it has a relative there
+    is_crossing: Booleans  # Whether it is known to have a relative there, examined or not
     # Identity of the closest protein outside the group whose alignment covers enough and beats
     # chance, below the threshold too; NaN where there is none, or where the protein was not
     # examined.
@@ -62,7 +74,7 @@ class Audit:
 
     @property
     def n_crossing(self) -> int:
-        """Number of proteins, of those examined, with a relative in another group."""
+        """Number of proteins that are known to have a relative in another group."""
         return int(self.is_crossing.sum())
 
 
@@ -71,9 +83,15 @@ class Compared:
     """What exact alignment of proteins that are apart has shown."""
 
     is_examined: Booleans  # Whether the protein was compared with everything apart from it
-    # Pairs of proteins apart that cover enough and beat chance, at any identity; at least one of
-    # the two was examined.
+    # Pairs of proteins apart that cover enough and beat chance, at any identity: all of those
+    # examined, and others that were met.
     pairs: Pairs
+
+    def with_pairs(self, pairs: Pairs) -> Compared:
+        """Return the same with more pairs that were met, each once."""
+        every, width = joined([self.pairs, pairs]), len(self.is_examined)
+        low, high = np.minimum(every.first, every.second), np.maximum(every.first, every.second)
+        return replace(self, pairs=every.take(np.unique(low * width + high, return_index=True)[1]))
 
 
 def audit(
@@ -87,45 +105,135 @@ def audit(
     return judged(compare(proteins, group, thresholds, rows, threads), group, thresholds)
 
 
+class _Apart:
+    """The distinct sequences of proteins under different names, ready to be aligned."""
+
+    def __init__(self, proteins: Proteins, apart: Strings, threads: int) -> None:
+        self.inside = np.flatnonzero(apart != "")
+        self.found = distinct(proteins.sequences[self.inside])
+        names, self.codes = np.unique(apart[self.inside].astype(str), return_inverse=True)
+        self.library = Library(self.found.texts, threads)
+        self.home = _home(self.found, self.codes, len(names))
+
+    def of_proteins(self, pairs: Pairs) -> Pairs:
+        """Return the pairs of proteins for pairs of sequences, copies of each other included."""
+        n_texts = len(self.found.texts)
+        copied = np.flatnonzero(np.bincount(self.found.code, minlength=n_texts) > 1)
+        every = joined([pairs, alike(copied, copied)])
+        return _of_proteins(every, self.found, self.codes).renamed(self.inside)
+
+
 def compare(
     proteins: Proteins,
     apart: Strings,
     thresholds: Thresholds,
     rows: Integers | None = None,
     threads: int = 1,
+    cells: float = math.inf,
 ) -> Compared:
-    """Return what exact alignment of proteins under different names shows."""
-    is_in = apart != ""
+    """Return what exact alignment of proteins under different names shows.
+
+    As many of `rows` are examined, in their order, as the cells allow.
+    """
+    asked = np.arange(proteins.n_proteins) if rows is None else rows
+    asked = asked[apart[asked] != ""]
+    every = _Apart(proteins, apart, threads)
+    place = np.full(proteins.n_proteins, -1)
+    place[every.inside] = every.found.code
+    code = place[asked]
+    queries = None if rows is None else code[np.sort(np.unique(code, return_index=True)[1])]
+    covering = replace(thresholds, identity=0.0)
+    pairs, done = every.library.relatives_within(cells, queries, every.home, covering)
+    # A copy of one that is done counts in its turn only: what is finished is a random sample.
+    is_left = np.append(~np.isin(code, done), True)
     is_examined = np.zeros(proteins.n_proteins, dtype=np.bool_)
-    is_examined[np.arange(proteins.n_proteins) if rows is None else rows] = True
-    is_examined &= is_in
-    inside = np.flatnonzero(is_in)
-    found = distinct(proteins.sequences[inside])
-    names, codes = np.unique(apart[inside].astype(str), return_inverse=True)
-    queries = None if rows is None else np.unique(found.code[is_examined[inside]])
-    library, home = Library(found.texts, threads), _home(found, codes, len(names))
-    covering = library.relatives(queries, home, replace(thresholds, identity=0.0))
-    copied = np.flatnonzero(np.bincount(found.code, minlength=len(found.texts)) > 1)
-    every = joined([covering, alike(copied, copied)])
-    return Compared(is_examined, _of_proteins(every, found, codes).renamed(inside))
+    is_examined[asked[: int(is_left.argmax())]] = True
+    return Compared(is_examined, every.of_proteins(pairs))
+
+
+def likely_to_cross(
+    proteins: Proteins, apart: Strings, thresholds: Thresholds, threads: int, cells: float
+) -> tuple[Pairs, float]:
+    """Return pairs under different names, those first that share most, and the cells they took."""
+    every = _Apart(proteins, apart, threads)
+    library, lengths = every.library, every.library.lengths
+    first, second = most_alike(every.found.texts, every.home)
+    price = np.cumsum(lengths[first] * lengths[second].astype(np.float64))
+    n_scored = int(np.searchsorted(price, 0.5 * cells, side="right"))
+    spent = float(price[n_scored - 1]) if n_scored else 0.0
+    first, second = first[:n_scored], second[:n_scored]
+    beats = library.beats_chance(first, second, thresholds.most_expected)
+    first, second = first[beats], second[beats]
+    price = CELLS_OF_ALIGNMENT * np.cumsum(lengths[first] * lengths[second].astype(np.float64))
+    n_aligned = int(np.searchsorted(price, cells - spent, side="right"))
+    spent += float(price[n_aligned - 1]) if n_aligned else 0.0
+    chosen = zip(first[:n_aligned].tolist(), second[:n_aligned].tolist(), strict=True)
+    pairs = library.align(chosen)
+    pairs = pairs.take(pairs.at(replace(thresholds, identity=0.0)))
+    return every.of_proteins(pairs), spent
+
+
+def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
+    """Return pairs of two homes, the lower row first, by the share of their words in common.
+
+    It is the share of the words of the shorter, so that a fragment stands before all else.
+    """
+    n_texts, share = len(texts), min(1.0, MOST_WORDS / max(sum(map(len, texts)), 1))
+    proteins, words = [np.empty((0), dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for start in range(0, n_texts, TEXTS_AT_ONCE):
+        found = words_of(texts[start : start + TEXTS_AT_ONCE])
+        is_kept = uniform(found.word.astype(np.uint64), 0, "words") < share
+        proteins.append(found.protein[is_kept] + start)
+        words.append(found.word[is_kept])
+    protein, word = np.concatenate(proteins), np.concatenate(words)
+    n_words = np.bincount(protein, minlength=n_texts)
+    _, word, counts = np.unique(word, return_inverse=True, return_counts=True)
+    protein, word = protein[counts[word] > 1], word[counts[word] > 1]
+    is_hub = n_equal_before(word) < MOST_HUBS
+    shape = n_texts, len(counts)
+    every, hubs = (
+        sparse.csr_array((np.ones(len(row), np.int32), (row, column)), shape=shape)
+        for row, column in ((protein, word), (protein[is_hub], word[is_hub]))
+    )
+    hubs = hubs.T.tocsr()
+    keys, worth = np.empty(0, dtype=np.int64), np.empty(0)
+    for start in range(0, n_texts, TEXTS_AT_ONCE):
+        shared = (every[start : start + TEXTS_AT_ONCE] @ hubs).tocoo()
+        row, column = shared.row.astype(np.int64) + start, shared.col.astype(np.int64)
+        is_kept = (shared.data >= LEAST_SHARED) & (home[row] != home[column])
+        row, column, n_shared = row[is_kept], column[is_kept], shared.data[is_kept]
+        keys = np.append(keys, np.minimum(row, column) * n_texts + np.maximum(row, column))
+        worth = np.append(worth, n_shared / np.minimum(n_words[row], n_words[column]))
+        keys, places = np.unique(keys, return_index=True)
+        order = np.lexsort((keys, -worth[places]))[:MOST_LIKELY]
+        keys, worth = keys[order], worth[places][order]
+    first, second = np.divmod(keys, max(n_texts, 1))
+    return first, second
 
 
 def with_chance_counted(
-    found: Audit, proteins: Proteins, group: Strings, thresholds: Thresholds, threads: int = 1
+    found: Audit,
+    proteins: Proteins,
+    group: Strings,
+    thresholds: Thresholds,
+    threads: int = 1,
+    cells: float = math.inf,
 ) -> Audit:
     """Return the audit with the number of pairs that only chance excludes."""
     if thresholds.most_expected is None:
         return found
-    rows = sample_rows(proteins.ids, found.is_examined, MOST_COUNTED)
-    literal = compare(proteins, group, replace(thresholds, most_expected=None), rows, threads)
-    every = judged(literal, group, thresholds).pairs
+    rows = in_hash_order(proteins.ids, found.is_examined)[:MOST_COUNTED]
+    literal = replace(thresholds, most_expected=None)
+    compared = compare(proteins, group, literal, rows, threads, cells)
+    every = judged(compared, group, thresholds).pairs
     width = proteins.n_proteins
     keys = [
         np.minimum(pairs.first, pairs.second) * width + np.maximum(pairs.first, pairs.second)
         for pairs in (every, found.pairs)
     ]
     is_new = ~np.isin(keys[0], keys[1])
-    return replace(found, n_counted=len(rows), n_by_chance=int(is_new.sum()))
+    n_counted = int(compared.is_examined.sum())
+    return replace(found, n_counted=n_counted, n_by_chance=int(is_new.sum()))
 
 
 def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
@@ -136,14 +244,11 @@ def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:
     for one in (spread.first, spread.second):
         np.fmax.at(nearest, one, spread.identity)
     nearest[~is_examined] = np.nan
-    crossing = spread.take(
-        (spread.identity >= thresholds.identity)
-        & (is_examined[spread.first] | is_examined[spread.second])
-    )
+    crossing = spread.take(spread.identity >= thresholds.identity)
     is_crossing = np.zeros(len(group), dtype=np.bool_)
     is_crossing[crossing.first] = True
     is_crossing[crossing.second] = True
-    return Audit(is_examined, is_crossing & is_examined, nearest, crossing)
+    return Audit(is_examined, is_crossing, nearest, crossing)
 
 
 def _crossing(pairs: Pairs, group: Strings) -> Pairs:
@@ -173,29 +278,38 @@ def _of_proteins(pairs: Pairs, found: Distinct, codes: Integers) -> Pairs:
     return replace(pairs.take(pair[kept]), first=one[kept], second=other[kept])
 
 
-def sample_rows(ids: Strings, is_eligible: Booleans, n_rows: int, round_: int = 0) -> Integers:
-    """Return a sample that depends on ids alone, another for every round."""
+def in_hash_order(ids: Strings, is_eligible: Booleans) -> Integers:
+    """Return rows in an order that depends on ids alone."""
     rows = np.flatnonzero(is_eligible)
-    place = uniform(keys_of(ids[rows]), round_, "audit")
-    order = np.lexsort((ids[rows].astype(str), place))
-    return np.sort(rows[order[:n_rows]])
+    place = uniform(keys_of(ids[rows]), 0, "audit")
+    return rows[np.lexsort((ids[rows].astype(str), place))]
 
 
-def upper_bound(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL) -> float:
-    """Return the share that the true one does not exceed, with confidence `level`.
+def most_crossing(n_found: int, n_sampled: int, n_all: int, level: float = LEVEL) -> int:
+    """Return how many of all cross at most, where so many of a random sample do.
 
-    Exact (Clopper and Pearson), one-sided; 0 surprises where all were examined.
+    The greatest number under which so few would be found with a probability above
+    1 − `level`, by the hypergeometric law; 0 surprises where all were examined.
 
-    >>> round(upper_bound(0, 300, 10_000), 5)
-    0.00994
-    >>> upper_bound(2, 100, 100)
-    0.02
+    >>> most_crossing(0, 1_000, 20_000), most_crossing(0, 9_014, 20_000)
+    (58, 4)
     """
-    if n_sampled >= n_all:
-        return n_found / n_all if n_all else 0.0
-    if n_found >= n_sampled:
-        return 1.0
-    return float(special.betaincinv(n_found + 1, n_sampled - n_found, level))
+    found = np.arange(n_found + 1)
+    low, high = n_found, n_all - n_sampled + n_found
+    while low < high:
+        many = (low + high + 1) // 2
+        is_possible = (found <= many) & (n_sampled - found <= n_all - many)
+        some = found[is_possible]
+        log = _log_choose(many, some) + _log_choose(n_all - many, n_sampled - some)
+        chance = np.exp(log - _log_choose(n_all, np.array(n_sampled))).sum()
+        low, high = (many, high) if chance > 1.0 - level else (low, many - 1)
+    return low
+
+
+def _log_choose(n: int, k: Integers) -> Floats:
+    return np.asarray(
+        special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+    )
 
 
 def level_of_round(round_: int, level: float = LEVEL) -> float:
@@ -212,7 +326,7 @@ def by_class(found: Audit, class_: NDArray[Any]) -> dict[Any, tuple[int, int]]:
     return {
         value: (
             int((found.is_examined & (class_ == value)).sum()),
-            int((found.is_crossing & (class_ == value)).sum()),
+            int((found.is_examined & found.is_crossing & (class_ == value)).sum()),
         )
         for value in np.unique(class_[found.is_examined]).tolist()
     }

@@ -4,15 +4,19 @@ Joining costs no protein as long as the joined cluster fits in a group, so that
 setting aside begins where it does not.
 
 Clusters larger than a group are cut first (:mod:`credence.relatives.cut`), and again
-where joining has made one. An exhaustive audit aligns proteins of different
-clusters once; what it found is judged again after each round, and anew only when a
-cut has parted what was not compared. In the end no pair is unseen: those of two
-groups are of two clusters. Joined by an exhaustive audit, no two clusters hold
-relatives, whatever their groups, so that folds of whole clusters part none either.
+where joining has made one. The audit aligns proteins of different clusters once, in
+whatever groups these are: what joining moves to other groups was compared before,
+and is judged again after each round; it is compared anew only when a cut has parted
+what was not. Relatives that are likeliest to be apart are joined before the random
+sample is taken, so that its bound is of what they leave. Joining parts none that
+were together; so the bound that the sample gave, with those that it found, holds
+until the end. Joined by an audit of everyone, no two clusters hold relatives,
+whatever their groups, so that folds of whole clusters part none either.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -26,14 +30,16 @@ from credence.findings import LargeCluster
 from credence.predictions import Booleans, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.audit import (
-    LEVEL,
+    SHARE_COUNTED,
+    SHARE_LIKELY,
     Audit,
     Compared,
-    audit,
     compare,
+    in_hash_order,
     judged,
     level_of_round,
-    sample_rows,
+    likely_to_cross,
+    most_crossing,
     with_chance_counted,
 )
 from credence.relatives.cut import MOST_FILLED, cut_oversized, left_uncut
@@ -141,8 +147,9 @@ class SplitOptions:
     # What is done about relatives in two groups. With "set_aside" clusters are joined as long as
     # they fit in a group, and the fewest proteins that are relatives across the others set aside.
     strict: Strictness = "join"
-    # How many proteins outside the test group an audit examines; None: all.
-    n_sampled: int | None = 300
+    # Alignment cells of the audit, at most; None: everyone is examined. A cell of an alignment
+    # with its traceback counts as twelve.
+    cells: float | None = 3e11
     threads: int = 1  # Alignments at a time
     # Whether clusters larger than a group are cut where few proteins hold them together. Where
     # clusters are counted instead of proteins none is too large.
@@ -156,9 +163,8 @@ class Split:
 
     packing: Packing  # Group, role and reason of each protein
     cluster: Strings  # The clusters that were kept together: those given, joined where needed
-    audit: Audit  # The last one, of the split as it stands
-    n_rounds: int  # Audits until then
-    level: float  # Confidence of a bound from the last sample, so that all keep 95 %
+    audit: Audit  # Of the split as it stands
+    n_unseen: int = 0  # Of the proteins not examined at most so many cross, at 95 %
     n_joined: int = 0  # Clusters that were joined with another
     n_cut: int = 0  # Clusters larger than a group that were cut
     # Clusters larger than a group that were not, or not far enough.
@@ -184,27 +190,61 @@ def split(
         state.cut_and_pack()
         nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
         nothing = Audit(nobody, nobody.copy(), np.full(proteins.n_proteins, np.nan), no_pairs())
-        return Split(state.packing, cluster, nothing, 0, LEVEL, whole=state.whole)
-    for number in range(1, MOST_ROUNDS + 1):
-        found = state.round(number)
+        return Split(state.packing, cluster, nothing, whole=state.whole)
+    for _ in range(MOST_ROUNDS):
+        found = state.round()
         pairs = state.offending(found)
         if pairs.n_pairs == 0 or settings.strict == "report":
             break
         state.repair(pairs)
-    found = with_chance_counted(
-        found, proteins, state.packing.group, settings.thresholds, settings.threads
-    )
+    found = state.watch.with_chance_counted(found, state.packing.group)
     counts = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
-    return Split(state.packing, state.cluster, found, number, level_of_round(number), *counts)
+    return Split(state.packing, state.cluster, found, state.watch.n_unseen, *counts)
 
 
-def _examined(ids: Strings, packing: Packing, n_sampled: int | None, number: int = 0) -> Integers:
-    """Return the rows that one audit examines: all, or the test group and a sample."""
-    is_test, is_other = packing.role == TEST, packing.role == CALIBRATION
-    if n_sampled is None:
-        return np.flatnonzero(is_test | is_other)
-    sampled = sample_rows(ids, is_other, n_sampled, number)
-    return np.union1d(sampled, np.flatnonzero(is_test))
+class _Watch:
+    """What was compared within the budget, and the bound that it gives."""
+
+    def __init__(self, proteins: Proteins, settings: SplitOptions) -> None:
+        self.proteins, self.thresholds = proteins, settings.thresholds
+        self.threads, cells = settings.threads, settings.cells
+        self.cells = math.inf if cells is None else cells
+        self.left = self.cells * (1.0 - SHARE_COUNTED)
+        self.n_unseen, self.n_samples = proteins.n_proteins, 0
+        nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
+        self.compared = Compared(nobody, no_pairs())
+        self.is_searched, self.is_sampled = cells is None, False
+
+    def look_for_likely(self, homes: Strings) -> None:
+        """Compare the pairs that are likeliest to cross, once; not where everyone is examined."""
+        if not self.is_searched:
+            most = SHARE_LIKELY * self.cells
+            pairs, spent = likely_to_cross(
+                self.proteins, homes, self.thresholds, self.threads, most
+            )
+            self.compared, self.left = self.compared.with_pairs(pairs), self.left - spent
+        self.is_searched = True
+
+    def sample(self, homes: Strings, is_asked: Booleans) -> None:
+        """Compare as many proteins as the budget allows with all of other homes."""
+        rows = in_hash_order(self.proteins.ids, is_asked)
+        found = compare(self.proteins, homes, self.thresholds, rows, self.threads, self.left)
+        self.n_samples, self.is_sampled = self.n_samples + 1, True
+        examined = found.is_examined
+        n_found = int((judged(found, homes, self.thresholds).is_crossing & examined).sum())
+        level = level_of_round(self.n_samples)
+        n_most = most_crossing(n_found, int(examined.sum()), len(rows), level)
+        self.compared, self.n_unseen = found.with_pairs(self.compared.pairs), n_most - n_found
+
+    def forget(self) -> None:
+        """Know nobody as compared with all, but the pairs that were met."""
+        self.compared = Compared(np.zeros_like(self.compared.is_examined), self.compared.pairs)
+        self.is_sampled = False
+
+    def with_chance_counted(self, found: Audit, group: Strings) -> Audit:
+        """Return the audit with the number of pairs that only chance excludes."""
+        rest = self.threads, SHARE_COUNTED * self.cells
+        return with_chance_counted(found, self.proteins, group, self.thresholds, *rest)
 
 
 class _State:
@@ -228,7 +268,7 @@ class _State:
         self.n_joined, self.n_cut, self.whole = 0, 0, tuple[LargeCluster, ...]()
         self.n_gone, self.n_least = 0, 0
         self.n_apart = int(settings.most_apart * self.is_used.sum())
-        self.compared: Compared | None = None
+        self.watch = _Watch(proteins, settings)
         self.is_frozen = False
 
     @property
@@ -236,22 +276,22 @@ class _State:
         """Which proteins neither train nor are set aside."""
         return np.asarray(~self.learnt & (self.why == ""), dtype=np.bool_)
 
-    def round(self, number: int) -> Audit:
+    def round(self) -> Audit:
         """Return the audit of the groups of what clusters there are now."""
-        settings = self.settings
+        settings, watch = self.settings, self.watch
         if self.is_frozen:
             self.packing = self.packing.without(self.why)
         else:
             self.cut_and_pack()
-        group = self.packing.group
-        rows = _examined(self.proteins.ids, self.packing, settings.n_sampled, number)
-        if settings.n_sampled is not None:
-            return audit(self.proteins, group, settings.thresholds, rows, settings.threads)
-        if self.compared is None:
-            self.compared = compare(
-                self.proteins, self._homes(), settings.thresholds, rows, settings.threads
-            )
-        return judged(self.compared, group, settings.thresholds)
+        group, role = self.packing.group, self.packing.role
+        homes = group if settings.strict == "report" else self._homes()
+        watch.look_for_likely(homes)
+        found = judged(watch.compared, group, settings.thresholds)
+        is_clean = settings.strict == "report" or not self.offending(found).n_pairs
+        if is_clean and not watch.is_sampled:
+            watch.sample(homes, (role == TEST) | (role == CALIBRATION))
+            found = judged(watch.compared, group, settings.thresholds)
+        return found
 
     def _homes(self) -> Strings:
         """Return the cluster of each protein in a group, apart from names of groups."""
@@ -262,12 +302,12 @@ class _State:
     def offending(self, found: Audit) -> Pairs:
         """Return relatives that are not to stay as they are.
 
-        Those in two groups; where clusters are joined and all of them were compared,
-        those in two clusters, since folds are made of clusters and not of groups.
+        Those in two groups; where clusters are joined, those in two clusters, since
+        folds are made of clusters and not of groups.
         """
-        if self.settings.strict != "join" or self.compared is None:
+        if self.settings.strict != "join":
             return found.pairs
-        return judged(self.compared, self._homes(), self.settings.thresholds).pairs
+        return judged(self.watch.compared, self._homes(), self.settings.thresholds).pairs
 
     def repair(self, pairs: Pairs) -> None:
         """Join clusters, or set proteins aside, for pairs that cross."""
@@ -360,7 +400,7 @@ class _State:
             self.cluster, self.whole = found.cluster, found.whole
             self.why = np.where(used, found.reason, self.why).astype(object)
             if found.n_cut:
-                self.compared = None
+                self.watch.forget()
         self.packing = pack(
             self.proteins.ids,
             self.cluster,
@@ -395,6 +435,8 @@ def split_by_recipe(
         proteins.take(rows), class_[rows], settings.n_groups, settings.threads
     )
     packing = packed(is_training, reason, group, settings.n_groups, settings.test_group)
-    examined = _examined(proteins.ids, packing, settings.n_sampled)
-    found = audit(proteins, packing.group, settings.thresholds, examined, settings.threads)
-    return Split(packing, every, found, 1, LEVEL)
+    watch = _Watch(proteins, settings)
+    watch.look_for_likely(packing.group)
+    watch.sample(packing.group, (packing.role == TEST) | (packing.role == CALIBRATION))
+    found = judged(watch.compared, packing.group, settings.thresholds)
+    return Split(packing, every, found, watch.n_unseen)

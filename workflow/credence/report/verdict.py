@@ -174,9 +174,11 @@ def _relatives(lookup: Lookup, limits: VerdictSettings) -> Check:
         if not split.is_exhaustive:
             most = split.bound
             least = float(betaincinv(n_crossing, n - n_crossing + 1, 0.05)) if n_crossing else 0.0
+            least = max(least, (n_crossing + split.n_met) / max(split.n_population, 1))
         state = BAD if least > limits.relatives_at_most else CARE
         state = GOOD if most <= limits.relatives else state
-        headline = "No leak found" if n_crossing == 0 else "Relatives are in two groups"
+        is_leaking = n_crossing + split.n_met > 0
+        headline = "Relatives are in two groups" if is_leaking else "No leak found"
         text = (
             f"{count(n_crossing)} of {of(n, 'protein')} that were looked at have a relative in "
             "another group"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,7 +203,7 @@ def split_proteins(
         by_cluster=chosen.weigh == "clusters",
         thresholds=thresholds_of(settings),
         strict=chosen.strict,  # type: ignore[arg-type]
-        n_sampled=None if chosen.audit == "exhaustive" else chosen.audit_sample,
+        cells=_cells(chosen.audit),
         threads=threads,
         cut=chosen.cut,  # type: ignore[arg-type]
         most_apart=chosen.cut_limit,
@@ -231,6 +231,14 @@ def groups_of(ids: Strings, is_training: Booleans, found: Split) -> Groups:
     named = np.where(is_training, "training:" + found.cluster, found.cluster)
     packing = found.packing
     return Groups(ids, named, packing.group, packing.role, packing.reason)
+
+
+def _cells(audit: str | Mapping[str, float]) -> float | None:
+    """Return the budget of an audit; None: everyone is examined."""
+    default: Mapping[str, float] = SplitSettings().audit  # type: ignore[assignment]
+    if isinstance(audit, str):
+        return None if audit == "exhaustive" else default["cells"]
+    return float(audit["cells"])
 
 
 def _is_audited(settings: SplitSettings) -> bool:
@@ -357,14 +365,15 @@ def _audit(found: SplitFinding) -> list[str]:
     lines = []
     if found.n_joined:
         lines.append(
-            f"{found.n_joined} clusters were joined with others, for what earlier audits found."
+            f"{found.n_joined} clusters were joined with others, for what the audit found."
         )
     counted, bound = f"{n_crossing} of all {n_examined}", ""
     if not found.is_exhaustive:
         counted = f"{n_crossing} of {n_examined} proteins examined"
-        bound = (
-            f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of the "
-            f"{found.n_population} that {found.n_sampled} were sampled from"
+        bound = f", and {found.n_met} others that were met" if found.n_met else ""
+        bound += (
+            f"; at 95 % confidence at most {100.0 * found.bound:.2f} % of all "
+            f"{found.n_population} do"
         )
     lines.append(
         f"Audit: {counted} have a relative (identity ≥ {found.identity:g} over ≥ "

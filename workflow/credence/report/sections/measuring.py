@@ -261,9 +261,10 @@ def _audit(findings: Findings) -> Iterator[Notice]:
         return
     n_examined = sum(entry.n_examined for entry in split.classes)
     n_crossing = sum(entry.n_crossing for entry in split.classes)
+    met = f" Of the others {count(split.n_met)} are known to have one." if split.n_met else ""
     yield Notice(
         "audit",
         f"Of {of(n_examined, 'audited protein')}, {count(n_crossing)} "
-        f"{'has' if n_crossing == 1 else 'have'} a relative in another group.",
-        is_warning=n_crossing > 0,
+        f"{'has' if n_crossing == 1 else 'have'} a relative in another group.{met}",
+        is_warning=n_crossing + split.n_met > 0,
     )

@@ -132,8 +132,15 @@ def _relatives(lookup: Lookup, cite: Citations) -> str:
     audited = of(sum(entry.n_examined for entry in split.classes), "protein")
     n_crossing = sum(entry.n_crossing for entry in split.classes)
     what = "a relative" if lookup.clusters == "aligned" else f"a relative ({alike})"
+    text += (
+        f" By exact alignment of {audited} with all of other groups, {count(n_crossing)} had "
+        f"{what} there"
+    )
+    if split.is_exhaustive:
+        return text + "."
     return (
-        f"{text} By exact alignment of {audited}, {count(n_crossing)} had {what} in another group."
+        f"{text}; they were taken at random from {count(split.n_population)}, of which at most "
+        f"{100.0 * split.bound:.2g} % have one (95 % confidence)."
     )
 
 

@@ -37,20 +37,23 @@ def _lead(found: SplitFinding) -> str:
         )
     if not found.is_audited:
         return "The split was not audited: whether relatives are in two groups is not known."
-    n_test = sum(entry.n_examined for entry in found.classes) - found.n_sampled
     n_crossing = sum(entry.n_crossing for entry in found.classes)
     if found.is_exhaustive:
         return (
-            f"Of all {count(found.n_population + n_test)} proteins in groups, "
+            f"Of all {count(found.n_population)} proteins in groups, "
             f"{count(n_crossing)} have a relative in another group."
         )
-    test = f"the {count(n_test)} proteins of the test group and " if n_test else ""
     return (
-        f"Of {test}a sample of {count(found.n_sampled)} of the {count(found.n_population)} "
-        f"{'others' if n_test else 'proteins'}, {count(n_crossing)} have a relative in another "
-        f"group; with 95 % confidence at most {100.0 * found.bound:.2f} % of those it "
-        "stands for do."
+        f"Of {count(found.n_sampled)} of the {count(found.n_population)} proteins in groups, "
+        f"taken at random and compared with all of other groups, {count(n_crossing)} have a "
+        f"relative there{_met(found)}; with 95 % confidence at most {100.0 * found.bound:.2f} % "
+        "of all do."
     )
+
+
+def _met(found: SplitFinding) -> str:
+    """Return how many more are known to cross than those examined."""
+    return f", and so have {count(found.n_met)} others that were met" if found.n_met else ""
 
 
 def relatives_in_words(found: SplitFinding) -> str:
@@ -79,12 +82,14 @@ def _meaning(found: SplitFinding) -> str:
         )
     if found.is_audited:
         text += "The audit aligns exactly and does not know the clusters. "
+    if found.is_audited and not found.is_exhaustive:
+        text += "Pairs of two groups that share most were aligned before all others. "
     if found.both_sides:
         text += "Since both proteins have to be covered, many align with a part of one elsewhere. "
     if found.n_joined:
         text += (
             f"{of(found.n_joined, 'cluster was', 'clusters were')} joined with others for what "
-            f"{of(found.n_rounds - 1, 'earlier audit')} found. "
+            "the audit found. "
         )
     return text + _balance(found)
 
@@ -141,7 +146,7 @@ def _large(found: SplitFinding) -> list[str]:
         if found.cut == "never":
             text += "It was left whole, as the settings say."
         elif not one.parted and not one.is_searched:
-            text += "It was not cut: that takes an audit, and up to 6,000 different sequences."
+            text += "It was not cut: that takes an audit, and no more than some minutes."
         else:
             why = (
                 f"the cheapest cut would set {count(one.price)} aside to part off "
@@ -151,6 +156,7 @@ def _large(found: SplitFinding) -> list[str]:
                 else "nearly all of them are relatives of each other, and no cut would leave two "
                 "parts"
             )
+            why += f", by {count(one.n_tried)} of its sequences" if one.n_tried else ""
             text += (
                 f"It was left whole: {why}. The group that holds it is larger than the others, "
                 "and its classes are uneven by that much."
