@@ -174,7 +174,7 @@ def test_a_file_of_no_format_is_refused_with_what_to_write_in_python(tmp_path) -
     path.write_text("one two\n")
     assert refusal(credence.read, path) == [
         f"{path}: no format fits this table. "
-        "Name its columns: format='wide', columns={'id': …}, scale=1."
+        "Name its columns: format='wide', columns={'id': '…'}, scale=1."
     ]
 
 

@@ -169,31 +169,6 @@ def test_check_tells_that_the_rows_of_a_protein_stand_apart(
         assert stated.err == notice
 
 
-def test_init_writes_a_configuration_that_is_valid_and_commented(
-    inside: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["--scores", "demo/calibration.csv", "--proteins", "demo/proteins.fasta"]
-    words += ["--training", "demo/training.fasta", "--use", "demo/use.csv"]
-    assert run_command_line(["init", "lab1", *words]) == 0
-    text = Path("lab1.yaml").read_text()
-    assert "  format: phanns-labelled" in text
-    assert "  - name: use  # reports/lab1/use/confidences.tsv\n" in text
-    assert "demo:" not in text
-    capsys.readouterr()
-    assert run_command_line(["check", "lab1.yaml"]) == 0
-    assert capsys.readouterr().out.endswith("lab1.yaml: no problems.\n")
-
-
-def test_init_overwrites_nothing(inside: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("mine.yaml").write_text("precious\n")
-    assert run_command_line(["init", "mine", "--scores", "demo/calibration.csv"]) == 2
-    assert Path("mine.yaml").read_text() == "precious\n"
-    assert capsys.readouterr().err == (
-        "mine.yaml: this file is there already. Remove it, or choose --out.\n"
-        "Fix this and run the command again.\n"
-    )
-
-
 def test_methods_lists_every_entry_with_its_laws(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["methods", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
@@ -363,15 +338,12 @@ def test_inputs_are_not_overwritten_nor_taken_twice(
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_columns_taken_as_classes_are_named_by_init_check_and_fit(
+def test_columns_taken_as_classes_are_named_by_check_and_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [f"p{row},{'AB'[row % 2]},{0.5 + row / 100},{0.5 - row / 100}\n" for row in range(9)]
     Path("a.csv").write_text("id,truth,A,B\n" + "".join(rows))
-    assert run_command_line(["init", "mine", "--scores", "a.csv", "--format", "wide"]) == 0
-    named = "a.csv: columns taken as classes: truth; A; B.\n"
-    assert capsys.readouterr().err.startswith(named)
     spec = '{"scale": 1, "columns": {"true_class": "truth"}}'
     words = ["a.csv", "--format", "wide", "--spec", spec]
     assert run_command_line(["check", *words]) == 0

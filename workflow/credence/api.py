@@ -243,14 +243,16 @@ def _is_files(table: Any) -> bool:
 
 def _format_of(path: str) -> str:
     """Return the one format that fits a file; refuse where it is not one."""
+    from credence.tables.guess import suggestion
     from credence.tables.propose import propose_formats
 
     names = [proposal.format for proposal in propose_formats(Path(path))]
     if len(names) == 1:
         return names[0]
     if not names:
-        remedy = "Name its columns: format='wide', columns={'id': …}, scale=1."
-        raise refuse(path, "no format fits this table.", remedy)
+        found = suggestion(Path(path)) or {"format": "wide", "columns": {"id": "…"}, "scale": 1}
+        stated = ", ".join(f"{key}={value!r}" for key, value in found.items())
+        raise refuse(path, "no format fits this table.", f"Name its columns: {stated}.")
     what = f"several formats fit this table: {', '.join(names)}."
     raise refuse(path, what, f"Name one: format={names[0]!r}.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,35 +38,49 @@ use_sets: []  # tables that are to be given confidences:
 @click.argument("name")
 @click.option("--scores", required=True, help="Score table of labelled proteins.")
 @file_options(
-    format="Its format; proposed where it is not stated.",
+    format="Its format; found where it is not stated.",
+    use_format="Format of the tables of --use; found where it is not stated.",
     labels="Table of true classes (id, true_class), if not in the scores.",
     proteins="FASTA file of the same proteins.",
     training="FASTA file of the classifier's training set.",
 )
+@click.option(
+    "--columns", help="Its columns: id=Accession,true_class=Location,classes=A;B;C; found if not."
+)
+@click.option("--scale", type=float, help="What the scores of a row sum to; found if not.")
 @click.option("--use", multiple=True, help="A table to be given confidences; repeat it.")
 @click.option("--out", help="The configuration; NAME.yaml unless given.")
 def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **given: Any) -> None:
     """Write a commented configuration, NAME.yaml, for your tables.
 
-    It looks at the tables, states the formats that they fit, and checks what it
-    has written before it writes it. It overwrites nothing.
+    It finds out what the tables are: of a known tool, or which columns hold the
+    ids, the true classes, the scores. What it writes passes credence check, for all
+    is checked before. It overwrites nothing.
     """
     from credence.app import configuration
+    from credence.app.check import check_files
     from credence.app.editing import inline, section_text
     from credence.problems import refuse
-    from credence.stages.reading import proposed_format
     from credence.stages.settings import SECTIONS, load_schema
-    from credence.tables.propose import classes_in_header
     from credence.tables.writing import write_text
 
     path = Path(out or f"{name}.yaml")
     if path.exists():
         raise refuse(str(path), "this file is there already.", "Remove it, or choose --out.")
     schema, labels = load_schema(), given["labels"]
-    format_ = given["format"] or proposed_format(Path(scores))
+    stated = {
+        "format": given["format"],
+        "columns": _columns(given["columns"]),
+        "scale": given["scale"],
+    }
+    stated = {key: value for key, value in stated.items() if value}
+    spec = _found(scores, stated, is_labelled=labels is None)
+    roles = [*spec.get("columns", {}).items()]
+    taken = [f"{role.replace('_', ' ')}: {_listed(name)}" for role, name in roles]
+    click.echo(f"{scores}: read as {spec['format']}. {'; '.join(taken)}".rstrip(), err=True)
     labelled = {
         "scores": scores,
-        "format": format_,
+        **spec,
         "labels": None if labels is None else {"table": labels},
         "proteins": given["proteins"],
     }
@@ -74,31 +89,95 @@ def command(name: str, scores: str, use: tuple[str, ...], out: str | None, **giv
         section_text("calibration_set", schema, labelled),
         section_text("training", schema, {"proteins": given["training"]}),
         NO_TROVES,
-        _use_sets(name, use),
+        _use_sets(name, use, given["use_format"], spec),
         *(section_text(section, schema, {}) for section in SECTIONS),
     ]
     text = "\n".join(parts)
-    configuration.loads(text, str(path))
+    for line in check_files(configuration.loads(text, str(path))):
+        click.echo(line, err=True)
     write_text(path, text)
-    if classes := classes_in_header(Path(scores), format_):
-        click.echo(f"{scores}: columns taken as classes: {'; '.join(classes)}.", err=True)
-    click.echo(f"Wrote {path}. Next: credence check {path}", err=True)
+    click.echo(f"Wrote {path}. Next: credence run --config {path}", err=True)
 
 
-def _use_sets(name: str, tables: Sequence[str]) -> str:
+def _listed(names: str | Sequence[str]) -> str:
+    return names if isinstance(names, str) else ", ".join(names)
+
+
+def _columns(text: str | None) -> dict[str, Any]:
+    """Return the columns that --columns names, by role."""
+    from credence.problems import nearest, refuse
+    from credence.tables.formats import ROLES
+
+    found: dict[str, Any] = {}
+    for part in (text or "").split(",") if text else ():
+        role, equals, column = part.partition("=")
+        role = role.strip()
+        if not equals:
+            what = f"{part!r} does not say which column has which role."
+            raise refuse("--columns", what, "Write id=Accession,true_class=Location.")
+        if role not in ROLES:
+            what = f"{role!r} is no role of a column."
+            raise refuse("--columns", what, nearest(role, ROLES))
+        found[role] = column.split(";") if role == "classes" else column
+    return found
+
+
+def _found(
+    table: str, stated: dict[str, Any], is_labelled: bool, option: str = "--format"
+) -> dict[str, Any]:
+    """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
+    from credence.problems import InputError, refuse
+    from credence.tables.formats import BY_NAME, CREDENCE, unknown_format
+    from credence.tables.guess import guess_columns
+    from credence.tables.propose import propose_formats, scale_of_rows
+
+    path, format_ = Path(table), stated.get("format")
+    if format_ is not None and format_ not in BY_NAME:
+        raise InputError([unknown_format(format_, option)])
+    if format_ is None and "columns" not in stated:
+        names = [proposal.format for proposal in propose_formats(path)]
+        if len(names) > 1:
+            what = f"several formats fit this table: {', '.join(names)}."
+            raise refuse(table, what, f"Name one: {option} {names[0]}.")
+        format_ = next(iter(names), None)
+        # Whatever has a column `id` may be credence's own: it is, where all else are scores.
+        own = {} if format_ != CREDENCE.name else scale_of_rows(path, format_)
+        if format_ == CREDENCE.name and (not own or "sum_to_scale" in own):
+            with suppress(InputError):
+                return guess_columns(path, stated, is_labelled)
+    if format_ is None or BY_NAME[format_].configurable:
+        return guess_columns(path, stated, is_labelled)
+    own = scale_of_rows(path, format_) if BY_NAME[format_].scale is None else {}
+    return {**own, **stated, "format": format_}
+
+
+def _use_sets(name: str, tables: Sequence[str], format_: str | None, spec: dict[str, Any]) -> str:
     from credence.app.editing import inline
-    from credence.stages.reading import proposed_format
 
     if not tables:
         return NO_USE_SETS
     lines = ["use_sets:  # tables that are to be given confidences"]
     for table, title in zip(tables, _names_of(tables), strict=True):
-        lines += [
-            f"  - name: {inline(title)}  # reports/{name}/{title}/confidences.tsv",
-            f"    scores: {inline(table)}",
-            f"    format: {proposed_format(Path(table))}",
-        ]
+        lines += [f"  - name: {inline(title)}  # reports/{name}/{title}/confidences.tsv"]
+        own = {"scores": table, **_as_labelled(table, format_, spec)}
+        lines += [f"    {key}: {inline(value)}" for key, value in own.items()]
     return "\n".join(lines) + "\n"
+
+
+def _as_labelled(table: str, format_: str | None, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return how a use-set is read: like the labelled table, where it has its columns."""
+    from credence.problems import InputError
+
+    columns = {
+        role: name for role, name in spec.get("columns", {}).items() if role != "true_class"
+    }
+    like = {key: spec[key] for key in ("scale",) if key in spec} | {"columns": columns}
+    if format_ is None and columns:
+        with suppress(InputError):
+            found = _found(table, {**like, "format": spec["format"]}, False)
+            return found | {key: spec[key] for key in ("sum_to_scale",) if key in spec}
+    stated = {} if format_ is None else {"format": format_}
+    return _found(table, stated, False, "--use-format")
 
 
 def _names_of(tables: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,6 +79,7 @@ def proposed_format(path: Path) -> str:
     """Return the one format that fits a table; refuse where it is not one."""
     import click
 
+    from credence.tables.guess import suggestion
     from credence.tables.propose import propose_formats
 
     proposals = propose_formats(path)
@@ -89,7 +91,11 @@ def proposed_format(path: Path) -> str:
     remedy = f"Name one: --format {names[0]}." if names else ""
     if not names:
         what = "no format fits this table."
-        remedy = 'Name its columns: --format wide --spec \'{"columns": {"id": …}}\'.'
+        found = suggestion(path) or {"format": "wide", "columns": {"id": "…"}, "scale": 1}
+        spec = json.dumps(
+            {key: found[key] for key in found if key != "format"}, ensure_ascii=False
+        )
+        remedy = f"Name its columns: --format {found['format']} --spec '{spec}'."
     raise refuse(str(path), what, remedy)
 
 

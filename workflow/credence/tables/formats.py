@@ -316,7 +316,7 @@ SIGNALP6 = Format(
 TOP_SCORE = Format(
     name="top-score",
     summary="any table with the best class and its score; columns and scale are named by you",
-    columns=Columns(id="id", predicted_class="predicted_class", score="score"),
+    columns=Columns(id="id", predicted_class="predicted_class", score="score", ignored=("",)),
     scale=None,
     vector=False,
     sum_to_scale=False,
@@ -327,7 +327,7 @@ TOP_SCORE = Format(
 WIDE = Format(
     name="wide",
     summary="any table with a column per class; columns and scale are named by you",
-    columns=Columns(id="id"),
+    columns=Columns(id="id", ignored=("",)),  # pandas writes its index without a name
     scale=None,
     configurable=True,
 )

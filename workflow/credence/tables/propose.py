@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from credence.problems import InputError, ProblemList
 from credence.tables.formats import FORMATS, Format, NameLookup, TableSpec, format_of
+from credence.tables.guess import scale_of
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
 from credence.tables.source import PARQUET_ENDINGS, ArrayTable, TableSource, open_table
 from credence.tables.text import blocks_of, lines_of, plain_suffix
@@ -54,32 +56,34 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
     return [proposal for proposal in found if proposal.format not in hidden]
 
 
-def classes_in_header(path: Path, name: str) -> tuple[str, ...]:
-    """Return the classes that columns of a table are taken as; none where it cannot be read."""
-    try:
-        format_ = format_of(TableSpec(name), str(path))
-        table: TableSource = ArrayTable(path) if format_.arrays else open_table(path, format_)
-        problems = ProblemList(str(path))
-        return lay_out(table.header, table.header_line, format_, None, problems).class_names
-    except InputError:
-        return ()
+def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
+    """Return the scale of a table in a format that states none, and whether rows sum to it."""
+    rows, _, table = _first_rows(path, format_of(TableSpec(name), str(path)))
+    return (
+        {} if rows is None or table is None else scale_of(rows.numbers[~rows.is_unscored], table)
+    )
 
 
 def _reason(path: Path, format_: Format) -> str | None:
     """Return why a table could be of a format; None where it is not."""
-    problems = ProblemList(str(path))
+    rows, layout, _ = _first_rows(path, format_)
+    return None if rows is None else _argument(rows, layout, format_)
+
+
+def _first_rows(
+    path: Path, format_: Format
+) -> tuple[TableRows | None, ColumnLayout, TableSource | None]:
+    """Return the first rows of a table, read as a format; None where they are not of it."""
+    problems, layout = ProblemList(str(path)), ColumnLayout(())
     try:
         table: TableSource = ArrayTable(path) if format_.arrays else open_table(path, format_)
         layout = lay_out(table.header, table.header_line, format_, None, problems)
-        if problems.problems:
-            return None
         chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)
-        if chunk is None:
-            return None
-        rows = read_rows(chunk, 1, layout, format_, format_.scale or 1.0)
+        if problems.problems or chunk is None:
+            return None, layout, table
+        return read_rows(chunk, 1, layout, format_, format_.scale or 1.0), layout, table
     except InputError:
-        return None
-    return _argument(rows, layout, format_)
+        return None, layout, None
 
 
 def _argument(rows: TableRows, layout: ColumnLayout, format_: Format) -> str | None:

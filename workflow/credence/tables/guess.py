@@ -1,0 +1,274 @@
+"""What the columns of a table are that no known tool writes: from names, cells and sums."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from credence.predictions import Floats
+from credence.problems import InputError, ProblemList, refuse
+from credence.tables.formats import TOP_SCORE, WIDE
+from credence.tables.source import TableSource, open_table
+
+ROWS_LOOKED_AT = 5_000
+FIRST = 50
+MOST_COLUMNS = 200  # of numbers, that are looked through for those of the classes
+IDS = (
+    *("id", "protein id", "accession", "acc", "protein", "name", "header", "seq id"),
+    *("sequence id", "query", "entry", "identifier", "cds id", "orf", "gene", "locus tag"),
+)
+TRUTHS = (
+    *("true class", "truth", "true label", "true", "y true", "label", "class", "target"),
+    *("annotation", "location", "localization", "localisation", "category", "function"),
+)
+VERDICTS = (
+    *("predicted class", "prediction", "predicted", "pred", "call", "predicted label", "y pred"),
+    *("best class", "top class", "predicted location", "predicted localization"),
+)
+SCORES = (
+    "score",
+    "probability",
+    "prob",
+    "confidence",
+    "top score",
+    "max probability",
+    "posterior",
+)
+NETWORKS = ("network", "model", "member")
+SCALES = (1.0, 10.0, 100.0, 1000.0)
+AS_MANY = 0.95  # of the rows: a few may be wrong, which the check then finds
+AS_EQUAL = 0.02  # sums of rows; the check goes by the decimals that are there
+NAME_THEM = (
+    "Name them: --columns id=…,true_class=… (for a column per class, classes=A;B;C; for the best "
+    "class alone, predicted_class=…,score=…)."
+)
+
+
+def plain(name: str) -> str:
+    """Return a name in small letters and figures, words apart.
+
+    >>> plain("Protein_ID"), plain("trueClass")
+    ('protein id', 'true class')
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()
+    return " ".join(re.split(r"[\W_]+", apart)).strip()
+
+
+def guess_columns(path: Path, stated: Mapping[str, Any], is_labelled: bool) -> dict[str, Any]:
+    """Return how a table is read (format, columns, scale …), as far as that is not stated.
+
+    What cannot be found is refused; of a table without labels no true class is looked for.
+    """
+    return _Guess(path, stated.get("columns") or {}, stated.get("scale"), is_labelled).answer()
+
+
+def suggestion(path: Path) -> dict[str, Any]:
+    """Return what a table seems to be, for a message to whoever has to say it; {} if nothing."""
+    try:
+        return guess_columns(path, {}, is_labelled=True)
+    except (InputError, ValueError):
+        return {}
+
+
+class _Guess:
+    """The cells of a table, and what they are taken as."""
+
+    def __init__(
+        self, path: Path, columns: Mapping[str, Any], scale: float | None, is_labelled: bool
+    ) -> None:
+        self.path, self.scale, self.is_labelled = path, scale, is_labelled
+        self.table, problems = open_table(path, WIDE), ProblemList(str(path))
+        table = self.table
+        chunk = next(iter(table.chunks(ROWS_LOOKED_AT, problems)), None)
+        problems.raise_any()
+        header = [name for name in table.header if name]
+        if chunk is None or not header:
+            what = "the table has no rows." if header else "no column has a name."
+            raise refuse(str(path), what, "Give a table with predictions.")
+        self.place = {name: place for place, name in enumerate(table.header) if name}
+        self.texts = {
+            name: [text.strip() for text in chunk.texts(self.place[name])] for name in header
+        }
+        numbers = chunk.numbers([self.place[name] for name in header])
+        self.numbers = dict(zip(header, numbers.T, strict=True))
+        self.columns = dict(columns)
+        absent = [
+            name
+            for role in self.columns.values()
+            for name in ([role] if isinstance(role, str) else role)
+            if name not in self.place
+        ]
+        if absent:
+            what = f"there is no column {', '.join(map(repr, absent))}."
+            raise refuse(str(path), what, f"Its columns are: {', '.join(header)}.")
+
+    def answer(self) -> dict[str, Any]:
+        self._find_id()
+        classes = self.columns.get("classes")
+        if classes is None and not {"predicted_class", "score"} & self.columns.keys():
+            classes = self._classes()
+        return self._best_only() if classes is None else self._vector(list(classes))
+
+    def _left(self, are_numbers: bool) -> list[str]:
+        """Return the columns without a role that hold numbers alone, or words."""
+        taken = {name for name in self.columns.values() if isinstance(name, str)}
+        return [
+            name
+            for name, numbers in self.numbers.items()
+            if name not in taken and bool(np.isfinite(numbers).all()) == are_numbers
+        ]
+
+    def _named(self, names: Sequence[str], words: Sequence[str]) -> str | None:
+        """Return the column whose name is the first of some words that is there."""
+        by_name = {plain(name): name for name in reversed(names)}
+        return next((by_name[word] for word in words if word in by_name), None)
+
+    def _find_id(self) -> None:
+        if "id" in self.columns:
+            return
+        once = [name for name, texts in self.texts.items() if len(set(texts)) == len(texts)]
+        words = [name for name in once if name in self._left(are_numbers=False)]
+        found = self._named(once, IDS) or next(iter(words), None)
+        if found is None:  # rows of several networks
+            found = self._named(list(self.texts), IDS)
+            network = self._named(list(self.texts), NETWORKS)
+            if found is None or network is None:
+                raise refuse(str(self.path), "no column names each protein once.", NAME_THEM)
+            self.columns["network"] = network
+        self.columns["id"] = found
+
+    def _sets(self, numeric: list[str]) -> Iterator[list[str]]:
+        """Yield what may be the columns of classes: neighbours, the most first; those alike."""
+        for n_columns in range(len(numeric), 1, -1):
+            for start in range(len(numeric) - n_columns + 1):
+                yield numeric[start : start + n_columns]
+        for kind in (r"^.*[\W_](?=\w+\W*$)", r"(?<=\w)[\W_]+\w+\W*$"):  # beginnings, then ends
+            parts: dict[str, list[str]] = {}
+            for name in numeric:
+                found = re.search(kind, name)
+                parts.setdefault(found[0] if found else "", []).append(name)
+            yield from parts.values()
+
+    def _classes(self) -> list[str] | None:
+        """Return the columns of the classes: the most whose rows sum to one number."""
+        numeric = self._left(are_numbers=True)
+        for names in self._sets(numeric[:MOST_COLUMNS]):
+            if _is_even(sum(self.numbers[name][:FIRST] for name in names)) and _is_even(
+                sum(self.numbers[name] for name in names)
+            ):
+                return names
+        # Scores that sum to nothing in particular: the columns that labels name.
+        for name in self._left(are_numbers=False):
+            values = {plain(text) for text in self.texts[name]}
+            for names in self._sets(numeric):
+                if len(names) > 1 and values <= {plain(bare) for bare in _bare(names)}:
+                    return names
+        return None
+
+    def _vector(self, classes: list[str]) -> dict[str, Any]:
+        scores = np.stack([self.numbers[name] for name in classes], axis=1)
+        found: dict[str, Any] = {"format": WIDE.name, **scale_of(scores, self.table)}
+        found["scale"] = self.scale or found["scale"]
+        meant = {plain(name): name for name in classes}
+        meant |= {plain(bare): name for bare, name in zip(_bare(classes), classes, strict=True)}
+        if self.is_labelled and "true_class" not in self.columns:
+            self._find_truth(meant, np.array(classes)[scores.argmax(axis=1)].tolist())
+        truth = self.columns.get("true_class")
+        labels = set(self.texts[truth]) - {"", *classes} if self.is_labelled and truth else set()
+        synonyms = {text: meant[plain(text)] for text in sorted(labels) if plain(text) in meant}
+        if synonyms:
+            found["synonyms"] = synonyms
+        return {**found, "columns": {**self.columns, "classes": classes}}
+
+    def _find_truth(self, meant: Mapping[str, str], best: list[str]) -> None:
+        """Note the column of true classes: its words are classes, not always the best one."""
+        words = self._left(are_numbers=False)
+        fit = [
+            name
+            for name in words
+            if all(plain(text) in meant for text in self.texts[name] if text)
+            and plain(name) not in VERDICTS
+            and any(self.texts[name])
+        ]
+        is_best = {
+            name: [meant.get(plain(text)) for text in self.texts[name]] == best for name in fit
+        }
+        named = self._named(fit, TRUTHS[:6]) or self._named(
+            [n for n in fit if not is_best[n]], TRUTHS
+        )
+        found = named or next((name for name in fit if not is_best[name]), None)
+        if found is not None:
+            self.columns["true_class"] = found
+
+    def _best_only(self) -> dict[str, Any]:
+        words = [
+            name
+            for name in self._left(are_numbers=False)
+            if len(set(self.texts[name])) <= max(2, len(self.texts[name]) // 2)
+        ]
+        roles = {
+            "predicted_class": self._named(words, VERDICTS),
+            "score": self._named(self._left(are_numbers=True), SCORES),
+            "true_class": self._named(words, TRUTHS) if self.is_labelled else None,
+        }
+        for role, name in roles.items():
+            if name is not None:
+                self.columns.setdefault(role, name)
+        missing = [role for role in ("predicted_class", "score") if role not in self.columns]
+        if missing:
+            what = (
+                "no columns were found whose rows sum to one number, one for each class, nor a "
+                f"column of the {' or the '.join(role.replace('_', ' ') for role in missing)}."
+            )
+            raise refuse(str(self.path), what, NAME_THEM)
+        scale = self.scale or _least_scale(self.numbers[self.columns["score"]])
+        return {"format": TOP_SCORE.name, "scale": scale, "columns": self.columns}
+
+
+def scale_of(scores: Floats, table: TableSource) -> dict[str, Any]:
+    """Return the scale of scores of a table that was read; whether rows do not sum to it.
+
+    Rows that miss it by more than their decimals explain do not, unless they are few:
+    these are wrong, and the check finds them.
+    """
+    sums = scores.sum(axis=1)
+    if scores.shape[1] < 2 or scores.min() < 0 or not _is_even(sums):
+        return {"scale": _least_scale(scores), "sum_to_scale": False}
+    total = float(np.median(sums))
+    usual = (one for one in SCALES if abs(total - one) <= AS_EQUAL * one)
+    scale = next(usual, round(total, 6))
+    allowed = table.step(scale).tolerance(scores.shape[1], scale)
+    if (np.abs(sums - scale) <= allowed).mean() >= AS_MANY:
+        return {"scale": scale}
+    return {"scale": max(scale, _least_scale(scores)), "sum_to_scale": False}
+
+
+def _is_even(sums: Floats) -> bool:
+    """Return whether nearly all sums are alike, and above 0."""
+    total = np.median(sums)
+    return bool(total > 0 and (np.abs(sums - total) <= AS_EQUAL * total).mean() >= AS_MANY)
+
+
+def _bare(names: Sequence[str]) -> list[str]:
+    """Return names without what all begin and end with: P(a), P(b) are a, b."""
+    start = len(re.sub(r"[^\W_]+$", "", _shared(names)))
+    stop = len(re.sub(r"^[^\W_]+", "", _shared([name[::-1] for name in names])[::-1]))
+    return [name[start : len(name) - stop] or name for name in names]
+
+
+def _shared(names: Sequence[str]) -> str:
+    """Return what all names begin with."""
+    first, last = min(names), max(names)
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return first[: sum(1 for _ in same)]
+
+
+def _least_scale(scores: Floats) -> float:
+    """Return the least usual scale that holds all scores."""
+    most = float(np.nanmax(scores, initial=0.0))
+    return next((one for one in SCALES if most <= one), most)
