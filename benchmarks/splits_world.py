@@ -199,3 +199,59 @@ def _classes(family: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     is_other = (rng.random(len(family)) < SHARE_OTHER_LABEL) & ~is_alone
     class_[is_other] = rng.choice(len(shares), int(is_other.sum()), p=shares)
     return class_
+
+
+# Residues of each place of a repeat, by their odds: of collagens, of coiled coils (a to g), of
+# tails.
+COLLAGEN = ("G" * 30 + "A", "PPPPPAEKSRDQTVLI", "PPPPAKKRRQEVTSN")
+COILED_COIL = ("LLIVMAK", "EKQRAS", "EKQRANS", "LLLLIMA", "EKQRA", "EKQRS", "EKQRD")
+TAIL = ("SSSSGGGTPN", "SSGGGGTTAQ")
+KINDS = (COLLAGEN, COILED_COIL, TAIL)
+LOW_FAMILY, LOW_LENGTH = 8, (80, 500)  # proteins of a family; residues
+CORE = (0.2, 0.5)  # of a protein with a tail
+KEPT = (0.3, 0.98)  # of its parent's residues
+LOW_INDELS = 3  # whole repeats, at most, that a child gains or loses
+
+
+def make_low_complexity(n_proteins: int, seed: int = 5) -> SplitWorld:
+    """Return families of collagens, coiled coils and proteins with tails of S, G and T.
+
+    Members are mutated along trees, each place of a repeat with residues of its own odds.
+    """
+    rng = np.random.default_rng([seed, n_proteins, len(KINDS)])
+    home: dict[str, int] = {}
+    number = 0
+    while len(home) < n_proteins:
+        kind = KINDS[number % len(KINDS)]
+        n_units = int(rng.integers(*LOW_LENGTH)) // len(kind)
+        core = _random(int(rng.uniform(*CORE) * n_units * len(kind)) if kind is TAIL else 0, rng)
+        members = [(core, _repeats(kind, n_units, rng))]
+        for _ in range(LOW_FAMILY - 1):
+            parent = members[int(rng.integers(len(members)))]
+            members.append(_low_child(kind, *parent, rng))
+        for core, units in members:
+            text = "".join(ALPHABET[code] for code in core) + "".join(units.ravel())
+            home.setdefault(text, number)
+        number += 1
+    texts = np.array(list(home)[:n_proteins], dtype=object)
+    family = np.array(list(home.values())[:n_proteins])
+    ids = np.array([f"low{row}" for row in range(n_proteins)], dtype=object)
+    names = np.array([f"f{code}" for code in family], dtype=object)
+    return SplitWorld(Proteins(ids, texts), family % len(KINDS), names)
+
+
+def _repeats(kind: tuple[str, ...], n_units: int, rng: np.random.Generator) -> np.ndarray:
+    return np.stack([rng.choice(list(letters), n_units) for letters in kind], axis=1)
+
+
+def _low_child(
+    kind: tuple[str, ...], core: Residues, units: np.ndarray, rng: np.random.Generator
+) -> tuple[Residues, np.ndarray]:
+    kept = rng.uniform(*KEPT)
+    core = _mutated([core], np.array([kept]), rng)[0] if len(core) else core
+    drawn = _repeats(kind, len(units), rng)
+    child = np.where(rng.random(units.shape) < kept, units, drawn)
+    n_new, at = int(rng.integers(-LOW_INDELS, LOW_INDELS + 1)), int(rng.integers(len(units) // 2))
+    if n_new < 0:
+        return core, np.delete(child, np.arange(at, at - n_new), axis=0)
+    return core, np.insert(child, [at] * n_new, _repeats(kind, n_new, rng), axis=0)

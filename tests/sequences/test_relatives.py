@@ -151,6 +151,82 @@ def test_very_long_proteins_are_aligned_in_linear_memory(monkeypatch: pytest.Mon
     assert pairs.coverage_longer[0] == pytest.approx(290 / 320)
 
 
+def aligned_with_paths(first: str, second: str) -> tuple[float, float, float]:
+    """Return what `alignment_of_long` does, each path carried along: slow and plain."""
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    rows, columns = (
+        np.array([alignment.LETTERS.index(one) for one in text]) for text in (longer, shorter)
+    )
+    width = len(columns) + 1
+    place, least = np.arange(width), -(1 << 40)
+    # What a path carries: start in either protein, matches, columns.
+    nothing = np.zeros((4, width), np.int64)
+    nothing[1] = place
+    best, path = np.zeros(width, np.int64), nothing.copy()
+    down, down_path = np.full(width, least), nothing.copy()
+    top, top_path, top_end = 0, nothing[:, 0].copy(), (0, 0)
+    matrix, unknown = alignment._scores(), alignment.UNKNOWN
+    for number, residue in enumerate(rows, start=1):
+        is_opened = best - alignment.GAP_OPEN >= down - alignment.GAP_EXTEND
+        down = np.where(is_opened, best - alignment.GAP_OPEN, down - alignment.GAP_EXTEND)
+        down_path = np.where(is_opened, path, down_path)
+        down_path[3] += 1
+        diagonal = np.full(width, least)
+        diagonal[1:] = best[:-1] + matrix[residue, columns]
+        taken = nothing.copy()
+        taken[:, 1:] = path[:, :-1]
+        taken[2, 1:] += (columns == residue) & (residue != unknown)
+        taken[3, 1:] += 1
+        fresh = nothing.copy()
+        fresh[0] = number
+        value, carried = np.zeros(width, np.int64), fresh
+        for other, other_path in ((diagonal, taken), (down, down_path)):
+            is_better = other > value
+            value = np.where(is_better, other, value)
+            carried = np.where(is_better, other_path, carried)
+        # A gap along the row: the best start to the left, by a running maximum.
+        lifted = value + alignment.GAP_EXTEND * place
+        peak = np.maximum.accumulate(lifted)
+        holder = np.maximum.accumulate(np.where(lifted == peak, place, 0))
+        along = np.full(width, least)
+        along[1:] = (
+            peak[:-1]
+            - alignment.GAP_OPEN
+            + alignment.GAP_EXTEND
+            - alignment.GAP_EXTEND * place[1:]
+        )
+        along_path = nothing.copy()
+        along_path[:, 1:] = carried[:, holder[:-1]]
+        along_path[3, 1:] += place[1:] - holder[:-1]
+        is_better = along > value
+        best = np.where(is_better, along, value)
+        path = np.where(is_better, along_path, carried)
+        peak_here = int(best.argmax())
+        if best[peak_here] > top:
+            top, top_path, top_end = int(best[peak_here]), path[:, peak_here], (number, peak_here)
+    if top == 0:
+        return 0.0, 0.0, 0.0
+    identity = float(top_path[2] / top_path[3])
+    covered = (top_end[1] - int(top_path[1])) / len(shorter)
+    return identity, covered, (top_end[0] - int(top_path[0])) / len(longer)
+
+
+def changed(text: str, letters: str, rng: np.random.Generator) -> str:
+    """Return a text with stretches lost, put in and replaced."""
+    for _ in range(int(rng.integers(12))):
+        at, n_lost, n_new = rng.integers([len(text) + 1, 6, 6])
+        text = text[:at] + "".join(rng.choice(list(letters), n_new)) + text[at + n_lost :]
+    return text or letters[0]
+
+
+def test_long_proteins_are_aligned_as_they_were_when_each_row_took_its_paths_along() -> None:
+    rng = np.random.default_rng(4)
+    for letters in (LETTERS, "AGX", "LIVMA") * 50:  # few letters: many alignments are as good
+        one = "".join(rng.choice(list(letters), int(rng.integers(1, 70))))
+        other = changed(one, letters, rng)
+        assert alignment_of_long(one, other) == aligned_with_paths(one, other)
+
+
 def test_the_graph_is_looser_than_relatives_by_the_margins() -> None:
     looser = Thresholds(0.4, 0.8).looser()
     assert (looser.identity, looser.coverage) == (pytest.approx(0.35), pytest.approx(0.70))

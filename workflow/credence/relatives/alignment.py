@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import groupby
 from typing import Any
 
@@ -35,73 +35,110 @@ from credence.relatives.pairs import Pairs, Thresholds, contained, joined, score
 MATRIX = "BLOSUM62"
 GAP_OPEN, GAP_EXTEND = 11, 1  # a gap of n residues costs 11 + (n − 1)
 LETTERS = "ARNDCQEGHILKMFPSTWYVBZX*"
-IMPOSSIBLE = -(1 << 40)
+IMPOSSIBLE = -(1 << 30)
+UNKNOWN = LETTERS.index("X")
+MOST_KEPT = 1_000  # pairs of long ones, asked for again by each step
 
 
 @cache
 def _scores() -> Integers:
-    return np.asarray(substitution_matrices.load(MATRIX).select(LETTERS), dtype=np.int64)
+    return np.asarray(substitution_matrices.load(MATRIX).select(LETTERS), dtype=np.int32)
 
 
 def _codes(text: str) -> Integers:
     return np.array([LETTERS.index(letter) for letter in text], dtype=np.int64)
 
 
+@lru_cache(MOST_KEPT)
 def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
     """Return identity, coverage of the shorter and coverage of the longer one.
+
+    Rows are kept now and then, and those between are computed again along the path, so that
+    memory grows with the length to the power 1.5. Of equal scores an alignment begins anew
+    before it goes on, goes diagonally before down and down before along, and ends first.
 
     >>> alignment_of_long("MKWVTFISLL", "WVTFI")
     (1.0, 1.0, 0.5)
     """
     longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
     rows, columns = _codes(longer), _codes(shorter)
-    width = len(columns) + 1
-    place = np.arange(width)
-    # What a path carries: start in either protein, matches, columns.
-    nothing = np.zeros((4, width), np.int64)
-    nothing[1] = place
-    best, path = np.zeros(width, np.int64), nothing.copy()
-    down, down_path = np.full(width, IMPOSSIBLE), nothing.copy()
-    top, top_path, top_end = 0, nothing[:, 0].copy(), (0, 0)
-    matrix, unknown = _scores(), LETTERS.index("X")
-    for number, residue in enumerate(rows, start=1):
-        is_opened = best - GAP_OPEN >= down - GAP_EXTEND
-        down = np.where(is_opened, best - GAP_OPEN, down - GAP_EXTEND)
-        down_path = np.where(is_opened, path, down_path)
-        down_path[3] += 1
-        diagonal = np.full(width, IMPOSSIBLE)
-        diagonal[1:] = best[:-1] + matrix[residue, columns]
-        taken = nothing.copy()
-        taken[:, 1:] = path[:, :-1]
-        taken[2, 1:] += (columns == residue) & (residue != unknown)
-        taken[3, 1:] += 1
-        fresh = nothing.copy()
-        fresh[0] = number
-        value, carried = np.zeros(width, np.int64), fresh
-        for other, other_path in ((diagonal, taken), (down, down_path)):
-            is_better = other > value
-            value = np.where(is_better, other, value)
-            carried = np.where(is_better, other_path, carried)
-        # A gap along the row: the best start to the left, by a running maximum.
-        lifted = value + GAP_EXTEND * place
-        peak = np.maximum.accumulate(lifted)
-        holder = np.maximum.accumulate(np.where(lifted == peak, place, 0))
-        along = np.full(width, IMPOSSIBLE)
-        along[1:] = peak[:-1] - GAP_OPEN + GAP_EXTEND - GAP_EXTEND * place[1:]
-        along_path = nothing.copy()
-        along_path[:, 1:] = carried[:, holder[:-1]]
-        along_path[3, 1:] += place[1:] - holder[:-1]
-        is_better = along > value
-        best = np.where(is_better, along, value)
-        path = np.where(is_better, along_path, carried)
-        peak_here = int(best.argmax())
-        if best[peak_here] > top:
-            top, top_path, top_end = int(best[peak_here]), path[:, peak_here], (number, peak_here)
+    start = np.zeros((2, len(columns) + 1), np.int32)
+    start[1] = IMPOSSIBLE
+    kept, step, top, end = [], math.isqrt(len(rows)) + 1, 0, (0, 0)
+    sweep = _Sweep(start, columns)
+    for number, residue in enumerate(rows):
+        if number % step == 0:
+            kept.append(sweep.last.copy())
+        sweep.advance(residue)
+        if (highest := int(sweep.last[0].max())) > top:
+            top, end = highest, (number + 1, int(sweep.last[0].argmax()))
     if top == 0:
         return 0.0, 0.0, 0.0
-    identity = float(top_path[2] / top_path[3])
-    covered = (top_end[1] - int(top_path[1])) / len(shorter)
-    return identity, covered, (top_end[0] - int(top_path[0])) / len(longer)
+    row, column, matches, n_columns = _followed(end, rows, columns, kept, step)
+    covered = (end[1] - column) / len(shorter)
+    return float(matches / n_columns), covered, (end[0] - row) / len(longer)
+
+
+def _followed(
+    end: tuple[int, int], rows: Integers, columns: Integers, kept: list[NDArray[Any]], step: int
+) -> tuple[int, int, int, int]:
+    """Return where the alignment with an end begins, its matches and its columns."""
+    (row, column), is_down, matches, n_columns, lines = end, False, 0, 0, list[Any]()
+    while row:
+        if not lines:
+            floor = (row - 1) // step * step
+            lines = _Sweep(kept[floor // step][:, : column + 1], columns[:column]).lines(
+                rows[floor:row]
+            )
+        above, value, here = lines.pop()
+        if not is_down:
+            if here[0, column] > value[column]:  # along
+                peak = value[:column] + GAP_EXTEND * np.arange(column)
+                n_columns += 1 + int(peak[::-1].argmax())
+                column -= 1 + int(peak[::-1].argmax())
+            if value[column] == 0:
+                break
+            diagonal = above[0, column - 1] + _scores()[rows[row - 1], columns[column - 1]]
+            is_down = bool(here[1, column] > diagonal)
+            if not is_down:
+                column -= 1
+                matches += rows[row - 1] == columns[column] != UNKNOWN
+        if is_down:
+            is_down = bool(above[0, column] - GAP_OPEN < above[1, column] - GAP_EXTEND)
+        n_columns, row = n_columns + 1, row - 1
+    return row, column, matches, n_columns
+
+
+class _Sweep:
+    """Best scores row by row: of alignments that end in each column, and of those in a gap."""
+
+    def __init__(self, last: NDArray[Any], columns: Integers) -> None:
+        self.last = last.copy()
+        self.profile = np.take(_scores(), columns, axis=1)
+        self.slope = np.arange(last.shape[1], dtype=np.int32) * GAP_EXTEND
+        self.price = self.slope[1:] + np.int32(GAP_OPEN - GAP_EXTEND)
+        self.lifted, self.zeros = np.empty_like(self.slope), np.zeros_like(self.slope)
+
+    def lines(self, rows: Integers) -> list[tuple[NDArray[Any], ...]]:
+        """Return for each row the scores above it, its own but for gaps along it, and its own."""
+        return [(self.last.copy(), self.advance(row), self.last.copy()) for row in rows]
+
+    def advance(self, residue: int) -> NDArray[Any]:
+        """Take one row; return its scores but for gaps along it."""
+        best, down = self.last
+        value: NDArray[Any] = np.zeros_like(best)
+        np.add(best[:-1], self.profile[residue], out=value[1:])
+        best -= GAP_OPEN
+        down -= GAP_EXTEND
+        np.maximum(best, down, out=down)
+        np.maximum(value, down, out=value)
+        np.maximum(value, self.zeros, out=value)
+        np.add(value, self.slope, out=self.lifted)
+        np.maximum.accumulate(self.lifted, out=self.lifted)
+        np.subtract(self.lifted[:-1], self.price, out=best[1:])
+        best[0] = 0
+        np.maximum(best, value, out=best)
+        return value
 
 
 # Opal keeps three numbers per cell of a traceback; beyond this a slower way in
@@ -208,6 +245,18 @@ class Library:
         if thresholds.most_expected is None:
             return self._reaching(row, others, thresholds.coverage)
         return self._chances(row, others, thresholds.most_expected)[0]
+
+    def beyond_chance(self, most_expected: float) -> tuple[Integers, Integers, Floats]:
+        """Return every pair that chance does not explain, the lower row first, and its score."""
+        rows = np.arange(len(self.texts))
+
+        def compare(row: int) -> tuple[Integers, Floats]:
+            return self._chances(row, rows[row + 1 :], most_expected)
+
+        parts = list(self._map(compare, rows.tolist()))
+        first = np.repeat(rows, [len(found) for found, _ in parts])
+        second, score = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return first, second, score
 
     def _chances(
         self, row: int, others: Integers, most_expected: float

@@ -36,6 +36,7 @@ from credence.relatives.pairs import (
 
 # Of each component so many are aligned in each round, before and after the second search.
 FEW, MANY = (1, 2, 4), (1, 2, 4, 8, 16)
+WITHOUT_END = tuple(1 << place for place in range(48))
 SMALL = 5  # members of a component that are searched for again
 # Promise per residue of the shorter one from which on candidates are aligned unscored.
 PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
@@ -79,6 +80,11 @@ class Candidates:
             edges.append(self._joining(edges, every, MANY))
         is_large = ~(is_small[alike.first] | is_small[alike.second])
         return joined([*edges, *self._members(edges, near, alike.take(is_large))])
+
+    def connect_every(self) -> Pairs:
+        """Return pairs that connect all relatives, each pair of sequences scored."""
+        alike = Alike(*self.library.beyond_chance(self.thresholds.most_searched))
+        return self._joining([no_pairs()], alike, WITHOUT_END)
 
     def _more(
         self,

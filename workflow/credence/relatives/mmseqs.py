@@ -3,7 +3,9 @@
 What the prefilter proposes is aligned here (:mod:`credence.relatives.candidates`).
 Short proteins hold few words, and words are what is searched by; so the shorter
 they are the more sensitively they are searched, and fewer of them stand behind a
-near copy. What found few relatives is searched once more, each protein by itself.
+near copy. What found few relatives is searched once more, each protein by itself,
+and what the prefilter masks is compared in full. Small sets are not searched at
+all: every pair of them is scored.
 
 References
 ----------
@@ -17,11 +19,13 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 
-from credence.predictions import Integers, Strings
+from credence.predictions import Floats, Integers, Strings
 from credence.problems import refuse
 from credence.relatives.alignment import Library, measured
 from credence.relatives.candidates import Candidates
@@ -113,6 +117,17 @@ class Mmseqs:
         near = alike(bounds[:, 0], bounds[:, 1], NEAR_COVERAGE)
         return replace(near, identity=np.full(len(bounds), identity))
 
+    def hidden(self, texts: Strings) -> Integers:
+        """Return how many residues of each sequence the prefilter hides as of low complexity."""
+        write_texts(self.folder / "all.fasta", texts, np.arange(len(texts)))
+        for words in MASKING:
+            self._run(words.split())
+        lines = (self.folder / "hidden.fasta").read_bytes().split(b"\n")
+        hidden = np.zeros(len(texts), dtype=np.int64)
+        for name, text in zip(lines[:-1:2], lines[1::2], strict=True):
+            hidden[int(name[1:])] = len(text) - len(text.translate(None, LOWER))
+        return hidden
+
     def candidates(
         self,
         name: str,
@@ -121,6 +136,7 @@ class Mmseqs:
         targets: Integers,
         sensitivity: float,
         shortest: int,
+        more: Sequence[str] = (),
     ) -> Path:
         """Return a table of queries and targets that share words on a diagonal."""
         names = [f"{name}-query", f"{name}-target"]
@@ -129,7 +145,8 @@ class Mmseqs:
             self._run(["createdb", f"{database}.fasta", database])
         least = str(int(diagonal_needed(np.array(shortest))))
         words = ["prefilter", *names, f"{name}-found", "-k", "5", "-s", str(sensitivity)]
-        self._run([*words, "--max-seqs", str(MOST_HITS), "--min-ungapped-score", least])
+        words += ["--max-seqs", str(MOST_HITS), "--min-ungapped-score", least]
+        self._run([*words, *more])
         self._run(["createtsv", *names, f"{name}-found", f"{name}-found.tsv"])
         return self.folder / f"{name}-found.tsv"
 
@@ -145,10 +162,16 @@ class Mmseqs:
         return read_hits(self.folder / "hits.tsv")
 
     def _run(self, words: list[str]) -> None:
-        options = [] if words[0] == "createdb" else ["--threads", str(self.threads)]
+        options = [] if words[0] in WITHOUT_THREADS else ["--threads", str(self.threads)]
         run_program([self.path, *words, *options, "-v", "1"], self.folder, self.timeout, REMEDY)
 
 
+WITHOUT_THREADS, LOWER = ("createdb", "convert2fasta"), ascii_lowercase.encode()
+MASKING = (
+    "createdb all.fasta all",
+    "masksequence all hidden",
+    "convert2fasta hidden hidden.fasta",
+)
 NEAR_COVERAGE = 0.9
 OVERHANG = 40  # residues beside an alignment, enough for a relative of their own
 MOST_HITS = 300
@@ -158,14 +181,22 @@ SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what wa
 # Of sequences by their least number of residues, from long to short: MMseqs2's sensitivity,
 # 1 to 7.5, how unlike a word may be that is looked up (decision 0508).
 REACHES = ((400, 4.5), (180, 5.0), (120, 5.7), (80, 6.5), (1, 7.0))
-# Where few relatives were found: all members, among all sequences (decision 0509).
-REACHES_AGAIN = ((150, 4.5), (1, 6.2))
+# Where few relatives were found: all members, among all sequences, at no length less
+# sensitively than before (decisions 0509 and 0510).
+REACHES_AGAIN = ((180, 5.7), (120, 6.2), (1, 7.0))
 # The identity from which on one stands for another: of short ones a copy may have relatives
 # that the other has not (decision 0505).
 NEARNESSES = ((120, 0.7), (1, 0.9))
+# Residues, or this share of all, hidden as of low complexity, from which on a sequence is compared
+# with others like it in full (decision 0511).
+MOST_HIDDEN, MOST_HIDDEN_SHARE = 30, 0.2
+SENSITIVITY_UNHIDDEN, UNHIDDEN = 5.0, ("--mask", "0", "--comp-bias-corr", "0")
 # Seconds that a search takes before it begins, and for 10¹² pairs of residues at 4.5,
 # measured on one core; each unit of sensitivity multiplies them.
 START, PACE, GROWTH = 2.5, 1.5, 3.5
+# Up to so many alignment cells every pair is scored: no more time than the searches take to
+# begin. A pair takes as long as if either sequence had so many residues more.
+MOST_CELLS, PER_PAIR = 1e11, 60
 SENSITIVITY = 5.7  # where new proteins are searched among old ones
 
 
@@ -175,12 +206,15 @@ class MmseqsFinder:
 
     threads: int = 1  # Threads of the program; they change nothing but the time
     timeout: float | None = None  # Seconds after which it is ended
+    most_cells: float = MOST_CELLS  # Up to how many alignment cells every pair is scored instead
 
     def among(self, texts: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs at the thresholds (see :class:`credence.relatives.graph.Finder`)."""
+        library, everyone = Library(texts, self.threads), np.arange(len(texts))
+        if _cells(library.lengths)[-1] <= self.most_cells:
+            return Candidates(library, thresholds).connect_every()
         with scratch_folder() as folder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
-            library, everyone = Library(texts, self.threads), np.arange(len(texts))
             near = joined(
                 [
                     program.near_copies(f"from{shortest}", texts, rows, identity)
@@ -188,6 +222,9 @@ class MmseqsFinder:
                 ]
             )
             rest = np.setdiff1d(everyone, np.setdiff1d(near.second, _with_more(library, near)))
+            low = _of_low_complexity(program.hidden(texts), library.lengths)
+            exact = low[_cells(library.lengths[low]) <= MOST_CELLS]
+            more = np.intersect1d(low, rest) if len(exact) < len(low) else low[:0]
             tables = (
                 # Shorter targets search by themselves, and more sensitively.
                 program.candidates(
@@ -195,7 +232,11 @@ class MmseqsFinder:
                 )
                 for shortest, sensitivity, rows in _searches(REACHES, library, rest, rest)
             )
-            found = candidates_of(tables, library.lengths)
+            unhidden = (
+                program.candidates("low", texts, more, more, SENSITIVITY_UNHIDDEN, 1, UNHIDDEN)
+                for _ in range(len(more) > 0)
+            )
+            found = candidates_of(chain(tables, unhidden), library.lengths)
 
             def again(rows: Integers) -> tuple[Integers, Integers]:
                 tables = (
@@ -206,7 +247,12 @@ class MmseqsFinder:
                 )
                 return candidates_of(tables, library.lengths)[:2]
 
-            return Candidates(library, thresholds).connect(near, *found, again)
+            pairs = Candidates(library, thresholds).connect(near, *found, again)
+            if not len(exact):
+                return pairs
+            exact.sort()
+            part = Candidates(Library(texts[exact], self.threads), thresholds)
+            return joined([pairs, part.connect_every().renamed(exact)])
 
     def between(self, queries: Strings, targets: Strings, thresholds: Thresholds) -> Pairs:
         """Return pairs of a query and a target at the thresholds."""
@@ -216,6 +262,17 @@ class MmseqsFinder:
             program = Mmseqs.found(folder, self.threads, self.timeout)
             found = program.search(queries, targets, largest_evalue(targets, thresholds))
         return found.take(found.at(thresholds))
+
+
+def _cells(lengths: Integers) -> Floats:
+    """Return how many alignment cells the first sequences take, one more each time."""
+    return np.cumsum(lengths + PER_PAIR, dtype=np.float64) ** 2 / 2.0
+
+
+def _of_low_complexity(hidden: Integers, lengths: Integers) -> Integers:
+    """Return the rows of which too much is hidden, those of which most is first."""
+    low = np.flatnonzero((hidden >= MOST_HIDDEN) | (hidden >= MOST_HIDDEN_SHARE * lengths))
+    return low[np.argsort(-hidden[low] / lengths[low], kind="stable")]
 
 
 def _with_more(library: Library, near: Pairs) -> Integers:

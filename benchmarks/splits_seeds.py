@@ -1,0 +1,143 @@
+"""Relatives in two clusters, seed by seed, and the proteins that searches find hard.
+
+Truth is parasail's (`pip install parasail`), another aligner than the product's: every
+pair of two clusters is scored; those that chance does not explain are aligned, and gaps
+at either end of an alignment, which its traceback may leave there, are no part of it.
+`--families` looks at pairs of one family alone, which is quick and misses what is alike by
+chance and what was fused. Each case prints a line as it is done:
+
+    python -m benchmarks.splits_seeds 3000:1 3000:2 low:800 giants
+    python -m benchmarks.splits_seeds --families 20000:1 100000:1
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import time
+from collections.abc import Iterator
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+import parasail
+from benchmarks.splits_world import SplitWorld, make_low_complexity, make_split_world
+
+from credence.proteins import Proteins
+from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN
+from credence.relatives.graph import GraphEngine
+from credence.relatives.mmseqs import MmseqsFinder
+from credence.relatives.pairs import COVERAGE, IDENTITY, Thresholds, score_needed
+from credence.simulate.sequences import codes, mutated, written
+
+GAPS_AT_ENDS = re.compile(r"^(?:\d+[ID])+|(?:\d+[ID])+$")
+GIANT, KEPT_OF_GIANTS = 35_000, (0.95, 0.9, 0.7)
+OTHER_GIANT, N_ORDINARY = 34_000, 240
+
+
+def giants() -> SplitWorld:
+    """Return four titins, a giant that is no relative of theirs, and ordinary proteins."""
+    rng = np.random.default_rng(3)
+    world = make_split_world(N_ORDINARY)
+    one, other = (
+        "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), size)) for size in (GIANT, OTHER_GIANT)
+    )
+    texts = [one, *(written(mutated(codes(one), kept, rng)) for kept in KEPT_OF_GIANTS), other]
+    ids = [f"giant{row}" for row in range(len(texts))]
+    return SplitWorld(
+        Proteins(np.append(world.proteins.ids, ids), np.append(world.proteins.sequences, texts)),
+        np.append(world.class_, np.zeros(len(texts), dtype=np.int64)),
+        np.append(world.family, ["titin"] * (len(texts) - 1) + [""]),
+    )
+
+
+def world_of(case: str) -> SplitWorld:
+    """Return the proteins of a case: `3000:1` is so many with that seed."""
+    kind, _, number = case.partition(":")
+    if kind == "giants":
+        return giants()
+    return (
+        make_low_complexity(int(number))
+        if kind == "low"
+        else make_split_world(int(kind), int(number))
+    )
+
+
+def pairs_apart(
+    cluster: np.ndarray, family: np.ndarray | None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each row with the later ones in other clusters, of its family where these count."""
+    for row in range(len(cluster) - 1):
+        later = np.arange(row + 1, len(cluster))
+        is_apart = cluster[later] != cluster[row]
+        if family is not None:
+            is_apart &= (family[later] == family[row]) & (family[row] != "")
+        yield row, later[is_apart]
+
+
+def relatives_apart(world: SplitWorld, cluster: np.ndarray, by_family: bool) -> list[str]:
+    """Return a line on each pair of relatives in two clusters."""
+    texts, lengths = world.proteins.sequences, world.proteins.lengths
+    found = []
+    for row, others in pairs_apart(cluster, world.family if by_family else None):
+        if not len(others):
+            continue
+        profile = parasail.profile_create_sat(texts[row], parasail.blosum62)
+        needed = score_needed(int(lengths[row]), lengths[others])
+        for other, least in zip(others.tolist(), needed.tolist(), strict=True):
+            target = texts[other]
+            score = parasail.sw_striped_profile_sat(profile, target, GAP_OPEN, GAP_EXTEND).score
+            if score >= least:
+                identity, coverage = likeness(texts[row], target)
+                if identity >= IDENTITY and coverage >= COVERAGE:
+                    sizes = f"{lengths[row]} and {lengths[other]} residues"
+                    found.append(f"  {sizes}, identity {identity:.3f}, coverage {coverage:.3f}")
+    return found
+
+
+def likeness(one: str, other: str) -> tuple[float, float]:
+    """Return identity and coverage of the shorter one."""
+    aligned = parasail.sw_trace_striped_sat(one, other, GAP_OPEN, GAP_EXTEND, parasail.blosum62)
+    cigar = aligned.cigar.decode.decode()
+    steps = re.findall(r"(\d+)([=XID])", GAPS_AT_ENDS.sub("", cigar))
+    size = {kind: sum(int(n) for n, step in steps if step == kind) for kind in "=XID"}
+    of_one, of_other = (size["="] + size["X"] + size[gap] for gap in "ID")
+    of_shorter = of_one if len(one) < len(other) else of_other
+    return size["="] / max(sum(size.values()), 1), of_shorter / min(len(one), len(other))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="+")
+    parser.add_argument("--families", action="store_true", help="pairs of one family alone")
+    parser.add_argument(
+        "--search", action="store_true", help="search sets that are scored in full"
+    )
+    given = parser.parse_args()
+    finder = MmseqsFinder(most_cells=0.0) if given.search else MmseqsFinder()
+    for case in given.cases:
+        world = world_of(case)
+        began, busy = time.perf_counter(), processor_seconds()
+        cluster = GraphEngine(finder, Thresholds()).cluster(world.proteins).cluster
+        taken = time.perf_counter() - began, processor_seconds() - busy
+        lost = relatives_apart(world, cluster, given.families)
+        print(
+            f"{case}: {taken[0]:.1f} s, {taken[1]:.1f} processor s, "
+            f"{len(set(cluster))} clusters, {len(lost)} pairs of relatives apart",
+            *lost,
+            sep="\n",
+            flush=True,
+        )
+
+
+def processor_seconds() -> float:
+    """Return what this process and those that it started have taken."""
+    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(sum(resource.getrusage(one)[:2]) for one in who)
+
+
+if __name__ == "__main__":
+    main()
