@@ -120,7 +120,8 @@ OTHERS = {
         "check-page",
     },
     "rows of classes, methods or metrics": {
-        *("shift", "evaluate", "figures", "study", "report", "thresholds")
+        *("shift", "evaluate", "figures", "study", "report", "thresholds"),
+        "export-lookup",
     },
     "what was learnt, as JSON": {"fit", "events", "novelty"},
     "what other commands write": {"stage", "completion"},

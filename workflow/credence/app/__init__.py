@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "fit": "Learn confidences from labelled predictions.",
     "annotate": "Give every prediction of a table its confidence.",
     "gather": "Join the parts of a table that were annotated apart.",
+    "export-lookup": "Write confidences by class and score, for a database.",
     "thresholds": "Find from which score on predictions are right as often as wanted.",
     "list": "List the predictions that can be used, with few wrong ones among them.",
     "plan": "Choose which predictions to verify next at the bench.",
@@ -55,6 +56,7 @@ PLACES = {
     "demo": "run.demo",
     "list": "commands.list_predictions",
     "check-page": "check_page.command",
+    "export-lookup": "commands.export_lookup",
 } | {name: f"{name}.command" for name in ("run", "init", "check", "trove", "doctor")}
 
 
