@@ -14,6 +14,7 @@ from credence.app import configuration, unchanged
 from credence.app.lock import OURS
 from credence.app.run import run_workflow
 from credence.problems import InputError
+from credence.tables.digests import write_seals
 from small_worlds import SMALL, write_world
 
 CONFIG = "config.yaml"
@@ -24,7 +25,6 @@ use_sets:
   - {name: use, scores: shards, format: phanns}
 """
 RESULT, PAGE, LOG = "results/lab/check.json", "reports/lab/index.html", "results/lab/logs/a.log"
-SEAL = f"results/.seals/{RESULT}.json"
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +45,10 @@ def ended(lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(unchanged, "TICK", 0)
     settings = configuration.load(CONFIG)
     before = unchanged.read_by(CONFIG, settings)
-    for path in (".snakemake/x", RESULT, PAGE, LOG, SEAL):
+    for path in (".snakemake/x", RESULT, PAGE, LOG):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text("{}")
+    write_seals([RESULT], {})
     time.sleep(0.02)
     unchanged.write_down(CONFIG, settings, before)
     assert unchanged.run_that_ended(CONFIG) == "lab"

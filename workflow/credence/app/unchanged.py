@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from credence.problems import InputError
 from credence.records import parse_json
 from credence.stages.settings import workflow_folder
-from credence.tables.digests import ENDING, FOLDER, PACKAGE, TICK, package_digest, stamp_of
+from credence.tables.digests import PACKAGE, TICK, package_digest, require_sealed, stamp_of
 from credence.tables.shards import expanded, names_many
 from credence.tables.writing import write_json
 
@@ -91,9 +91,7 @@ def write_down(config: str, settings: Configuration, before: Mapping[str, Any]) 
             path for path in made if path.is_file() and not set(path.parts[2:3]) & NOT_MADE_AGAIN
         ]
         for path in made:
-            seal = FOLDER / f"{path}{ENDING}"
-            if seal.is_file() and path.stat().st_mtime_ns > seal.stat().st_mtime_ns:
-                return  # changed after its step had ended
+            require_sealed(path)  # else it changed after its step had ended
         known: Any = parse_json(DONE.read_text(encoding="utf-8")) if DONE.is_file() else {}
         write_json(DONE, known | {config: {**before, "made": _stamps(map(str, made))}})
     except (OSError, ValueError, TypeError, InputError):
