@@ -288,3 +288,21 @@ def test_init_overwrites_nothing(inside: Path, capsys: pytest.CaptureFixture[str
         "mine.yaml: this file is there already. Remove it, or choose --out.\n"
         "Fix this and run the command again.\n"
     )
+
+
+@pytest.mark.parametrize("kind", ["wide", "credence", "npz"])
+def test_the_scale_of_networks_is_left_to_their_number(kind: str) -> None:
+    parts = [scored(20, CLASSES, 4).assign(network=number) for number in (1, 2)]
+    table = pd.concat(parts)
+    if kind == "credence":
+        table = table.rename(columns={"Accession": "id", "Location": "true_class"})
+    path = "t.npz" if kind == "npz" else "t.csv"
+    table.to_csv("t.csv", index=False)
+    if kind == "npz":
+        scores = np.stack([part[CLASSES].to_numpy() for part in parts], axis=1)
+        labels = parts[0].Location.to_numpy(dtype=str)
+        ids = parts[0].Accession.to_numpy(dtype=str)
+        np.savez(path, scores=scores, id=ids, class_names=CLASSES, true_class=labels)
+    assert run_command_line(["init", "lab", "--scores", path]) == 0
+    assert run_command_line(["check", "lab.yaml"]) == 0
+    assert load("lab.yaml").calibration_set.spec.get("scale") is None

@@ -174,6 +174,8 @@ class _Guess:
         scores = np.stack([self.numbers[name] for name in classes], axis=1)
         found: dict[str, Any] = {"format": WIDE.name, **scale_of(scores, self.table)}
         found["scale"] = self.scale or found["scale"]
+        if "network" in self.columns:  # of an ensemble the scale follows from their number
+            del found["scale"]
         meant = {plain(name): name for name in classes}
         meant |= {plain(bare): name for bare, name in zip(_bare(classes), classes, strict=True)}
         if self.is_labelled and "true_class" not in self.columns:

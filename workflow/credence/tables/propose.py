@@ -58,7 +58,9 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
 
 def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
     """Return the scale of a table in a format that states none, and whether rows sum to it."""
-    rows, _, table = _first_rows(path, format_of(TableSpec(name), str(path)))
+    rows, layout, table = _first_rows(path, format_of(TableSpec(name), str(path)))
+    if layout.network is not None:  # of an ensemble it follows from their number
+        return {"scale": None}
     return (
         {} if rows is None or table is None else scale_of(rows.numbers[~rows.is_unscored], table)
     )

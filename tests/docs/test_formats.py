@@ -1,0 +1,62 @@
+"""The page on formats: every format stands there with an example that is read as it says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from credence.app import run_command_line
+from credence.tables.formats import BY_NAME, TableSpec
+from credence.tables.propose import propose_formats
+from credence.tables.samples import read_samples
+from page_commands import ROOT
+
+PAGE = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+PARTS = dict(re.findall(r"^## `(\S+)`\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+
+
+def code_of(name: str) -> str:
+    return re.search(r"^```\w+\n(.*?)^```", PARTS[name], re.M | re.S)[1]
+
+
+def example_of(name: str, folder: Path) -> Path:
+    """Write the example of a format to a file."""
+    text = code_of(name)
+    path = folder / ("t.csv" if "," in text.split("\n")[0] else "t.tsv")
+    if name == "signalp6":
+        path = folder / "prediction_results.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_format_is_on_the_page() -> None:
+    assert set(PARTS) == set(BY_NAME)
+
+
+@pytest.mark.parametrize("name", sorted(set(BY_NAME) - {"networks-npz"}))
+def test_each_example_is_read_as_the_page_says(name: str, tmp_path: Path) -> None:
+    path = example_of(name, tmp_path)
+    stated = re.search(r"Read it with `(.*)`", PARTS[name])
+    if stated is None:
+        assert [found.format for found in propose_formats(path)] == [name]
+        spec = TableSpec(name)
+    else:
+        words = shlex.split(stated[1])
+        assert words[:3] == ["--format", name, "--spec"]
+        spec = TableSpec(name, **json.loads(words[3]))
+    samples = read_samples(path, spec)
+    n_rows = len(path.read_text().splitlines()) - 1
+    assert 2 <= samples.n_samples + len(samples.unscored_ids) <= n_rows
+
+
+def test_the_arrays_of_the_page_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(code_of("networks-npz"), {})  # noqa: S102
+    assert run_command_line(["check", "networks.npz"]) == 0
+    assert capsys.readouterr().out.startswith("50 proteins, 3 classes (Portal; Collar; Other)")
