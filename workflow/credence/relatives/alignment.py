@@ -17,7 +17,7 @@ over. Of random pairs one fifth or so remain at a coverage of 0.8.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
@@ -41,7 +41,8 @@ MOST_KEPT = 1_000  # pairs of long ones, asked for again by each step
 
 
 @cache
-def _scores() -> Integers:
+def blosum() -> Integers:
+    """Return the scores of two letters."""
     return np.asarray(substitution_matrices.load(MATRIX).select(LETTERS), dtype=np.int32)
 
 
@@ -98,7 +99,7 @@ def _followed(
                 column -= 1 + int(peak[::-1].argmax())
             if value[column] == 0:
                 break
-            diagonal = above[0, column - 1] + _scores()[rows[row - 1], columns[column - 1]]
+            diagonal = above[0, column - 1] + blosum()[rows[row - 1], columns[column - 1]]
             is_down = bool(here[1, column] > diagonal)
             if not is_down:
                 column -= 1
@@ -114,7 +115,7 @@ class _Sweep:
 
     def __init__(self, last: NDArray[Any], columns: Integers) -> None:
         self.last = last.copy()
-        self.profile = np.take(_scores(), columns, axis=1)
+        self.profile = np.take(blosum(), columns, axis=1)
         self.slope = np.arange(last.shape[1], dtype=np.int32) * GAP_EXTEND
         self.price = self.slope[1:] + np.int32(GAP_OPEN - GAP_EXTEND)
         self.lifted, self.zeros = np.empty_like(self.slope), np.zeros_like(self.slope)
@@ -147,6 +148,11 @@ MOST_CELLS = 25_000_000
 CELLS_OF_ALIGNMENT = 12  # a cell of a traceback takes as long as so many of a score
 AT_ONCE = 64  # queries that are scored before it is looked whether their alignments fit
 ANY_LIKENESS = Thresholds(identity=0.0, coverage=0.0)
+
+
+# Returns, of rows to be aligned with others, those that have to be, for as many rows as cells
+# allow, and the cells that are left.
+Undecided = Callable[[Sequence[int], Sequence[Integers], float], tuple[list[Integers], float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +193,12 @@ class Library:
         queries: Integers | None = None,
         home: NDArray[Any] | None = None,
         thresholds: Thresholds = ANY_LIKENESS,
+        undecided: Undecided | None = None,
     ) -> tuple[Pairs, Integers]:
         """Return the pairs of as many queries as some cells allow, and who these are.
 
-        Queries are taken in their order, each with all that was not a query before it.
+        Queries are taken in their order, each with all that was not a query before it,
+        but for those that `undecided` leaves out.
         """
         n_texts = len(self.texts)
         home = np.arange(n_texts) if home is None else home
@@ -199,16 +207,22 @@ class Library:
         place = np.full(n_texts, n_texts)
         place[rows] = np.arange(len(rows))
         chosen, n_done = list[tuple[int, int]](), 0
-        for start in range(0, len(rows), AT_ONCE):
-            part = rows[start : start + AT_ONCE].tolist()
+        while n_done < len(rows) and cells >= 0.0:
+            part = rows[n_done : n_done + AT_ONCE].tolist()
             others = [
                 np.flatnonzero((home != home[row]) & (home >= 0) & (place > place[row]))
                 for row in part
             ]
+            # Half of the cells, so that the alignments that scores ask for have some.
+            if undecided is not None:
+                others, left = undecided(part, others, 0.5 * cells)
+                cells -= 0.5 * cells - left if cells < math.inf else 0.0
             sizes = [int(self.lengths[some].sum()) for some in others]
-            price = np.cumsum(self.lengths[part] * np.array(sizes, dtype=np.float64))
-            n_scored = int(np.searchsorted(price, cells, side="right"))
-            cells -= float(price[n_scored - 1]) if n_scored else 0.0
+            price = np.cumsum(self.lengths[part[: len(sizes)]] * np.array(sizes, np.float64))
+            n_scored = int(np.searchsorted(price, 0.5 * cells, side="right"))
+            if n_scored == 0:
+                break
+            cells -= float(price[n_scored - 1])
             jobs = list(zip(part[:n_scored], others[:n_scored], strict=True))
             worth = self._map(partial(self._worth, thresholds), jobs)
             for row, near in zip(part[:n_scored], worth, strict=True):
@@ -217,8 +231,6 @@ class Library:
                     break
                 chosen += [(min(row, other), max(row, other)) for other in near.tolist()]
                 n_done += 1
-            if n_done < start + len(part):
-                break
         aligned, done = self.align(chosen), rows[:n_done]
         whole = contained(self.texts, None if queries is None else done, thresholds.most_expected)
         one, other = home[whole.first], home[whole.second]

@@ -26,6 +26,7 @@ from credence.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import CELLS_OF_ALIGNMENT, Library
+from credence.relatives.copies import Copies
 from credence.relatives.kmers import words_of
 from credence.relatives.pairs import (
     Distinct,
@@ -47,7 +48,7 @@ MOST_COUNTED = 40
 SHARE_LIKELY, SHARE_COUNTED = 0.25, 0.05
 LEAST_SHARED = 2  # words of a pair that is likely to cross
 # Words that are looked at, a share of them all where there are more, and pairs that are kept.
-MOST_WORDS, MOST_LIKELY = 10_000_000, 2_000_000
+MOST_WORDS, MOST_LIKELY = 5_000_000, 200_000
 MOST_HUBS, TEXTS_AT_ONCE = 50, 1000  # carriers of a word that others are compared with
 
 
@@ -143,7 +144,9 @@ def compare(
     code = place[asked]
     queries = None if rows is None else code[np.sort(np.unique(code, return_index=True)[1])]
     covering = replace(thresholds, identity=0.0)
-    pairs, done = every.library.relatives_within(cells, queries, every.home, covering)
+    chance = thresholds.most_expected
+    undecided = None if chance is None else Copies(every.library, chance).undecided
+    pairs, done = every.library.relatives_within(cells, queries, every.home, covering, undecided)
     # A copy of one that is done counts in its turn only: what is finished is a random sample.
     is_left = np.append(~np.isin(code, done), True)
     is_examined = np.zeros(proteins.n_proteins, dtype=np.bool_)
@@ -202,8 +205,10 @@ def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
         row, column = shared.row.astype(np.int64) + start, shared.col.astype(np.int64)
         is_kept = (shared.data >= LEAST_SHARED) & (home[row] != home[column])
         row, column, n_shared = row[is_kept], column[is_kept], shared.data[is_kept]
+        more = n_shared / np.minimum(n_words[row], n_words[column])
+        is_more = more >= (worth[-1] if len(worth) == MOST_LIKELY else 0.0)
+        row, column, worth = row[is_more], column[is_more], np.append(worth, more[is_more])
         keys = np.append(keys, np.minimum(row, column) * n_texts + np.maximum(row, column))
-        worth = np.append(worth, n_shared / np.minimum(n_words[row], n_words[column]))
         keys, places = np.unique(keys, return_index=True)
         order = np.lexsort((keys, -worth[places]))[:MOST_LIKELY]
         keys, worth = keys[order], worth[places][order]
@@ -310,15 +315,6 @@ def _log_choose(n: int, k: Integers) -> Floats:
     return np.asarray(
         special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
     )
-
-
-def level_of_round(round_: int, level: float = LEVEL) -> float:
-    """Return the confidence of one round, so that all rounds together keep `level`.
-
-    Strict mode stops at the first sample in which nothing crosses; its bound
-    has to allow for the samples before: round r spends (1 − level)/(r(r + 1)).
-    """
-    return 1.0 - (1.0 - level) / (round_ * (round_ + 1))
 
 
 def by_class(found: Audit, class_: NDArray[Any]) -> dict[Any, tuple[int, int]]:

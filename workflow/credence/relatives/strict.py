@@ -6,11 +6,11 @@ setting aside begins where it does not.
 Clusters larger than a group are cut first (:mod:`credence.relatives.cut`), and again
 where joining has made one. The audit aligns proteins of different clusters once, in
 whatever groups these are: what joining moves to other groups was compared before,
-and is judged again after each round; it is compared anew only when a cut has parted
-what was not. Relatives that are likeliest to be apart are joined before the random
-sample is taken, so that its bound is of what they leave. Joining parts none that
-were together; so the bound that the sample gave, with those that it found, holds
-until the end. Joined by an audit of everyone, no two clusters hold relatives,
+and is judged again after each round. What a cut parts it has aligned itself; without
+a budget all is compared anew then. Relatives that are likeliest to be apart are
+joined before the random sample is taken, so that its bound is of what they leave.
+Joining parts none that were together; so the bound that the sample gave, with those
+that it found, holds until the end. Joined by an audit of everyone, no two clusters hold relatives,
 whatever their groups, so that folds of whole clusters part none either.
 """
 
@@ -37,7 +37,6 @@ from credence.relatives.audit import (
     compare,
     in_hash_order,
     judged,
-    level_of_round,
     likely_to_cross,
     most_crossing,
     with_chance_counted,
@@ -210,7 +209,7 @@ class _Watch:
         self.threads, cells = settings.threads, settings.cells
         self.cells = math.inf if cells is None else cells
         self.left = self.cells * (1.0 - SHARE_COUNTED)
-        self.n_unseen, self.n_samples = proteins.n_proteins, 0
+        self.n_unseen = proteins.n_proteins
         nobody = np.zeros(proteins.n_proteins, dtype=np.bool_)
         self.compared = Compared(nobody, no_pairs())
         self.is_searched, self.is_sampled = cells is None, False
@@ -229,17 +228,11 @@ class _Watch:
         """Compare as many proteins as the budget allows with all of other homes."""
         rows = in_hash_order(self.proteins.ids, is_asked)
         found = compare(self.proteins, homes, self.thresholds, rows, self.threads, self.left)
-        self.n_samples, self.is_sampled = self.n_samples + 1, True
+        self.is_sampled = True
         examined = found.is_examined
         n_found = int((judged(found, homes, self.thresholds).is_crossing & examined).sum())
-        level = level_of_round(self.n_samples)
-        n_most = most_crossing(n_found, int(examined.sum()), len(rows), level)
+        n_most = most_crossing(n_found, int(examined.sum()), len(rows))
         self.compared, self.n_unseen = found.with_pairs(self.compared.pairs), n_most - n_found
-
-    def forget(self) -> None:
-        """Know nobody as compared with all, but the pairs that were met."""
-        self.compared = Compared(np.zeros_like(self.compared.is_examined), self.compared.pairs)
-        self.is_sampled = False
 
     def with_chance_counted(self, found: Audit, group: Strings) -> Audit:
         """Return the audit with the number of pairs that only chance excludes."""
@@ -399,8 +392,8 @@ class _State:
             self.n_cut += found.n_cut
             self.cluster, self.whole = found.cluster, found.whole
             self.why = np.where(used, found.reason, self.why).astype(object)
-            if found.n_cut:
-                self.watch.forget()
+            if found.n_cut and settings.cells is None:
+                self.watch = _Watch(self.proteins, settings)
         self.packing = pack(
             self.proteins.ids,
             self.cluster,
