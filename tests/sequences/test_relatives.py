@@ -165,7 +165,7 @@ def aligned_with_paths(first: str, second: str) -> tuple[float, float, float]:
     best, path = np.zeros(width, np.int64), nothing.copy()
     down, down_path = np.full(width, least), nothing.copy()
     top, top_path, top_end = 0, nothing[:, 0].copy(), (0, 0)
-    matrix, unknown = alignment._scores(), alignment.UNKNOWN
+    matrix, unknown = alignment.blosum(), alignment.UNKNOWN
     for number, residue in enumerate(rows, start=1):
         is_opened = best - alignment.GAP_OPEN >= down - alignment.GAP_EXTEND
         down = np.where(is_opened, best - alignment.GAP_OPEN, down - alignment.GAP_EXTEND)
