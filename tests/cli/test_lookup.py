@@ -141,6 +141,18 @@ def test_what_cannot_be_looked_up_is_refused(
     assert capsys.readouterr().err == f"{message}\nFix this and run the command again.\n"
 
 
+@pytest.mark.parametrize(
+    "method", [pytest.param("auto", marks=pytest.mark.long), "tswa -> kernel"]
+)
+def test_a_method_made_of_others_is_refused_where_one_of_these_sees_more(
+    here: Path, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    words = ["fit", "demo/calibration.csv", "--format", "phanns-labelled", "--draws", "0"]
+    assert run_command_line([*words, "--method", method, "--out", "m.json"]) == 0
+    assert run_command_line(["export-lookup", "m.json", "--out", "l.parquet"]) == 2
+    assert "sees more than the best score" in capsys.readouterr().err
+
+
 def test_the_file_says_what_it_was_made_of(here: Path) -> None:
     assert run_command_line(["export-lookup", "kernel.json", "--out", "l.parquet"]) == 0
     stated = json.loads(pq.read_schema("l.parquet").metadata[b"credence lookup"])

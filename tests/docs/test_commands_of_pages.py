@@ -37,6 +37,7 @@ IN_LAB = ("docs/figures.md", "docs/lists.md", "docs/publications.md", "docs/reca
 # Pages whose commands are only read for options that do not exist, and why.
 ONLY_READ = {
     "docs/cluster.md": "begins where a run has ended, and goes on on a cluster: make test-slurm",
+    "docs/large-tables.md": "begins with folders of tables; tests/cli/test_shards types the like",
     "docs/novelty.md": "begins with files that other pages make; tests/cli types the like",
     "docs/novelty-study.md": "takes minutes",
 }
@@ -60,7 +61,7 @@ NOT_TYPED = {
     **dict.fromkeys(
         ("squeue", "sinfo", "sacct", "scancel", "scontrol", "sbatch", "srun", "ssh", "sudo",
          "export", "module", "git", "tail", "less", "ls", "cat", "grep", "ulimit", "df", "du",
-         "gzip", "zstd", "cp"),
+         "gzip", "zstd", "cp", "seq"),
         "of the system or the cluster, not ours",
     ),
 }  # fmt: skip

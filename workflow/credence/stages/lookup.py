@@ -60,7 +60,7 @@ def export_lookup(calibration: str, step: float, out: str) -> None:
     names = ("predicted_class", "step", "score", *GIVEN, "support", "method")
     made_with = {"version of credence": __version__, "step": step, "scale": file.scale}
     made_with |= {"calibration": sha256_of(Path(calibration)), "method": file.method_spec}
-    most = 0.0
+    most, at = 0.0, ""
     with TableWriter(
         Path(out), names, metadata={"credence lookup": json.dumps(made_with)}
     ) as writer:
@@ -69,24 +69,26 @@ def export_lookup(calibration: str, step: float, out: str) -> None:
             confidence = confidence_of(file, predictions, calibration)
             columns = confidence_columns(predictions, confidence, file.method_spec)
             writer.write({name: (columns | {"step": steps})[name] for name in names})
-            change = np.abs(np.diff(confidence.value))
-            most = max(most, float(np.nanmax(change, initial=0.0)))
-    write_text(Path(sql), statements(file, step, out, most))
+            change = np.nan_to_num(np.abs(np.diff(confidence.value)))
+            if change.max() > most:
+                most, place = float(change.max()), int(change.argmax())
+                at = f" ({file.class_names[class_]}, from {scores[place]:g} on)"
+    write_text(Path(sql), statements(file, step, out, f"{most:.4f}{at}"))
     click.echo(
         f"Wrote {out}: {n_rows:,} rows, of {len(file.class_names)} classes in steps of {step:g}; "
-        f"and {sql}, which joins it. From one step to the next a confidence changes by {most:.4f} "
-        "at most.",
+        f"and {sql}, which joins it. From one step to the next a confidence changes by at most "
+        f"{most:.4f}{at}.",
         err=True,
     )
 
 
-def statements(file: CalibrationFile, step: float, out: str, most: float) -> str:
+def statements(file: CalibrationFile, step: float, out: str, most: str) -> str:
     """Return the statements that join a lookup in DuckDB and in Spark."""
     lines = [
         f"-- Confidences of {json.dumps(file.method_spec)} by predicted class and score.",
         f"-- A score that is a whole number of steps of {step:g} gets exactly what credence",
         "-- annotate gives; any other gets confidence and interval of the nearest step.",
-        f"-- From one step to the next, a confidence changes by {most:.4f} at most.",
+        f"-- From one step to the next, a confidence changes by at most {most}.",
         "-- Not here: q-values, and notes on ids, ties, families and on the whole table.",
     ]
     for dialect, table, name_of, text_of in (
