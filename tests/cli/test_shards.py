@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from credence.app import configuration, run_command_line
+from credence.app import configuration, meaning, run_command_line
 from credence.problems import InputError
 from credence.simulate import WorldSettings
 from small_worlds import call_here, write_world
@@ -236,6 +236,8 @@ def test_folders_that_cannot_be_annotated_are_refused_with_their_remedy(
         "--out is a folder. Leave it out, or let --out end in .tsv or .parquet.",
         ("shards", "a.tsv", "--ids-across"): "--ids-across: it is for a folder of confidences, "
         "and --out is a file. Leave it out, or give a folder as --out.",
+        ("shards", "out", "--part", "1/3", "--ids-across"): "--ids-across: it is for all tables "
+        "together. Give it to one more command, without --part, when all parts are there.",
         ("shards", "out", "--part", "4/3"): "--part: '4/3' names no part. "
         "Write 2/8 for the second of eight.",
     }
@@ -290,4 +292,16 @@ def test_a_configuration_takes_a_folder_for_the_tables_in_it(here: Path) -> None
     assert caught.value.text() == (
         "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its tables are of several "
         "kinds: .csv, .md. Name tables of one kind by a pattern in quotes: 'shards/*.md'."
+    )
+
+
+def test_more_files_than_a_command_can_name_are_refused_in_a_configuration(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meaning, "MOST_NAMED", 20)
+    with pytest.raises(InputError) as caught:
+        configuration.loads(CONFIGURATION.replace("SCORES", "shards"))
+    assert caught.value.text() == (
+        "config.yaml, line 4, column 'use_sets[0].scores': 'shards': its 6 files are too many for "
+        "one job. Annotate them by themselves: credence annotate with a folder as --out."
     )

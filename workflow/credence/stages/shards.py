@@ -41,6 +41,9 @@ def annotate_shards(
         if value is not None:
             what = "it is for one table of confidences, and --out is a folder."
             raise refuse(option, what, "Leave it out, or let --out end in .tsv or .parquet.")
+    if ids_across and part is not None:
+        remedy = "Give it to one more command, without --part, when all parts are there."
+        raise refuse("--ids-across", "it is for all tables together.", remedy)
     every = shards_of(tables, Path(out), ending)
     given = Given(tables=[shard.source for shard in every], **options)
     require_other((), [*given.tables, *given.files.values()])
@@ -77,15 +80,21 @@ def annotate_shards(
         )
         click.echo(f"{out}: {what}; the first is {changed[0]}.", err=True)
     echo_sentences(given.annotation, count["rows"], out, given)
-    if ids_across and n_parts == 1 and not problems:
+    if ids_across and not problems:
         problems += shared_ids(given.tables, lambda table: _lines_and_ids(table, given.spec))
-    # The first of each table before the second of any: of so many only some are shown.
+    raise_any(_in_turn(problems))
+
+
+def _in_turn(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the first of each table before the second of any: of so many only some are shown."""
     seen: Counter[str] = Counter()
-    ranked = []
+    turns: list[list[Problem]] = []
     for problem in problems:
+        if seen[problem.where] == len(turns):
+            turns.append([])
+        turns[seen[problem.where]].append(problem)
         seen[problem.where] += 1
-        ranked.append((seen[problem.where], problem))
-    raise_any([problem for _, problem in sorted(ranked, key=lambda pair: pair[0])])
+    return [problem for turn in turns for problem in turn]
 
 
 def _write(
