@@ -225,3 +225,20 @@ def test_each_member_of_one_is_compared_with_each_of_the_other(
     library = Library(world(n_families=1))
     Candidates(library, LOOSER)._members([near], near, pair)
     assert sorted(compared) == [(0, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
+
+
+def test_a_relative_that_no_search_proposes_is_met_by_way_of_what_is_alike_to_both() -> None:
+    rng = np.random.default_rng(12)
+    one = "".join(rng.choice(LETTERS, 200))
+    relative = written(mutated(codes(one), 0.55, rng))
+    # Alike to both over half of them, so no relative of either.
+    between = one[:100] + "".join(rng.choice(LETTERS, 200))
+    texts = distinct(np.array([between, one, relative], dtype=object)).texts
+    first, second = np.array([0, 0]), np.array([1, 2])
+    library = Library(texts)
+    assert library.align([(1, 2)]).at(LOOSER).all()
+    assert not library.align([(0, 1), (0, 2)]).at(LOOSER).any()
+    found = Candidates(library, LOOSER).connect(
+        no_pairs(), first, second, np.zeros(2), lambda rows: (first, second)
+    )
+    assert (found.first.tolist(), found.second.tolist()) == ([1], [2])

@@ -9,7 +9,8 @@ Near copies stand behind one representative while the prefilter runs, and a memb
 may have a relative that its representative has not. So all members of components
 that stayed small are searched for again, by themselves; and where two representatives
 of large components are alike beyond chance without being relatives, their members
-are compared (decision 0509).
+are compared (decision 0509). What is still in a small component is compared with
+what those alike to it are alike to (decision 0510).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from credence.predictions import Booleans, Floats, Integers
 from credence.relatives.alignment import Library
@@ -43,6 +45,8 @@ PROMISING, ROUNDS_OF_PROMISE = 0.6, 6
 # A promise is another program's score; by so much it is above what chance explains.
 MARGIN_OVER_CHANCE = 1.25
 Search = Callable[[Integers], tuple[Integers, Integers]]
+# Of each such member so many are looked at by way of others, those with most of these first.
+MOST_BEYOND, ROWS_AT_ONCE = 100, 1_000
 MOST_AT_ONCE = 2_000_000  # pairs of members compared before components are looked at again
 
 
@@ -78,8 +82,37 @@ class Candidates:
             more = self._more(edges, (first, second), again(np.flatnonzero(is_small)))
             every = Alike(*(np.concatenate(bounds) for bounds in zip(alike, more, strict=True)))
             edges.append(self._joining(edges, every, MANY))
+            edges.append(self._joining(edges, self._beyond(edges, every), MANY))
         is_large = ~(is_small[alike.first] | is_small[alike.second])
         return joined([*edges, *self._members(edges, near, alike.take(is_large))])
+
+    def _beyond(self, edges: list[Pairs], alike: Alike) -> Alike:
+        """Return those alike, of members of small components and whom their like are alike to.
+
+        A short protein may share no word with a relative, but with others of its family.
+        """
+        n_texts, component = len(self.library.texts), self._component(edges)
+        ends = [
+            np.concatenate([*(getattr(one, end) for one in edges), getattr(alike, end)])
+            for end in ("first", "second")
+        ]
+        both = np.concatenate(ends), np.concatenate(ends[::-1])
+        links = sparse.csr_array((np.ones(len(both[0]), np.int32), both), (n_texts, n_texts))
+        small = np.flatnonzero(np.bincount(component)[component] <= SMALL)
+        keys = [np.empty(0, dtype=np.int64)]
+        for start in range(0, len(small), ROWS_AT_ONCE):
+            rows = small[start : start + ROWS_AT_ONCE]
+            found = (links[rows] @ links).tocoo()
+            one, other = rows[found.row], found.col.astype(np.int64)
+            order = np.lexsort((other, -found.data, one))
+            one, other = one[order], other[order]
+            is_apart = component[one] != component[other]
+            one, other = one[is_apart], other[is_apart]
+            first = n_equal_before(one) < MOST_BEYOND
+            low, high = np.minimum(one, other)[first], np.maximum(one, other)[first]
+            keys.append(low * n_texts + high)
+        known = ends[0] * n_texts + ends[1]
+        return self._alike(*np.divmod(np.setdiff1d(np.concatenate(keys), known), n_texts))
 
     def connect_every(self) -> Pairs:
         """Return pairs that connect all relatives, each pair of sequences scored."""

@@ -183,7 +183,7 @@ SEARCH_IDENTITY = 0.3  # of hits read; the threshold is applied here, to what wa
 REACHES = ((400, 4.5), (180, 5.0), (120, 5.7), (80, 6.5), (1, 7.0))
 # Where few relatives were found: all members, among all sequences, at no length less
 # sensitively than before (decisions 0509 and 0510).
-REACHES_AGAIN = ((180, 5.7), (120, 6.2), (1, 7.0))
+REACHES_AGAIN = ((250, 5.0), (180, 5.7), (120, 6.2), (1, 7.0))
 # The identity from which on one stands for another: of short ones a copy may have relatives
 # that the other has not (decision 0505).
 NEARNESSES = ((120, 0.7), (1, 0.9))
