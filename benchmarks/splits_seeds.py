@@ -6,7 +6,7 @@ at either end of an alignment, which its traceback may leave there, are no part 
 `--families` looks at pairs of one family alone, which is quick and misses what is alike by
 chance and what was fused. Each case prints a line as it is done:
 
-    python -m benchmarks.splits_seeds 3000:1 3000:2 low:800 giants
+    python -m benchmarks.splits_seeds 3000:1 3000:2 low:800 giants crowds
     python -m benchmarks.splits_seeds --families 20000:1 100000:1
 """
 
@@ -24,13 +24,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import parasail
-from benchmarks.splits_world import SplitWorld, make_low_complexity, make_split_world
+from benchmarks.splits_world import SplitWorld, make_crowds, make_low_complexity, make_split_world
 
 from credence.proteins import Proteins
 from credence.relatives.alignment import GAP_EXTEND, GAP_OPEN
 from credence.relatives.graph import GraphEngine
 from credence.relatives.mmseqs import MmseqsFinder
 from credence.relatives.pairs import COVERAGE, IDENTITY, Thresholds, score_needed
+from credence.relatives.strict import SplitOptions, split
 from credence.simulate.sequences import codes, mutated, written
 
 GAPS_AT_ENDS = re.compile(r"^(?:\d+[ID])+|(?:\d+[ID])+$")
@@ -59,6 +60,8 @@ def world_of(case: str) -> SplitWorld:
     kind, _, number = case.partition(":")
     if kind == "giants":
         return giants()
+    if kind == "crowds":
+        return make_crowds()
     return (
         make_low_complexity(int(number))
         if kind == "low"
@@ -116,6 +119,9 @@ def main() -> None:
     parser.add_argument(
         "--search", action="store_true", help="search sets that are scored in full"
     )
+    parser.add_argument(
+        "--audit", action="store_true", help="split and audit too, within the budget and in full"
+    )
     given = parser.parse_args()
     finder = MmseqsFinder(most_cells=0.0) if given.search else MmseqsFinder()
     for case in given.cases:
@@ -131,6 +137,23 @@ def main() -> None:
             sep="\n",
             flush=True,
         )
+        for cells in (SplitOptions.cells, None) if given.audit else ():
+            print(audited(world, cluster, cells), flush=True)
+
+
+def audited(world: SplitWorld, cluster: np.ndarray, cells: float | None) -> str:
+    """Return what the split and its audit take and find."""
+    busy = processor_seconds()
+    found = split(world.proteins, cluster, world.class_, SplitOptions(cells=cells))
+    taken, group = processor_seconds() - busy, found.packing.group
+    sizes = np.unique(group[group != ""].astype(str), return_counts=True)[1]
+    ratios = SplitOptions.n_groups * sizes / sizes.sum()
+    return (
+        f"  audit of {'all' if cells is None else f'{cells:g} cells'}: {taken:.1f} processor s, "
+        f"{found.audit.n_examined} examined, {found.audit.n_crossing} crossing, at most "
+        f"{found.n_unseen} unseen, {(group == '').sum()} dropped, groups of "
+        f"{ratios.min() if len(sizes) == SplitOptions.n_groups else 0:.2f} to {ratios.max():.2f}"
+    )
 
 
 def processor_seconds() -> float:

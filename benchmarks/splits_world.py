@@ -255,3 +255,22 @@ def _low_child(
     if n_new < 0:
         return core, np.delete(child, np.arange(at, at - n_new), axis=0)
     return core, np.insert(child, [at] * n_new, _repeats(kind, n_new, rng), axis=0)
+
+
+CROWD_LENGTH, CROWD_CHANGED = 300, (0.01, 0.02)  # residues; share of them that a copy changes
+CROWD_KEPT = (0.63, 0.78)  # of the ancestor: 40 to 60 % between two of the family
+
+
+def make_crowds(n_copies: int = 2_000, n_family: int = 1_500, seed: int = 5) -> SplitWorld:
+    """Return near copies of one protein, and a large family."""
+    rng = np.random.default_rng([seed, n_copies, n_family])
+    one, other = _random(CROWD_LENGTH, rng), _random(CROWD_LENGTH, rng)
+    copies = _mutated([one] * n_copies, 1.0 - rng.uniform(*CROWD_CHANGED, n_copies), rng)
+    family = _mutated([other] * n_family, rng.uniform(*CROWD_KEPT, n_family), rng)
+    residues = copies + family
+    _tell_apart(residues, rng)
+    texts, ids, names = (np.empty(len(residues), dtype=object) for _ in range(3))
+    texts[:] = ["".join(ALPHABET[code] for code in found) for found in residues]
+    ids[:] = [f"p{row}" for row in range(len(residues))]
+    names[:] = ["copies"] * n_copies + ["family"] * n_family
+    return SplitWorld(Proteins(ids, texts), np.arange(len(residues)) % 3, names)

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import special
 
 from credence.draws import keys_of, uniform
 from credence.predictions import Booleans, Floats, Integers, Strings
 from credence.proteins import Proteins
 from credence.relatives.alignment import CELLS_OF_ALIGNMENT, Library
 from credence.relatives.copies import Copies
-from credence.relatives.kmers import words_of
+from credence.relatives.kmers import WordIndex, shared, words_of
 from credence.relatives.pairs import (
     Distinct,
     Pairs,
@@ -36,7 +36,6 @@ from credence.relatives.pairs import (
     distinct,
     joined,
     members,
-    n_equal_before,
     ranges,
 )
 
@@ -188,24 +187,11 @@ def most_alike(texts: Strings, home: Integers) -> tuple[Integers, Integers]:
         is_kept = uniform(found.word.astype(np.uint64), 0, "words") < share
         proteins.append(found.protein[is_kept] + start)
         words.append(found.word[is_kept])
-    protein, word = np.concatenate(proteins), np.concatenate(words)
-    n_words = np.bincount(protein, minlength=n_texts)
-    _, word, counts = np.unique(word, return_inverse=True, return_counts=True)
-    protein, word = protein[counts[word] > 1], word[counts[word] > 1]
-    is_hub = n_equal_before(word) < MOST_HUBS
-    shape = n_texts, len(counts)
-    every, hubs = (
-        sparse.csr_array((np.ones(len(row), np.int32), (row, column)), shape=shape)
-        for row, column in ((protein, word), (protein[is_hub], word[is_hub]))
-    )
-    hubs = hubs.T.tocsr()
+    index = WordIndex(np.concatenate(proteins), np.concatenate(words), n_texts)
     keys, worth = np.empty(0, dtype=np.int64), np.empty(0)
-    for start in range(0, n_texts, TEXTS_AT_ONCE):
-        shared = (every[start : start + TEXTS_AT_ONCE] @ hubs).tocoo()
-        row, column = shared.row.astype(np.int64) + start, shared.col.astype(np.int64)
-        is_kept = (shared.data >= LEAST_SHARED) & (home[row] != home[column])
-        row, column, n_shared = row[is_kept], column[is_kept], shared.data[is_kept]
-        more = n_shared / np.minimum(n_words[row], n_words[column])
+    for row, column, n_shared, fewest in shared(index, MOST_HUBS):
+        is_kept = (n_shared >= LEAST_SHARED) & (home[row] != home[column])
+        row, column, more = row[is_kept], column[is_kept], (n_shared / fewest)[is_kept]
         is_more = more >= (worth[-1] if len(worth) == MOST_LIKELY else 0.0)
         row, column, worth = row[is_more], column[is_more], np.append(worth, more[is_more])
         keys = np.append(keys, np.minimum(row, column) * n_texts + np.maximum(row, column))
@@ -230,15 +216,10 @@ def with_chance_counted(
     rows = in_hash_order(proteins.ids, found.is_examined)[:MOST_COUNTED]
     literal = replace(thresholds, most_expected=None)
     compared = compare(proteins, group, literal, rows, threads, cells)
-    every = judged(compared, group, thresholds).pairs
-    width = proteins.n_proteins
-    keys = [
-        np.minimum(pairs.first, pairs.second) * width + np.maximum(pairs.first, pairs.second)
-        for pairs in (every, found.pairs)
-    ]
-    is_new = ~np.isin(keys[0], keys[1])
+    every = Compared(found.is_examined, judged(compared, group, thresholds).pairs)
+    n_new = every.with_pairs(found.pairs).pairs.n_pairs - found.pairs.n_pairs
     n_counted = int(compared.is_examined.sum())
-    return replace(found, n_counted=n_counted, n_by_chance=int(is_new.sum()))
+    return replace(found, n_counted=n_counted, n_by_chance=n_new)
 
 
 def judged(compared: Compared, group: Strings, thresholds: Thresholds) -> Audit:

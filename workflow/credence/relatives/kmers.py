@@ -37,6 +37,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,6 +106,18 @@ def words_of(sequences: Strings) -> WordIndex:
 
 def links(words: WordIndex, least_containment: float) -> tuple[Integers, Integers]:
     """Return the pairs of proteins that share enough words."""
+    first, second = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for row, column, n_shared, fewest in shared(words, MOST_HUBS):
+        needed = np.maximum(np.minimum(LEAST_SHARED, fewest), LEAST_SHARED_OF_SHORT)
+        is_link = (n_shared >= needed) & (n_shared >= least_containment * fewest)
+        is_link &= row != column
+        first.append(row[is_link])
+        second.append(column[is_link])
+    return np.concatenate(first), np.concatenate(second)
+
+
+def shared(words: WordIndex, most_hubs: int) -> Iterator[tuple[Integers, ...]]:
+    """Yield, in parts, pairs that share words, how many, and how many the one of fewest has."""
     order = np.lexsort((words.protein, words.word))
     protein, word = words.protein[order], words.word[order]
     _, starts, codes, counts = np.unique(
@@ -114,20 +127,13 @@ def links(words: WordIndex, least_containment: float) -> tuple[Integers, Integer
     is_shared = counts[codes] > 1
     shape = (words.n_proteins, len(counts))
     all_ = _indicator(protein[is_shared], codes[is_shared], shape)
-    is_hub = is_shared & (place < MOST_HUBS)
+    is_hub = is_shared & (place < most_hubs)
     hubs = _indicator(protein[is_hub], codes[is_hub], shape).T.tocsr()
     n_words = np.bincount(words.protein, minlength=words.n_proteins)
-    first, second = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for start in range(0, words.n_proteins, ROWS_AT_ONCE):
-        shared = (all_[start : start + ROWS_AT_ONCE] @ hubs).tocoo()
-        row, column = shared.row.astype(np.int64) + start, shared.col.astype(np.int64)
-        fewest = np.minimum(n_words[row], n_words[column])
-        needed = np.maximum(np.minimum(LEAST_SHARED, fewest), LEAST_SHARED_OF_SHORT)
-        is_link = (shared.data >= needed) & (shared.data >= least_containment * fewest)
-        is_link &= row != column
-        first.append(row[is_link])
-        second.append(column[is_link])
-    return np.concatenate(first), np.concatenate(second)
+        found = (all_[start : start + ROWS_AT_ONCE] @ hubs).tocoo()
+        row, column = found.row.astype(np.int64) + start, found.col.astype(np.int64)
+        yield row, column, found.data, np.minimum(n_words[row], n_words[column])
 
 
 def _indicator(row: Integers, column: Integers, shape: tuple[int, int]) -> sparse.csr_array:

@@ -196,7 +196,8 @@ def split(
         if pairs.n_pairs == 0 or settings.strict == "report":
             break
         state.repair(pairs)
-    found = state.watch.with_chance_counted(found, state.packing.group)
+    rest = settings.thresholds, settings.threads, SHARE_COUNTED * state.watch.cells
+    found = with_chance_counted(found, proteins, state.packing.group, *rest)
     counts = state.n_joined, state.n_cut, state.whole, state.n_gone, state.n_least
     return Split(state.packing, state.cluster, found, state.watch.n_unseen, *counts)
 
@@ -233,11 +234,6 @@ class _Watch:
         n_found = int((judged(found, homes, self.thresholds).is_crossing & examined).sum())
         n_most = most_crossing(n_found, int(examined.sum()), len(rows))
         self.compared, self.n_unseen = found.with_pairs(self.compared.pairs), n_most - n_found
-
-    def with_chance_counted(self, found: Audit, group: Strings) -> Audit:
-        """Return the audit with the number of pairs that only chance excludes."""
-        rest = self.threads, SHARE_COUNTED * self.cells
-        return with_chance_counted(found, self.proteins, group, self.thresholds, *rest)
 
 
 class _State:
