@@ -8,6 +8,8 @@ of all pairs (`benchmarks.splits_truth`). What is done is kept in
     python -m benchmarks.splits 2000 20000           # what is missing, and the tables
     python -m benchmarks.splits 20000 --fresh        # time all recipes again
     python -m benchmarks.splits 100000               # credence alone, 3,000 sampled
+
+Seed by seed, with low complexity and giants, by another aligner: `benchmarks.splits_seeds`.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def alignment_of_long(first: str, second: str) -> tuple[float, float, float]:
 
     Rows are kept now and then, and those between are computed again along the path, so that
     memory grows with the length to the power 1.5. Of equal scores an alignment begins anew
-    before it goes on, goes diagonally before down and down before along, and ends first.
+    before it goes on, diagonally before down, down before along, and stops as soon as it can.
 
     >>> alignment_of_long("MKWVTFISLL", "WVTFI")
     (1.0, 1.0, 0.5)

@@ -92,11 +92,11 @@ class Candidates:
         A short protein may share no word with a relative, but with others of its family.
         """
         n_texts, component = len(self.library.texts), self._component(edges)
-        ends = [
-            np.concatenate([*(getattr(one, end) for one in edges), getattr(alike, end)])
-            for end in ("first", "second")
+        listed = [
+            np.concatenate([*(getattr(one, column) for one in edges), getattr(alike, column)])
+            for column in ("first", "second")
         ]
-        both = np.concatenate(ends), np.concatenate(ends[::-1])
+        both = np.concatenate(listed), np.concatenate(listed[::-1])
         links = sparse.csr_array((np.ones(len(both[0]), np.int32), both), (n_texts, n_texts))
         small = np.flatnonzero(np.bincount(component)[component] <= SMALL)
         keys = [np.empty(0, dtype=np.int64)]
@@ -111,7 +111,7 @@ class Candidates:
             first = n_equal_before(one) < MOST_BEYOND
             low, high = np.minimum(one, other)[first], np.maximum(one, other)[first]
             keys.append(low * n_texts + high)
-        known = ends[0] * n_texts + ends[1]
+        known = listed[0] * n_texts + listed[1]
         return self._alike(*np.divmod(np.setdiff1d(np.concatenate(keys), known), n_texts))
 
     def connect_every(self) -> Pairs:
