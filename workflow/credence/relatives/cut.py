@@ -20,7 +20,7 @@ relatives in two parts, or fewer or equal proteins set aside in its stead.
 What a cut costs in some of the proteins is in the mean no more than its share of
 what it costs in all. So of a large component a few are tried first; where no branch
 of theirs is cheap the component is one dense family, or near copies, and is left
-whole without aligning the millions of pairs that it has (decision 0512).
+whole without aligning the millions of pairs that it has (decision 0514).
 
 A part is a cluster of its own from then on: relatives of a later trove join the
 part in which their relatives are, and touch nothing by being relatives of those
