@@ -119,15 +119,20 @@ class _Sweep:
         self.slope = np.arange(last.shape[1], dtype=np.int32) * GAP_EXTEND
         self.price = self.slope[1:] + np.int32(GAP_OPEN - GAP_EXTEND)
         self.lifted, self.zeros = np.empty_like(self.slope), np.zeros_like(self.slope)
+        self.value: NDArray[Any] = np.zeros_like(self.slope)  # Of the last row, before gaps along
 
     def lines(self, rows: Integers) -> list[tuple[NDArray[Any], ...]]:
         """Return for each row the scores above it, its own but for gaps along it, and its own."""
-        return [(self.last.copy(), self.advance(row), self.last.copy()) for row in rows]
+        found, above = list[tuple[NDArray[Any], ...]](), self.last.copy()
+        for row in rows:
+            found.append((above, self.advance(row).copy(), self.last.copy()))
+            above = found[-1][-1]
+        return found
 
     def advance(self, residue: int) -> NDArray[Any]:
         """Take one row; return its scores but for gaps along it."""
         best, down = self.last
-        value: NDArray[Any] = np.zeros_like(best)
+        value = self.value
         np.add(best[:-1], self.profile[residue], out=value[1:])
         best -= GAP_OPEN
         down -= GAP_EXTEND
