@@ -59,11 +59,7 @@ def uniform(keys: NDArray[np.uint64], draw: int, stream: str = "") -> Floats:
 
 
 def cluster_weights(keys: NDArray[np.uint64], draw: int) -> Floats:
-    """Return the weight of each cluster in one draw of the Bayesian bootstrap.
-
-    Weights are exponential with mean 1 (Rubin 1981, doi 10.1214/aos/1176345338):
-    no cluster ever drops out, so a draw cannot lose a class.
-    """
+    """Return exponential weights, mean 1, never 0 (Rubin 1981, doi 10.1214/aos/1176345338)."""
     return -np.log(uniform(keys, draw, "cluster bootstrap"))
 
 

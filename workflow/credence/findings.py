@@ -457,11 +457,7 @@ class ReleaseState:
 
 @dataclass(frozen=True)
 class Change:
-    """A number before and after, and what moved it.
-
-    ``total = evidence + composition``: evidence is the change at the class
-    frequencies of the older release, composition the rest.
-    """
+    """A number before and after; ``total = evidence + composition``, that of the class mix."""
 
     # In the older release; in the newer one, re-weighted to the older's class frequencies; in the
     # newer one as it is.

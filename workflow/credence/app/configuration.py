@@ -475,11 +475,7 @@ class RowShare:
 
 
 def shares(entry: TableSet, n_jobs: int | None) -> tuple[RowShare, ...]:
-    """Return what each job annotates of a use-set, in the order of its rows.
-
-    A table is divided by rows, several tables are kept whole. Nothing depends
-    on the machine: the same set is divided alike wherever the workflow is read.
-    """
+    """Return what each job annotates of a use-set, in row order, alike on all machines."""
     sizes = [_size(path) for path in entry.scores]
     if n_jobs is None:
         n_jobs = 1 if _has_networks(entry) else max(1, round(sum(sizes) / PART_MB))

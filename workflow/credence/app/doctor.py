@@ -181,10 +181,7 @@ def look_at_packages(
 
 
 def look_at_lock(lock: Path, version_of: Callable[[str], str] = metadata.version) -> Found:
-    """Return whether the packages are of the versions that the lock has.
-
-    Other versions that fit may give other last digits, so that it is noted.
-    """
+    """Return whether packages are as the lock has them: others may give other last digits."""
     if not lock.is_file():
         return Found("lock", "note", f"{lock} is not there: no versions to compare with")
     try:

@@ -51,11 +51,7 @@ def profile_folder(name: str) -> Path:
 
 
 def require_scheduler(profile: Path) -> None:
-    """Raise where a profile hands jobs to SLURM and SLURM cannot take them.
-
-    Snakemake would wait for a controller that is down, and then say so on a
-    hundred lines.
-    """
+    """Raise where SLURM is to take jobs and cannot: Snakemake would wait for it."""
     from credence.tables.document import read_document
 
     file = profile / FILE

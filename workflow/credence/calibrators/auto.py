@@ -173,18 +173,11 @@ def mix_of(
 class Auto:
     """Settings of the stack.
 
-    Every member is fitted on all folds of whole clusters but one, and answers for
-    that one. The stack is the weighted mean of the members' probabilities, with the
-    weights that make the held-out outcomes likeliest, over all classes; those of a
-    class are pulled towards them with the strength of fifty families. When an
-    evaluation cross-fits `auto`, the weights are found anew inside each of its folds.
-
-    A second stack, of the members that see predicted class and top score alone,
-    answers where there is no score vector: for curves and for look-ups.
-
-    The interval adds to the error that halves of the clusters show, members and
-    weights refitted, the misfit of the class
-    (:mod:`credence.calibrators.spread`).
+    The weighted mean of the members' probabilities, with the weights that make held-out outcomes
+    likeliest over all classes; those of a class are pulled towards them with the strength of fifty
+    families. A second stack, of the members that see predicted class and top score alone, answers
+    where there is no score vector. The interval adds to the error that halves of the clusters
+    show the misfit of the class (:mod:`credence.calibrators.spread`).
     """
 
     sees: str = setting(
@@ -274,11 +267,7 @@ class AutoCalibrator:
 
     @threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
     def held_out(self, labelled: Labelled, fold: Integers) -> Floats:
-        """Return the answer for each fold, members fitted and weights found without it.
-
-        The weights rest on the other folds' held-out answers, so each member is fitted
-        once a fold, not once more within it.
-        """
+        """Return the answer for each fold; weights rest on the other folds' held-out answers."""
         usable, _, ready = self._ready(labelled)
         names = tuple(method.name for method in usable)
         return answers_without(names, out_of_folds(labelled, ready, fold), labelled, fold)

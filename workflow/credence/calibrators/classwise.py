@@ -66,7 +66,6 @@ ENOUGH = 1.0 - 1e-9  # of them: sums of weights are rounded
 def low_end(sample: ClassSample, at_scores: Masses) -> LowEnd:
     """Return the never-falling fit at the lowest score with a few families at or below it.
 
-    A class that has not so many in all takes the fit at its lowest score.
     Where next to nothing in its block is right, it is what Jeffreys' prior leaves there.
     """
     order = np.lexsort((sample.score, sample.cluster))  # by cluster, ascending in each

@@ -73,13 +73,7 @@ def _assign(singles: NDArray[np.intp], kind: Integers, filled: Floats, chosen: I
 
 
 def fold_of(cluster: Strings, stratum: NDArray[Any], n_folds: int) -> Integers:
-    """Return the fold of each protein, 0 … n_folds − 1.
-
-    No cluster is divided, each stratum is spread over the folds as evenly as
-    whole clusters allow, and the folds depend on the names of the clusters and
-    on what they hold, not on the order of rows. With fewer clusters than folds
-    some folds are empty.
-    """
+    """Return the fold of each protein: whole clusters, even strata, whatever the order of rows."""
     names, codes = np.unique(np.asarray(cluster, dtype=object).astype(str), return_inverse=True)
     _, strata = np.unique(stratum, return_inverse=True)
     # Names in an order of their own settle ties, so that a table sorted by
@@ -149,15 +143,10 @@ class ComposedCalibration:
 
 @dataclass(frozen=True)
 class ComposedCalibrator:
-    """A composition, cross-fitted by cluster.
+    """A composition, cross-fitted by cluster; the interval is the second stage's.
 
-    The second stage learns from first-stage values of proteins whose clusters
-    the first stage did not see; the first stage is then fitted on all.
-
-    The interval is the second stage's: it is that of the share of right
-    predictions given what the first stage says, whatever that is worth. The
-    error of the first stage is not carried; it makes the score a poorer one,
-    not the share given the score a wrong one.
+    The error of the first stage is not carried: it makes the score a poorer one, not the share
+    given the score a wrong one.
     """
 
     text: str  # The specification

@@ -38,10 +38,8 @@ def expanded_quantiles(
 ) -> tuple[Floats, Floats]:
     """Return the ends of intervals, wider where they rest on few clusters.
 
-    Quantiles of bootstrap draws are too narrow for few clusters, as normal
-    quantiles are for a mean with an estimated variance. The levels are those
-    at which a normal has the quantiles of Student's t (the expanded percentile
-    interval of Hesterberg 2015, doi 10.1080/00031305.2015.1089789).
+    The levels are those at which a normal has the quantiles of Student's t (the expanded
+    percentile interval of Hesterberg 2015, doi 10.1080/00031305.2015.1089789).
     """
     tail, _ = tail_levels(options)
     freedom = np.maximum(n_near - 1.0, LEAST_FREEDOM)

@@ -191,8 +191,7 @@ class Polyline:
 class Isotonic:
     """Settings of isotonic calibration: there are none.
 
-    Pool adjacent violators, weighted; equal scores are one point. Straight lines
-    between the ends of the blocks, the first and last value held outside.
+    Weighted pool adjacent violators; straight lines between the ends of the blocks.
     """
 
     def fit_curve(self, sample: ClassSample) -> Polyline:
@@ -249,13 +248,10 @@ class Bracket:
 class VennAbers:
     """Settings of Venn–Abers calibration: there are none.
 
-    p0 and p1 are the isotonic fits with the protein itself added as wrong and as
-    right; they come from the ``venn-abers`` package where rows weigh 1, and from
-    :func:`weighted_bounds` otherwise. Of exchangeable proteins one of the two is
-    perfectly calibrated (Vovk et al.); it is the price of not knowing which that
-    [p0, p1] shows, and it says little about how far the curve itself may be off.
-    So the interval reported is the union of [p0, p1] with that of the isotonic
-    curve; relatives count in the latter alone.
+    p0 and p1 are the isotonic fits with the protein itself added as wrong and as right. Of
+    exchangeable proteins one of the two is perfectly calibrated (Vovk et al.), which says little
+    of how far the curve itself may be off: so the interval is the union of [p0, p1] with that of
+    the isotonic curve; relatives count in the latter alone.
     """
 
     def fit_curve(self, sample: ClassSample) -> Bracket:

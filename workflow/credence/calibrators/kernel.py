@@ -329,9 +329,7 @@ def own_parts(sample: ClassSample) -> OwnParts:
 def leave_one_out_bandwidth(sample: ClassSample) -> float | None:
     """Return the bandwidth of least leave-one-cluster-out NLL; None if none is finite.
 
-    All bandwidths in steps of 10 % over the range of the other rules are tried,
-    then the neighbourhood of the best is narrowed by golden sections: the loss
-    can have several minima, so no descent is trusted with the whole range.
+    The loss can have several minima: all in steps of 10 % are tried, then golden sections.
     """
     parts = own_parts(sample)
     least = max(sample.resolution, SMALLEST * sample.scale)
@@ -580,10 +578,8 @@ class Kernel:
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band:
         """Return the pointwise interval, from a bootstrap over clusters.
 
-        A rule that counts sign changes chooses the bandwidth anew in every draw
-        (a number stays, and so does that of `loo`), and each draw's own estimate
-        of its bias is taken away, so that the interval is for the true
-        confidence and not only for its smoothed image.
+        A rule that counts sign changes chooses the bandwidth anew in every draw, and each draw's
+        own estimate of its bias is taken away: the interval is for the true confidence.
         """
         assert isinstance(curve, KernelCurve)
         places, draws, bandwidth = self._draws(sample, curve, options.n_draws)

@@ -98,14 +98,11 @@ class LogisticModel:
 class Logistic:
     """Settings of the logistic regression on the whole score vector.
 
-    The combination of several scores that the conclusion of Salamon et al. asks for,
-    Conf3 of its Eq. (10): among the proteins predicted to be in a class, the
-    log odds of being right are linear in the logs of all scores. The logs are
-    standardised and the coefficients shrunk by a ridge, the intercept not. The
-    ridge's strength is the one with the least held-out loss over folds of whole
-    clusters. Intervals are of the log odds, with Student's t, by the jackknife
-    over clusters or the model's own curvature, whichever is wider, of a fit
-    with a weak ridge, stretched to the value.
+    Conf3, Eq. (10) of Salamon et al.: among the proteins predicted to be in a class, the log odds
+    of being right are linear in the standardised logs of all scores, with the ridge of least
+    held-out loss. Intervals are of the log odds, with Student's t, by the jackknife over clusters
+    or the model's own curvature, whichever is wider, of a fit with a weak ridge, stretched to the
+    value.
     """
 
     strength: str | float = setting(

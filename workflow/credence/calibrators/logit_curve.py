@@ -72,13 +72,10 @@ def log_likelihood(log_odds: Floats, weight: Floats, weight_correct: Floats) -> 
 
 
 def firth(columns: Floats, weight: Floats, weight_correct: Floats) -> Floats:
-    """Return the coefficients of greatest likelihood with Jeffreys' prior.
-
-    Columns that are constant, or combinations of earlier ones, get 0.
+    """Return the coefficients of greatest likelihood with Jeffreys' prior; 0 for repeated columns.
 
     Solves X'(w(t - p) + h(½ - p)) = 0, h the leverages (Firth 1993,
-    doi 10.1093/biomet/80.1.27), by Fisher scoring with halved steps. For a
-    constant alone that is (Σwt + ½)/(Σw + 1).
+    doi 10.1093/biomet/80.1.27), by Fisher scoring with halved steps.
     """
     kept, centre, spread = standard(columns, weight)
     design = (columns[:, kept] - centre) / spread
@@ -267,10 +264,8 @@ class BetaColumns:
 class Beta(LogitMethod):
     """Settings of beta calibration: there are none.
 
-    log p/(1 - p) = c + a log s - b log(1 - s), a, b ≥ 0 (Kull et al.), so the curve never
-    falls. Where the free fit has a negative one of them, the likeliest fit with
-    one or both at 0 is taken. With Jeffreys' prior, as for Platt's curve; see
-    docs/decisions/0210-parametric-curves.md.
+    log p/(1 - p) = c + a log s - b log(1 - s) with a, b ≥ 0 (Kull et al.), so the curve never
+    falls; Jeffreys' prior as for Platt's curve; see docs/decisions/0210-parametric-curves.md.
     """
 
     def basis_of(self, sample: ClassSample) -> BetaColumns:
@@ -333,16 +328,10 @@ class NaturalSpline:
 class Spline(LogitMethod):
     """Settings of spline calibration.
 
-    A natural cubic spline with few knots at fixed quantiles of the positives'
-    scores (the quantiles of [2]_): as many coefficients as knots, none of them
-    tuned, so that its interval holds what it says. *Departs from the paper:*
-    [1]_ takes many knots and a ridge chosen by cross-validation; see
+    A natural cubic spline with few knots at fixed quantiles of the positives' scores (Harrell
+    2015, doi 10.1007/978-3-319-19425-7). *Departs from the paper:* Lucena 2018 (arXiv 1809.07751)
+    takes many knots and a ridge chosen by cross-validation; see
     docs/decisions/0210-parametric-curves.md. The curve may fall.
-
-    References
-    ----------
-    .. [1] Lucena 2018, Spline-based probability calibration, arXiv 1809.07751
-    .. [2] Harrell 2015, Regression Modeling Strategies, doi 10.1007/978-3-319-19425-7
     """
 
     n_knots: int = setting(5, "Number of knots, and of coefficients.", low=3, high=10)

@@ -69,12 +69,9 @@ class MacestModel:
 class Macest:
     """Settings of MACEst as a calibration method.
 
-    A point is a protein's place in the space of proteins beside the logs of its
-    scores, each part scaled to a total variance of 1, the scores then multiplied
-    by `scores`. Near proteins of known class the scores tell right from wrong;
-    far from all of them every class is equally far, whatever the scores say, and
-    the confidence tends to 1 over the number of classes. Intervals are none:
-    decision 1004.
+    A point is a protein's place in the space of proteins beside the logs of its scores, each part
+    scaled to a total variance of 1, the scores then multiplied by `scores`. Far from all known
+    proteins the confidence tends to 1 over the number of classes. No intervals: decision 1004.
     """
 
     neighbours: int = setting(20, "Greatest number of neighbours of each class.", low=1, high=100)

@@ -335,9 +335,7 @@ def cluster_masses(sample: ClassSample, places: Places) -> ClusterMasses:
 def draw_masses(sample: ClassSample, places: Places, n_draws: int) -> Masses:
     """Return the masses at places under the Bayesian bootstrap over clusters.
 
-    More than `MOST_UNITS` clusters are drawn in bundles, put together by their
-    keys: a bundle of independent clusters is itself one, so that the variance
-    of a share, whatever scores it is over, is the same on average.
+    More than `MOST_UNITS` clusters are drawn in bundles, by their keys: independent too.
     """
     unit, keys = sample.cluster, sample.cluster_key
     if len(keys) > MOST_UNITS:

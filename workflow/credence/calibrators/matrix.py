@@ -134,16 +134,12 @@ class MatrixModel:
 class Matrix:
     """Settings of structured matrix scaling.
 
-    ŷ = softmax(W log y + c). The matrix is W = t·1 + D + O: one inverse
-    temperature, free; a diagonal and the off-diagonal entries, each with a
-    ridge towards 0, the latter the stronger; the intercepts with a ridge of
-    their own. So the map falls back to temperature scaling where data are few
-    and is Dirichlet calibration (Kull et al.) with its off-diagonal regularisation where
-    they are many; the structure is that of Berta et al. The loss is the K-class
-    likelihood, which is convex, so its one minimum is found by Newton's method.
-    Intervals are of the log odds of the stored predicted class, by the jackknife
-    over clusters or the model's own curvature, whichever is wider, with Student's
-    t for the effective number of clusters that are predicted in that class.
+    ŷ = softmax(W log y + c). The matrix is W = t·1 + D + O: one inverse temperature, free; a
+    diagonal and off-diagonal entries, each with a ridge towards 0, the latter the stronger; the
+    intercepts with one of their own. With few data that is temperature scaling, with many
+    Dirichlet calibration (Kull et al.); the structure is that of Berta et al. Intervals are of the
+    log odds of the stored predicted class, by the jackknife over clusters or the model's own
+    curvature, whichever is wider, with Student's t for that class's effective number of clusters.
     """
 
     diagonal: float = setting(1.0, "Ridge on the diagonal's deviations.", low=0.001)

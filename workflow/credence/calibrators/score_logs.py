@@ -191,10 +191,8 @@ def sorted_log_scores(predictions: Predictions) -> Floats:
 def tree_features(predictions: Predictions, *, uses_networks: bool) -> Floats:
     """Return what a tree may split on, one column each.
 
-    The logs of all scores, the predicted class's log score, its margin over the
-    best of the others, the row's entropy, and for ensembles the spread of the
-    networks' scores of the predicted class and the share of networks that vote
-    for it (NaN where a table gives no networks).
+    The logs of all scores, the predicted class's log score and its margin, the row's entropy, and
+    the spread and the vote of the networks (NaN where a table gives none).
     """
     logs = sorted_log_scores(predictions)
     rows = np.arange(len(logs))

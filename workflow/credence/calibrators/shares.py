@@ -52,12 +52,9 @@ class ScoreShare:
 class Uncalibrated:
     """Settings of the uncalibrated confidence: there are none.
 
-    S/M, the entry of the score vector, in every class: those that calibration saw
-    little of or never too, so that it is what there is without calibration
-    (docs/decisions/0003-scarce-classes-alike-for-all-methods.md). It has no interval:
-    nothing is fitted, so nothing that calibration data could say bounds it, and an
-    interval of no width would read as certainty
-    (docs/decisions/0211-no-interval-for-raw-scores.md).
+    S/M, the entry of the score vector, in every class, those that calibration never saw too
+    (docs/decisions/0003-scarce-classes-alike-for-all-methods.md). Nothing is fitted, so it has no
+    interval (docs/decisions/0211-no-interval-for-raw-scores.md).
     """
 
 
@@ -152,9 +149,8 @@ def inner_edges(upper_edge: Floats) -> Floats:
 class Histogram:
     """Settings of the histogram confidence.
 
-    TP(a, b] / (TP + FP)(a, b], section 4 of Salamon et al. Bins of equal width are open
-    on the left, the first is closed at 0, and a score above the scale counts
-    in the last. An empty bin takes the class's share, with a note.
+    TP(a, b] / (TP + FP)(a, b], section 4 of Salamon et al. Bins of equal width, the first closed
+    at 0; an empty one takes the class's share, with a note.
     """
 
     bins: str = setting("width", "equal width, or equal weight", ("width", "count"))
@@ -248,8 +244,7 @@ class Cumulative:
     """Settings of the cumulative confidence: there are none.
 
     Cum(S) = TP[S, ∞) / (TP + FP)[S, ∞), section 7 of Salamon et al.: the confidence at a
-    score *or better*, which is higher than that at the score where the curve
-    rises. Above the greatest score the last value is kept.
+    score *or better*. Above the greatest score the last value is kept.
     """
 
     def cutoff(self, masses: Masses) -> float:
@@ -307,9 +302,7 @@ class CumulativePlus(Cumulative):
 class CumulativeOptimal(Cumulative):
     """Settings of the cumulative confidence with the cutoff of least NLL.
 
-    Cum* (CwOC) of section 7 of the paper. Every distinct score of the positives and
-    "no cutoff" is tried by running sums; of equally good cutoffs the lowest is
-    taken.
+    Cum* (CwOC) of section 7 of the paper; of equally good cutoffs the lowest is taken.
     """
 
     def cutoff(self, masses: Masses) -> float:

@@ -455,11 +455,7 @@ class TemperatureModel:
         return value, lower, upper
 
     def probabilities(self, predictions: Predictions) -> Floats:
-        """Return a probability for every class; each row sums to 1.
-
-        At the predicted class it is the confidence, but for classes that were
-        too scarce to learn.
-        """
+        """Return probabilities of all classes; one too scarce to learn has another confidence."""
         vector = np.empty((predictions.n_samples, predictions.n_classes))
         resolution = max(self.resolution, predictions.resolution)
         for block, scores in blocks_of(predictions):

@@ -114,20 +114,12 @@ def grow(labelled: Labelled, growth: Growth, *, is_log_odds: bool) -> TreesModel
 class Trees:
     """Settings of the boosted trees.
 
-    Conf3, Eq. (10) of [1]_, without a form, for all predicted classes at once: trees
-    split on the logs of all scores, the top score, its margin over the runner-up, the
-    best of the others, the row's entropy, the predicted class, and where a table gives
-    the networks of an ensemble on their spread and their vote. A class with few
-    proteins so learns from the others what a margin is worth. Each tree is a Newton
-    step of the log loss on half of the clusters, its splits the best of places drawn
-    at random [2]_. The number of trees is the one with the least loss on clusters
-    held out; as a member of `auto` all are kept. The interval is that of
-    :mod:`credence.calibrators.spread`.
-
-    References
-    ----------
-    .. [1] Salamon et al. 2023, doi 10.3390/make5030043
-    .. [2] Geurts, Ernst & Wehenkel 2006, doi 10.1007/s10994-006-6226-1
+    Conf3, Eq. (10) of Salamon et al. 2023 (doi 10.3390/make5030043), without a form, for all
+    predicted classes at once: one with few proteins learns from the others what a margin is worth.
+    Each tree is a Newton step of the log loss on half of the clusters, its splits the best of
+    places drawn at random (Geurts, Ernst & Wehenkel 2006, doi 10.1007/s10994-006-6226-1). The
+    number of trees is the one with the least loss on clusters held out; as a member of `auto` all
+    are kept. The interval is that of :mod:`credence.calibrators.spread`.
     """
 
     trees: str | float = setting(
@@ -177,13 +169,9 @@ class Trees:
 class RandomisedTrees:
     """Settings of the extremely randomised trees.
 
-    The mean of trees that are grown each by itself, on what the boosted ones see, with
-    splits whose places are drawn at random [1]_. A leaf is worth its share of right
-    predictions, with a tenth of a protein's worth of the share of all.
-
-    References
-    ----------
-    .. [1] Geurts, Ernst & Wehenkel 2006, doi 10.1007/s10994-006-6226-1
+    The mean of trees grown each by itself with splits at random places (Geurts, Ernst & Wehenkel
+    2006, doi 10.1007/s10994-006-6226-1). A leaf is worth its share of right predictions, with a
+    tenth of a protein's worth of the share of all.
     """
 
     trees: float = setting(100.0, "Number of trees.", low=1, high=1000)

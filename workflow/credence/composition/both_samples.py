@@ -163,8 +163,7 @@ def _gathered(cells: Cells) -> Cells:
 def _thinned(cells: Cells) -> Cells:
     """Return the cells with a part of the rows of each place, the first one always.
 
-    The part falls with the number of rows, so that a row that is dropped from a
-    piece of a table would be dropped from the whole.
+    A row that is dropped from a piece of a table would be dropped from the whole.
     """
     n_rows = cells.n_rows.astype(np.float64)
     part = np.maximum(FEWEST_KEPT, KEPT_OF_ROOT * np.sqrt(n_rows)) / n_rows

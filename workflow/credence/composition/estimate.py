@@ -210,8 +210,7 @@ class Composition:
     def moved_share(self) -> Floats:
         """Composition so far from calibration's as chance does not explain.
 
-        On the way to the estimate, of which no share is taken to be less than
-        half the mean of its draws: an estimated share of 0 is not none.
+        No share is less than half the mean of its draws: an estimated share of 0 is not none.
         """
         if self.no_shift is None:
             return self.share
@@ -236,11 +235,7 @@ class Composition:
 
     @property
     def fit_weight(self) -> Floats:
-        """The w to fit with: that of the moved composition, where it can be carried.
-
-        A class of few clusters cannot carry a large weight: it gets
-        1 + (w − 1) n/(n + 4), n its number of clusters.
-        """
+        """The w to fit with: 1 + (w − 1) n/(n + 4) where a class has few clusters, n of them."""
         weight = self.moved_weight
         if self.class_number is None or self.part_applied == 0.0:
             return weight
@@ -339,11 +334,7 @@ def _within(estimator: Estimator, evidence: EstimatorInput, is_known: Booleans) 
 
 
 def _open_to(found: Estimate) -> tuple[Floats, Floats]:
-    """Return the least and greatest shares along the directions that are left open.
-
-    All shares stay at 0 or above, so what a class trades with others is bounded:
-    one that is never predicted opens those that it is taken for, by as much.
-    """
+    """Return the least and greatest shares along the directions left open, all at 0 or above."""
     ends = np.stack([found.share, found.share])
     for class_ in np.flatnonzero(found.is_free):
         for end, sign in enumerate((1.0, -1.0)):
@@ -369,11 +360,7 @@ def _robust_deviation(draws: Floats) -> Floats:
 def _interval(
     found: Estimate, draws: Floats, deviation: Floats, n_clusters: Floats, options: FitOptions
 ) -> tuple[Floats, Floats]:
-    """Return percentiles, wider for few clusters; near 0 at least a normal's upper end.
-
-    Draws of a share that is at 0 pile up there, and their percentiles would
-    claim that it is 0 for sure.
-    """
+    """Return percentiles; near 0, where draws pile up, at least a normal's upper end."""
     lower, upper = expanded_quantiles(draws, n_clusters, options)
     tail, _ = tail_levels(options)
     freedom = np.maximum(n_clusters - 1.0, LEAST_FREEDOM)
@@ -387,11 +374,7 @@ def _interval(
 def compression_error(
     sample: CalibrationSample, part: Predictions, use: UseSample, estimator: Estimator
 ) -> float:
-    """Return the greatest change of a share, on a part of the use-set.
-
-    The part's composition is estimated from its rows as they are, and from them
-    gathered as the whole set's were. 0 where nothing was gathered.
-    """
+    """Return the greatest change of a share on a part of the use-set by gathering its rows."""
     if estimator.estimate is None or sample.model is None or use.cells is None:
         return 0.0
     if use.cells.n_steps == 0:

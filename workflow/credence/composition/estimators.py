@@ -132,11 +132,7 @@ DECREMENT = 1e-14  # of the mean log-likelihood, below which the maximum is reac
 
 
 def quadratic_minimum(curvature: Floats, linear: Floats) -> Floats:
-    """Return the shares x that minimise ½ x'Hx − c'x, exactly, by active sets.
-
-    Where H is flat in a direction the shares nearest to even are taken, so that
-    the answer depends neither on the order of the classes nor on rounding.
-    """
+    """Return the shares that minimise ½ x'Hx − c'x, exactly; where H is flat, nearest to even."""
     n = len(linear)
     steady = conditioned(curvature)
     is_free = np.ones(n, dtype=np.bool_)
@@ -196,11 +192,7 @@ def on_free(curvature: Floats, linear: Floats, is_free: Booleans) -> Floats:
 
 
 def mixture_maximum(ratio: Floats, mass: Floats, start: Floats) -> Floats:
-    """Return the shares of most likelihood: q that maximises Σ m log Σ_j ratio_j q_j.
-
-    Newton's method with a quadratic problem over the simplex in each step; the
-    likelihood is concave, so there is one maximum value.
-    """
+    """Return the shares q of most likelihood Σ m log Σ_j ratio_j q_j, which is concave."""
     share = start
     density = ratio @ share
     value = float(mass @ np.log(density))

@@ -166,8 +166,7 @@ def _edges(predictions: Predictions, name: str, value: Floats) -> Floats:
 def _design(labelled: Labelled, bin_: Integers, cluster: Integers, is_ordered: bool) -> Floats:
     """Return by how much relatives increase the variance of shares, for each true class.
 
-    From how alike relatives are (the correlation within clusters, about the
-    class's mean), held to that of all classes where a class has few clusters.
+    A class of few clusters is held to the correlation within clusters of all classes.
     """
     n_classes = labelled.predictions.n_classes
     alike, n_clusters, size = (np.zeros(n_classes) for _ in range(3))
@@ -322,9 +321,7 @@ class _Part:
     ) -> tuple[Floats, Floats]:
         """Return the same of draws in which nothing but the mix has changed.
 
-        Both sets are drawn; a class has as many families in the use-set as in
-        calibration, or more and smaller ones. With a ratio for each bin, the
-        use-set's scores are changed too: so many times as many lie there.
+        With a ratio for each bin, so many times as many of the use-set's scores lie there.
         """
         share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
         wanted = share * self.n
@@ -348,9 +345,7 @@ class _Part:
     def power(self, by_chance: Floats) -> float:
         """Return the chance to notice scores moved up so far that confidences are `NOTICED` off.
 
-        By the misfit of all classes together, whose draws by chance are given. Bins gain or
-        lose proteins by their rank within the predicted class, all of one slope. 0 where no
-        slope moves confidences so far.
+        Bins gain or lose proteins by their rank within the predicted class, all of one slope.
         """
         share = mix_of(self.given.sum(axis=1), self.observed.sum(axis=1))
         expected = (self.given * share).sum(axis=2) * self.n

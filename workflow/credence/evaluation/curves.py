@@ -69,10 +69,9 @@ def curves_of(
     calibrations: Mapping[str, Calibration],
     in_sample: Mapping[str, Confidence],
 ) -> tuple[CurveFinding, ...]:
-    """Return the curve of every method and every class that was predicted.
+    """Return the curve of every method and every class that was predicted; none without scores.
 
-    Empty without scores. Where class and score do not give the confidence, the curve
-    is of mean confidences in bins of the score, or for `auto` of its answers to scores alone.
+    Where class and score do not give the confidence, it is of mean confidences in bins of score.
     """
     predictions = labelled.predictions
     if predictions.top_score is None:

@@ -50,12 +50,7 @@ def evaluate(
     reference: str | None = None,
     held_out: Mapping[str, Stated] | None = None,
 ) -> Evaluation:
-    """Return what each method is worth on a calibration set.
-
-    In-sample numbers are of the fit to the whole set. Held-out numbers are of
-    cross-fits that leave out whole clusters, spread over the folds by predicted
-    class. The two are never mixed.
-    """
+    """Return what each method is worth: in sample, and on whole clusters held out."""
     options = options or EvaluationOptions()
     if calibrations is None:
         calibrations = {name: entry.fit(labelled) for name, entry in calibrators.items()}
@@ -157,11 +152,7 @@ def _reliability(
 def cross_fit(
     labelled: Labelled, calibrators: Mapping[str, Calibrator], fold: Integers
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return each method's held-out confidences, and vectors where it gives them.
-
-    A confidence is NaN where the protein's predicted class occurs in no other
-    fold, and where there is no other fold.
-    """
+    """Return held-out confidences, and vectors; NaN where no other fold has the class."""
     held_out = {name: np.full(labelled.n_samples, np.nan) for name in calibrators}
     vectors: dict[str, Floats] = {}
     shape = (labelled.n_samples, labelled.predictions.n_classes)

@@ -89,11 +89,7 @@ def interval_of(
 
 
 def difference_scatter(metric: Metric, one: Measures, other: Measures) -> Scatter:
-    """Return how draws of the difference are to be read, by class and over all.
-
-    From the differences of losses where the metric is their mean; else the greater
-    stretch and the lesser freedom of both methods.
-    """
+    """Return how draws of the difference are to be read, by class and over all."""
     name = metric.name
     if name in one.losses:
         return scatter_of(one.relatives, twice(one.losses[name] - other.losses[name]))

@@ -76,19 +76,14 @@ def scatter_of(relatives: RelativePairs, losses: Floats) -> Scatter:
     weight, draws of clusters scatter as Σ D² does. Two other estimates of the same
     variance are made, and the stretch is the root of the greatest over Σ D²:
 
-    - leaving out each cluster, Σ D² / (1 − W/ΣW)² [1]_;
+    - leaving out each cluster, Σ D² / (1 − W/ΣW)² (MacKinnon, Nielsen & Webb 2023,
+      doi 10.1002/jae.2969);
     - the design effect, σ² Σ w² + c (Σ W² − Σ w²), σ² the mean square of r and c
       the mean product of a protein's r with those of its relatives, between 0 and σ²
-      [2]_; times m/(m − 1), m Kish's number of clusters.
+      (Kish 1965, Survey Sampling, section 5.4; Scott & Holt 1982, JASA 77:848–854);
+      times m/(m − 1), m Kish's number of clusters.
 
-    The degrees of freedom are the geometric mean of m − 1, which asks what clusters
-    weigh, and of (Σ D²)² / Σ D⁴, which asks what the scatter came from.
-
-    References
-    ----------
-    .. [1] MacKinnon, Nielsen & Webb 2023, doi 10.1002/jae.2969.
-    .. [2] Kish 1965, Survey Sampling, section 5.4; Scott & Holt 1982,
-       Journal of the American Statistical Association 77:848–854.
+    The degrees of freedom are the geometric mean of m − 1 and of (Σ D²)² / Σ D⁴.
     """
     of, n_codes = relatives, len(relatives.block)
 

@@ -149,17 +149,11 @@ def coherent(held: Booleans, stated: Floats, fixed: Floats | None, first: Boolea
     """Return the nearest probabilities that contradict each other nowhere.
 
     Protein by protein, p = M q with q ≥ 0, Σq = 1 (and q of the fixed class as it is)
-    that minimises the divergence Σ p log(p/stated) + (1 − p) log((1 − p)/(1 − stated)).
-    Without a fixed class the sum of the events' log losses is smaller after than
-    before, whichever class is the true one [1]_. Nothing becomes impossible that was
-    not impossible before: least squares would move a forecast of 0.01 to 0 where others
-    sum to more than 1. The sums M q are taken in the same order for every event, so
-    that an event that holds another is never below it, not even by rounding.
-
-    References
-    ----------
-    .. [1] Predd et al. 2009, IEEE Transactions on Information Theory 55:4786,
-       doi 10.1109/TIT.2009.2027573
+    that minimises the divergence Σ p log(p/stated) + (1 − p) log((1 − p)/(1 − stated)): without a
+    fixed class the sum of the events' log losses falls, whichever class is the true one (Predd et
+    al. 2009, doi 10.1109/TIT.2009.2027573). Nothing becomes impossible that was not, as it would
+    with least squares. The sums M q are taken in the same order for every event, so that an event
+    that holds another is never below it, not even by rounding.
     """
     n_events, n_samples, n_classes = held.shape
     answer = np.full((n_events, n_samples), np.nan)

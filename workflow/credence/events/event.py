@@ -44,9 +44,7 @@ class Event:
 def class_ranks(predictions: Predictions) -> Integers:
     """Return the place of every class in each row, 1 the best, shape (n_samples, n_classes).
 
-    The predicted class comes first; of equal scores the class whose name sorts
-    first. Where a table has no score vectors, all but the predicted class share
-    the last place.
+    The predicted class comes first, ties by name; without score vectors all others are last.
     """
     n_samples, n_classes = predictions.n_samples, predictions.n_classes
     rows = np.arange(n_samples)

@@ -151,8 +151,7 @@ NAME = "one_vs_all"
 def one_vs_all(of: Labelled, fold: Integers) -> Floats:
     """Return each protein's distribution from curves that did not see its fold.
 
-    A curve for every class over its share of the scores (Zadrozny & Elkan 2002,
-    doi 10.1145/775047.775151).
+    A curve for every class: Zadrozny & Elkan 2002, doi 10.1145/775047.775151.
     """
     share = row_shares(of.predictions)
     found = np.full_like(share, np.nan)

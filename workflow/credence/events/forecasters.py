@@ -140,11 +140,7 @@ class IsotonicForecast:
 
 
 def never_falling(value: Floats, outcome: Floats, weight: Floats) -> Polyline:
-    """Return the never-falling curve of greatest likelihood, its blocks with a prior.
-
-    A block's share is (Σwt + ½)/(Σw + 1), so that no block is certain; a second
-    pass pools blocks that this has put out of order.
-    """
+    """Return the likeliest never-falling curve, the share of a block (Σwt + ½)/(Σw + 1)."""
     knots, code = np.unique(value, return_inverse=True)
     total = sum_by(code, weight, len(knots))
     right = sum_by(code, weight * outcome, len(knots))
@@ -292,9 +288,7 @@ class TreeForecast:
 def fit_tree(examples: Examples, least: float) -> TreeForecast:
     """Return the tree whose leaves hold so many proteins or more.
 
-    The first tree of a booster on the log loss, from the overall share, splits
-    where a classification tree by Gini's index would: all proteins have the same
-    curvature. Its leaves' shares are counted anew, with half a protein on each side.
+    A booster's first tree splits as one by Gini's index would: all curvatures are the same.
     """
     least_rows = min(max(int(least), 1), examples.n_samples)
     forest = grown(

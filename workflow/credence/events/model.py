@@ -65,15 +65,9 @@ def mixture_of(labelled: Labelled) -> Mixture:
 def for_another_mix(held: Booleans, stated: Floats, share: Floats, weight: Floats) -> Floats:
     """Return the probabilities of events if classes were w times as frequent.
 
-    Proteins of a class having the same scores in both sets, P′(j | x) ∝ w_j P(j | x) [1]_,
-    P the calibration set's. Hence, E an event, P′(E | x) = aP/(aP + b(1 − P)) with
-    P = P(E | x), a the mean of w over the classes that E holds and b over the
-    others, each class counting by its share. Of an event of one class a is w of
-    that class, whatever the shares are.
-
-    References
-    ----------
-    .. [1] Saerens et al. 2002, doi 10.1162/089976602753284446
+    P′(j | x) ∝ w_j P(j | x) (Saerens et al. 2002, doi 10.1162/089976602753284446). Hence, E an
+    event, P′(E | x) = aP/(aP + b(1 − P)) with P = P(E | x), a the mean of w over the classes that
+    E holds and b over the others, each class counting by its share.
     """
     if (weight == weight[0]).all():
         return stated

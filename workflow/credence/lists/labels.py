@@ -40,8 +40,7 @@ DOUBT_OF_LIMITS = 0.05  # how often a Poisson number is beyond its limit
 def class_chances(labelled: Labelled) -> Floats:
     """Return P(class | scores) of each protein and class, by fits without its cluster.
 
-    Where every class has a score, by matrix scaling. Else the predicted class has its
-    confidence, and the other classes share the rest as they do among wrong predictions.
+    Without score vectors the other classes share the rest as they do among wrong predictions.
     """
     predictions = labelled.predictions
     fold = folds_by_class(labelled, DEFAULT_FOLDS)
@@ -119,10 +118,9 @@ def doubts_of(labelled: Labelled, chance: Floats) -> Doubts:
 def with_wrong_labels(
     labelled: Labelled, share: float, rng: np.random.Generator, in_families: float = 0.5
 ) -> tuple[Labelled, Booleans]:
-    """Return the same proteins, some with a wrong label, and which these are.
+    """Return the same proteins, some mislabelled as classes are mispredicted, and which these are.
 
-    A class is mislabelled as it is mispredicted. `in_families` of them are families of
-    two and more that have one wrong label, where there are such.
+    `in_families` of them are families of two and more that have one wrong label.
     """
     label = labelled.true_class.copy()
     confusion = confusion_of(labelled)

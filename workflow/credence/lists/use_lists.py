@@ -26,10 +26,7 @@ def use_lists(
     *,
     is_adjusted: bool,
 ) -> UseLists:
-    """Return the lists of a use-set.
-
-    `counts` are its proteins by class and step of the confidence; each share `allowed` is a list.
-    """
+    """Return the lists of a use-set for each share `allowed`; counts are by class and step."""
     every = errors_of(held_out, counts.sum(axis=0), certainty)
     lists = [
         list_of(None, every, error, level, is_certain=is_certain)

@@ -23,10 +23,7 @@ N_SCORE_BINS = 20  # those of the page's histograms of scores
 
 
 def bin_of(values: Floats, edges: Floats) -> Integers:
-    """Return the bin of each value: left-open, the first closed; NaN gives −1.
-
-    A value beyond the last edge counts in the last bin (METHODS section 2).
-    """
+    """Return the bin of each value, left-open; beyond the last edge the last; NaN gives −1."""
     position = np.searchsorted(edges, values, side="left")
     position -= 1  # in place: values may be millions
     np.clip(position, 0, len(edges) - 2, out=position)
@@ -42,9 +39,7 @@ def equal_width(values: Floats, n_bins: int) -> Integers:
 def equal_count(values: Floats, weight: Floats, n_bins: int) -> Integers:
     """Return the bin of each value, so that bins weigh alike; ties stay together.
 
-    A value whose ties lie, by weight, around the share q of all falls into bin
-    ⌊q·n_bins⌋. That is the usual partition where no values are equal and all
-    weigh the same, and does not depend on the order of rows where they are not.
+    A value whose ties lie, by weight, around the share q of all falls into bin ⌊q·n_bins⌋.
     """
     _, position = np.unique(values, return_inverse=True)
     mass = np.bincount(position, weights=weight)
@@ -329,11 +324,8 @@ def vector_metric(
 ) -> Metric:
     """Return a calibration error of whole vectors, over the probabilities above `least`.
 
-    It is defined where a method gives a probability for every class, over all
-    proteins. It is a mean over *classes* of how a class's probability errs on all
-    proteins, most of which are predicted another. Among the proteins predicted one
-    class only that class's own probability says something of the prediction, and its
-    calibration error there is ECE: so it is not given per predicted class.
+    It is a mean over *classes* of how a class's probability errs on all proteins; among those
+    predicted one class it would be ECE, so it is not given per predicted class.
     """
     cells = partial(_vector_cells, by_count=by_count, least=least)
     return Metric(

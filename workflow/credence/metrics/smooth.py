@@ -42,13 +42,8 @@ def smooth_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return smECE: ∫ |smoothed (t − p)| at the bandwidth that equals it.
 
     smECE_σ = ∫ |Σ w K_σ(x, p)(t − p)| dx / Σ w falls as σ grows, so that exactly
-    one σ has smECE_σ = σ, and that is the value (Eq. 5 and Definition 7 of [1]_).
-    K is the reflected Gaussian. Confidences are moved to the nearest of 256
-    places before.
-
-    References
-    ----------
-    .. [1] Błasiok & Nakkiran 2023, arXiv 2309.12236.
+    one σ has smECE_σ = σ, and that is the value (Eq. 5 and Definition 7 of Błasiok & Nakkiran
+    2023, arXiv 2309.12236). K is the reflected Gaussian, on 256 places.
     """
     total = sums[0].sum(axis=-1)
     residual = divide(sums[2] - sums[1], total[..., None], 0.0)
@@ -112,8 +107,7 @@ def kernel_curve(sums: Floats, n_effective: Floats) -> tuple[Floats, Floats]:
 def deviation_from_curve(sums: Floats, n_effective: Floats) -> Floats:
     """Return ∫ |z − π(z)| f(z) dz, π the kernel curve, f the kernel density.
 
-    *Departs from the paper:* a Gaussian, reflected at 0 and 1, in place of the
-    triweight kernel.
+    *Departs from the paper:* a Gaussian, reflected at 0 and 1, for the triweight kernel.
     """
     weight, outcome = kernel_curve(sums, n_effective)
     total = sums[0].sum(axis=-1)
@@ -140,11 +134,7 @@ KERNEL = Metric(
 
 
 def area_between(sums: Floats, n_effective: Floats) -> Floats:
-    """Return the mean over filled score bins of |mean confidence − share right|.
-
-    Each bin counts by its width, not by its proteins: it is the area between
-    the curve and the histogram, per unit of score where there are any scores.
-    """
+    """Return the mean over filled score bins, by width, of |mean confidence − share right|."""
     filled = sums[0] > 0
     gaps = divide(np.abs(sums[1] - sums[2]), sums[0], 0.0).sum(axis=-1)
     return divide(gaps, filled.sum(axis=-1).astype(np.float64))

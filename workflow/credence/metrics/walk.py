@@ -60,11 +60,7 @@ def walk_of(confidence: Floats, is_correct: Booleans, weight: Floats) -> Walk:
 
 
 def statistics(steps: Floats, tilted: Floats, walk: Walk) -> dict[str, Floats]:
-    """Return the three statistics of one walk, or of many side by side.
-
-    Kolmogorov–Smirnov max|C|/σ; Kuiper (max C − min C)/σ, both with C_0 = 0;
-    Spiegelhalter's Z, with its sign. NaN where the scale is 0.
-    """
+    """Return max|C|/σ, (max C − min C)/σ (C_0 = 0) and Spiegelhalter's Z; NaN if σ is 0."""
     path = np.cumsum(steps, axis=0)
     top = np.maximum(path.max(axis=0), 0.0)
     bottom = np.minimum(path.min(axis=0), 0.0)
@@ -102,11 +98,7 @@ class SignedWalks:
         return SignedWalks(steps, self.tilted + shift * tilt, self.cubes, self.squares)
 
     def compared(self, walk: Walk) -> dict[str, Floats]:
-        """Return the statistics that are compared with those of other signs.
-
-        Those of Kolmogorov–Smirnov and Kuiper, and Spiegelhalter's sum over its
-        own scatter between clusters, with its skewness taken off.
-        """
+        """Return both distances, and Spiegelhalter's sum over its own scatter, not skewed."""
         found = statistics(self.steps, self.tilted, walk)
         if walk.tilt > 0:
             found[SPIEGELHALTER] = without_skewness(self.tilted, self.squares, self.cubes)
@@ -116,14 +108,8 @@ class SignedWalks:
 def without_skewness(sums: Floats, squares: float, cubes: Floats) -> Floats:
     """Return t = ΣD/√ΣD² made symmetric: t + at²/3 + a²t³/27 + a/6, a = ΣD³/(ΣD²)^(3/2).
 
-    The sum of few skewed parts is itself skewed, and so is t, the other way round.
-    Signs make a symmetric law of it, so that both have to be freed of skewness
-    before they are compared: the monotone cubic of [1]_.
-
-    References
-    ----------
-    .. [1] Hall 1992, On the removal of skewness by transformation, Journal of the
-       Royal Statistical Society B 54:221–228.
+    Signs make a symmetric law of the sum of few skewed parts; both have to be freed of skewness
+    before they are compared: the monotone cubic of Hall 1992, JRSS B 54:221–228.
     """
     if squares <= 0:
         return np.zeros(len(sums))
@@ -166,13 +152,8 @@ MEETING = 1.5  # the small-value series is used below, the tail series above
 def distance_tail(value: float) -> float:
     """Return P(max |B| > value) for a Brownian motion B on [0, 1].
 
-    1 − (4/π) Σ (−1)^k/(2k+1) exp(−(2k+1)²π²/8x²), or 4 Σ (−1)^k Q((2k+1)x) with
-    Q the normal tail ([1]_, [2]_).
-
-    References
-    ----------
-    .. [1] Darling & Siegert 1953, doi 10.1214/aoms/1177728918.
-    .. [2] Tygert 2022, arXiv 2202.00100.
+    1 − (4/π) Σ (−1)^k/(2k+1) exp(−(2k+1)²π²/8x²), or 4 Σ (−1)^k Q((2k+1)x) with Q the normal tail
+    (Darling & Siegert 1953, doi 10.1214/aoms/1177728918; Tygert 2022, arXiv 2202.00100).
     """
     if value <= 0.0:
         return 1.0
@@ -188,13 +169,8 @@ def distance_tail(value: float) -> float:
 def range_tail(value: float) -> float:
     """Return P(max B − min B > value) for a Brownian motion B on [0, 1], B(0) = 0.
 
-    1 − Σ (8/x² + 2/(k+½)²π²) exp(−2(k+½)²π²/x²), or 8 Σ (−1)^(k−1) k Q(kx) with
-    Q the normal tail ([1]_, [2]_).
-
-    References
-    ----------
-    .. [1] Feller 1951, doi 10.1214/aoms/1177729589.
-    .. [2] Tygert 2022, arXiv 2202.00100.
+    1 − Σ (8/x² + 2/(k+½)²π²) exp(−2(k+½)²π²/x²), or 8 Σ (−1)^(k−1) k Q(kx) with Q the normal tail
+    (Feller 1951, doi 10.1214/aoms/1177729589; Tygert 2022, arXiv 2202.00100).
     """
     if value <= 0.0:
         return 1.0
