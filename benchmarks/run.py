@@ -197,7 +197,7 @@ def section_peers() -> str:
             ]
             for row in compare(labelled)
         ]
-        header = ["library", "method", "fit s", "predict s", "NLL", "Brier", "ECE"]
+        header = ["library", "method", "fit", "predict, processor s", "NLL", "Brier", "ECE"]
         text.append(f"**{title}**: fitted on one half, judged on the other.\n")
         text.append(table(header, rows))
     return "\n".join(text)
