@@ -351,3 +351,24 @@ def test_columns_taken_as_classes_are_named_by_check_and_fit(
     assert run_command_line(["fit", *words, "--method", "class_only", "--out", "c.json"]) == 0
     stated = capsys.readouterr().err
     assert "Wrote c.json: class_only, from 9 proteins, for the classes A; B.\n" in stated
+
+
+def test_a_table_is_annotated_with_the_columns_of_the_labelled_one_that_it_lacks_labels_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"p{row},{'AB'[row % 2]},{0.5 + row / 100},{0.5 - row / 100}\n" for row in range(9)]
+    Path("a.csv").write_text("id,truth,A,B\n" + "".join(rows))
+    Path("b.csv").write_text("id,A,B\nq1,0.6,0.4\n")
+    spec = '{"scale": 1, "columns": {"true_class": "truth"}}'
+    how = ["--format", "wide", "--spec", spec]
+    assert (
+        run_command_line(["fit", "a.csv", *how, "--method", "class_only", "--out", "c.json"]) == 0
+    )
+    words = ["b.csv", *how, "--calibration", "c.json"]
+    assert run_command_line(["annotate", *words, "--out", "c.tsv"]) == 0
+    assert Path("c.tsv").read_text().splitlines()[1].startswith("q1\tA\t")
+    # Where labels are needed, that they are missing is said.
+    capsys.readouterr()
+    assert run_command_line(["fit", "b.csv", *how, "--out", "d.json"]) == 2
+    assert "the column 'truth' is missing (true class)" in capsys.readouterr().err
