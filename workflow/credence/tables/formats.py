@@ -431,12 +431,12 @@ def _columns(spec: TableSpec, format_: Format, where: str) -> Columns:
             stated[role] = name
     problems.raise_any()
     known = {entry.name for entry in fields(Columns)}
-    needed = stated.keys()
+    needed = set(stated)
     if spec.class_names is not None:  # read like a labelled table, and perhaps without its labels
-        needed = needed - {"true_class"}
+        needed -= {"true_class"}
     return replace(
         format_.columns,
         genome=spec.genome,
         **{role: name for role, name in stated.items() if role in known},
-        optional=(format_.columns.optional | (stated.keys() - needed)) - needed,
+        optional=(format_.columns.optional | stated.keys()) - needed,
     )
