@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from credence.report import html, wording
+from credence.report import html, verdict, wording
 from credence.report.journal import all_figures, layout
 from credence.report.sections import lists, lookup, measuring
 
@@ -124,3 +124,23 @@ def test_slug_gives_an_anchor_of_letters_digits_and_hyphens() -> None:
 
 def test_control_characters_are_shown_as_replacement_characters() -> None:
     assert wording.printable("a" + chr(0) + "b") == "a" + wording.REPLACEMENT + "b"
+
+
+def test_names_of_gives_class_names_for_a_sentence() -> None:
+    assert verdict.names_of(["Portal", "Collar"]) == "Portal and Collar"
+    assert verdict.names_of("abcdefg") == "a, b, c, d and 3 more"
+
+
+def test_points_gives_a_difference_of_shares_without_its_sign() -> None:
+    assert verdict.points(-0.0213) == "2.1 percentage points"
+
+
+def test_a_good_verdict_is_not_worse_than_a_good_one() -> None:
+    assert list(verdict.reasons(verdict.Verdict("good", ()), "good")) == []
+
+
+def test_another_classifier_would_be_noticed_so_often() -> None:
+    assert wording.noticed_if_off(0.093) == (
+        "scores that put confidences five percentage points off would be noticed in 9 of 100 "
+        "samples"
+    )

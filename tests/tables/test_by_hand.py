@@ -12,10 +12,12 @@ from credence.tables import (
     document,
     fasta,
     formats,
+    guess,
     labels,
     samples,
     scan,
     stage_files,
+    writing,
 )
 
 
@@ -146,3 +148,18 @@ def test_settings_record_gives_every_setting_of_a_fit_with_its_value() -> None:
     assert stage_files.settings_record(
         parse_method("class_only", "example"), FitOptions(n_draws=50)
     )["stages"] == [{"method": "class_only"}]
+
+
+def test_plain_gives_a_name_in_small_letters_words_apart() -> None:
+    assert guess.plain("Protein_ID") == "protein id"
+    assert guess.plain("trueClass") == "true class"
+
+
+def test_a_device_of_windows_is_one_with_any_ending() -> None:
+    names = ("aux.tsv", "Com1", "auxiliary.tsv")
+    assert [writing.device_of(name) for name in names] == ["aux", "Com1", None]
+
+
+def test_six_decimals_make_no_0_and_no_1_of_another_number() -> None:
+    numbers = np.array([0.0, 1e-9, 0.123456789, 0.95, 0.9999998, 1.0])
+    assert writing.six_decimals(numbers).tolist() == [0.0, 1e-6, 0.123456, 0.95, 0.999999, 1.0]

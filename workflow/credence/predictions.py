@@ -136,10 +136,7 @@ def from_scores(
     is_distribution: bool = True,
     network_scores: Floats | None = None,
 ) -> Predictions:
-    """Return predictions whose class is the best score of each row.
-
-    A tie goes to the first class in the table's order (METHODS section 1).
-    """
+    """Return predictions of the best class of each row, the first of a tie (METHODS section 1)."""
     predicted_class = scores.argmax(axis=1).astype(np.int64)
     return Predictions(
         ids=ids,

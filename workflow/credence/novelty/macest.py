@@ -88,12 +88,10 @@ def search(
 ) -> TuningTrial:
     """Return the best of a fixed grid of tunings, then of a finer one around it.
 
-    `position` is the place of each predicted class among those that are looked at.
-
-    The error is Σ_b (w_b/w) (mean confidence − share right)² over bins of equal
-    count. A grid's least error is partly luck: a calibrated forecast has
-    Σ_b (w_b/w) p(1−p)/n_b on average, n_b counting clusters. Tunings within that
-    of the least do not differ by more than chance, and the likeliest of them is taken.
+    The error is Σ_b (w_b/w) (mean confidence − share right)² over bins of equal count, of which a
+    calibrated forecast has Σ_b (w_b/w) p(1−p)/n_b by chance, n_b counting clusters: of tunings
+    within that of the least the likeliest is taken. `position` is the place of each predicted
+    class among those that are looked at.
     """
     share = weight / weight.sum()
     n_bins = min(N_BINS, len(position))
@@ -289,16 +287,10 @@ def fit(
     """Return MACEst learnt from points whose class is known.
 
     For each class ε = Σ [neighbour's prediction wrong]/d over its k nearest and
-    𝒦 = Σ d/rank ÷ Σ 1/rank; σ = αε + β𝒦; the probabilities are
-    softmax(−τ σ/mean over classes of σ) (METHODS section 8, [1]_). β is 1, since
-    α/β is all that counts. *Departs from the paper:* τ, decision 1001; d = 0
-    counts as the least positive distance of the graph; of the weights whose
-    calibration error differs from the least by chance alone, the likeliest
-    are taken, decision 1002; classes with too few proteins, decision 1003.
-
-    References
-    ----------
-    .. [1] Green, Rowe & Polleri 2021, MACEst, arXiv 2109.01531
+    𝒦 = Σ d/rank ÷ Σ 1/rank; σ = αε + β𝒦; the probabilities are softmax(−τ σ/mean over classes
+    of σ) (METHODS section 8; Green, Rowe & Polleri 2021, arXiv 2109.01531). β is 1, since α/β is
+    all that counts. *Departs from the paper:* decisions 1001 (τ), 1002 (the choice of weights),
+    1003 (classes of few proteins); d = 0 counts as the least positive distance of the graph.
     """
     values = singles(points)
     order = canonical_order(values, true_class, predicted_class, cluster)

@@ -46,11 +46,8 @@ class FoundNeighbours:
 class Index:
     """Points that can be asked for those nearest to a query.
 
-    Up to `most_exact` of them, every distance is looked at. More are searched by a
-    navigable graph, which finds nearly all of the nearest. It is built and asked on
-    one thread, in the order of the points, so the same points always give the same
-    answer (on processors of one kind: the library chooses its sums by what the
-    processor can).
+    More than `most_exact` are searched by a navigable graph, built and asked on one thread: the
+    same points give the same answer (on processors of one kind, which the library looks at).
     """
 
     points: Floats  # Of single precision, see :func:`singles`

@@ -92,12 +92,7 @@ class Reference:
         return answer
 
     def look(self, points: Any) -> Look:
-        """Return how far points are from what is known.
-
-        Calibration proteins are measured against the other clusters, as the
-        confidences are judged: so a protein at 0.5 is as far from all that is
-        known as the middle protein of a new family. Decision 1005.
-        """
+        """Return how far points are from known proteins of other clusters. Decision 1005."""
         queries = singles(points)
         known = np.flatnonzero(np.isfinite(queries).all(axis=1))
         distance = np.full(len(queries), np.nan)

@@ -39,12 +39,9 @@ INSTABILITY: dict[str, float] = {
 def chemistry(sequences: Strings) -> Floats:
     """Return length and chemistry of each protein, columns as in `CHEMISTRY`.
 
-    NaN, but for the length, where a protein has none of the twenty residues.
-
-    Each is what Biopython's ``ProteinAnalysis`` gives for the protein without
-    the letters that are no residues: mean residue weight is the molecular weight
-    over the length, extinction is per residue, length the logarithm of the number
-    of all letters.
+    As Biopython's ``ProteinAnalysis`` gives it without the letters that are no residues: molecular
+    weight and extinction per residue, the logarithm of the number of all letters. NaN, but for the
+    length, where a protein has none of the twenty residues.
     """
     other = "".join(sorted(set("".join(sequences)) - set(RESIDUES)))
     drop = str.maketrans("", "", other)
@@ -138,11 +135,8 @@ WIDTHS = (*(kind.n_words for kind in KINDS), len(CHEMISTRY))
 def composition(sequences: Strings) -> tuple[sparse.csr_array, Booleans]:
     """Return what proteins are made of, and whether each has residues enough to be placed.
 
-    Words of each kind stand side by side as square roots of their shares: rows of
-    length 1, or empty where a protein has no such word; chemistry comes last. The
-    square root of a share has a variance that hardly depends on the share,
-    so that rare words weigh as much as common ones but no more; the distance
-    between two such rows is Hellinger's.
+    Words of each kind stand side by side as square roots of their shares, whose variance hardly
+    depends on the share (the distance between two such rows is Hellinger's); chemistry comes last.
     """
     starts = range(0, max(len(sequences), 1), PROTEINS_AT_ONCE)
     parts = [_composition(sequences[start : start + PROTEINS_AT_ONCE]) for start in starts]
@@ -223,12 +217,9 @@ class Space:
 def fit_composition(sequences: Strings, n_components: int) -> Space:
     """Return the space of proteins, from what they are made of.
 
-    Each kind of words, and chemistry, is scaled to a total variance of 1, so that
-    eight thousand words of three do not drown four hundred of two. The axes are
-    those of greatest variance, found by a randomised search from a fixed start;
-    proteins come in an order of their own, so neither the table's order nor the
-    number of cores changes a bit. An axis points to where its largest entry is
-    positive.
+    Each kind of words, and chemistry, has a total variance of 1. Axes are those of greatest
+    variance, by a randomised search from a fixed start, over proteins in an order of their own;
+    each points to where its largest entry is positive: no order and no core changes a bit.
     """
     order = np.array(sorted(range(len(sequences)), key=sequences.__getitem__), dtype=np.int64)
     features, is_placed = composition(sequences[spread(order, MOST_FITTED)])

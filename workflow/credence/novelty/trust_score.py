@@ -59,10 +59,9 @@ class TrustScore:
         return distance
 
     def score(self, points: Any, predicted_class: Integers) -> Floats:
-        """Return distance to the nearest other class over that to the predicted one.
+        """Return distance to the nearest other class over that to the predicted one; else NaN.
 
-        NaN where the predicted class, or every other, has no point. Zero distances
-        count as the least positive distance between the points that were kept.
+        Zero distances count as the least positive one between the points that were kept.
         """
         values = np.asarray(points, dtype=np.float64)
         answer = np.full(len(values), np.nan)
@@ -81,14 +80,8 @@ class TrustScore:
 def fit(points: Any, true_class: Integers, n_classes: int, settings: TrustSettings) -> TrustScore:
     """Return the trust score of points whose class is known.
 
-    Of each class the fraction α whose k-th neighbour within the class lies
-    farthest is dropped [1]_; a class with no more than k points has its farthest
-    neighbour in place of the k-th.
-
-    References
-    ----------
-    .. [1] Jiang, Kim, Guan & Gupta 2018, To Trust Or Not To Trust A Classifier,
-       arXiv 1805.11783
+    Of each class the fraction α whose k-th neighbour within the class lies farthest is dropped
+    (Jiang, Kim, Guan & Gupta 2018, arXiv 1805.11783); of few points the farthest one counts.
     """
     values = singles(points)
     order = np.lexsort((true_class, content_keys(values)))

@@ -27,10 +27,9 @@ ONLY_GROUP = "1"  # where no old protein has a group
 def pack_beside(
     old_group: Strings, old_class: Integers, new_cluster: Strings, new_class: Integers
 ) -> Strings:
-    """Return a group for each new protein: whole clusters, classes spread evenly.
+    """Return a group for each new protein: whole clusters, largest first, then by name.
 
-    Clusters come largest first, then by name; each goes where its classes are
-    least represented so far, by the rule of :func:`credence.calibrators.crossfit.fill`.
+    Each goes where its classes are least represented (:func:`credence.calibrators.crossfit.fill`).
     """
     groups, held = np.unique(old_group.astype(str), return_inverse=True)
     if len(groups) == 0:

@@ -300,9 +300,8 @@ def _truths(old: Labelled, fresh: Labelled, n_exchanges: int) -> tuple[DriftTrut
 def exchange_test(first: Labelled, second: Labelled, n_exchanges: int) -> tuple[float, float]:
     """Return how far two sets of one true class are apart, and the p-value.
 
-    The distance is that of Kolmogorov and Smirnov between their top scores, those
-    of wrong predictions taken as negative. Under the null, families could as
-    well be in the other set: they are exchanged at random, whole.
+    The distance of Kolmogorov and Smirnov between top scores, negative where wrong; under the null
+    whole families could as well be in the other set.
     """
     value = np.concatenate([signed_scores(part) for part in (first, second)])
     codes, keys = encode_clusters(np.concatenate([first.cluster, second.cluster]))

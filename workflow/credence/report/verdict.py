@@ -45,11 +45,7 @@ def verdict_of(findings: Findings) -> Verdict:
 
 
 def names_of(names: Iterable[str]) -> str:
-    """Return class names for a sentence.
-
-    >>> names_of(["Portal", "Collar"]), names_of("abcdefg")
-    ('Portal and Collar', 'a, b, c, d and 3 more')
-    """
+    """Return class names for a sentence."""
     shown = list(names)
     if len(shown) > MOST_NAMES + 1:
         shown = [*shown[:MOST_NAMES], f"{len(shown) - MOST_NAMES} more"]
@@ -58,11 +54,7 @@ def names_of(names: Iterable[str]) -> str:
 
 
 def points(value: float) -> str:
-    """Return a difference of two shares in percentage points, without its sign.
-
-    >>> points(-0.0213)
-    '2.1 percentage points'
-    """
+    """Return a difference of two shares in percentage points, without its sign."""
     return f"{abs(100.0 * value):.2g} percentage points"
 
 
@@ -280,10 +272,6 @@ def _moved_most(shift: ShiftFinding) -> str:
 
 
 def reasons(verdict: Verdict, required: str) -> Iterator[Check]:
-    """Yield the checks because of which a verdict is worse than required.
-
-    >>> list(reasons(Verdict("good", ()), "good"))
-    []
-    """
+    """Yield the checks because of which a verdict is worse than required."""
     worse = {GOOD: (BAD, CARE, OPEN), CARE: (BAD,)}[required]
     return (one for one in verdict.checks if one.state in worse)

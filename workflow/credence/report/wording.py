@@ -111,11 +111,7 @@ def printable(text: str) -> str:
 
 
 def noticed_if_off(power: float) -> str:
-    """Return how often another classifier would be noticed, at the size that power is for.
-
-    >>> noticed_if_off(0.093)
-    'scores that put confidences five percentage points off would be noticed in 9 of 100 samples'
-    """
+    """Return how often another classifier would be noticed, at the size that power is for."""
     return (
         "scores that put confidences five percentage points off would be noticed in "
         f"{round(100 * power)} of 100 samples"

@@ -26,11 +26,9 @@ from credence.records import Stored, from_record, to_record
 def strangeness(predictions: Predictions) -> Floats:
     """Return how strange each protein would be in each class, one column a class.
 
-    The log of the best score of another class less the log of the class's own,
-    both as shares of the scale and floored at half a step of the table. Below 0
-    the class is the predicted one. A plain 1 − score cannot tell proteins apart
-    whose score is 0.00, and at a level of 0.9 more than a tenth of some classes'
-    own proteins have that: such a class would stand in every set (decision 1020).
+    The log of the best score of another class less the log of the class's own, both as shares of
+    the scale and floored at half a step: 1 − score cannot tell proteins apart whose score is 0.00
+    (decision 1020). Below 0 the class is the predicted one.
     """
     scores = predictions.scores
     assert scores is not None
@@ -95,22 +93,14 @@ class PredictionSets:
     def limits(self, use_share: Floats | None = None) -> Floats:
         """Return the greatest strangeness at which each class stands in a set.
 
-        Infinite for a class of too few families: it stands in every set.
-
-        With M_c(s) the families of class c at least as strange as s and K_c all
-        of them, class y stands in the set of a protein of strangeness s where
-        (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: the protein's own
-        family is counted among the others, as if it were of y [1]_. Sets of the
-        kind ``class_wise`` sum over y alone [2]_, and then u cancels; else u_c is
-        1, or, under label shift, the class's share in use over K_c [3]_.
-
-        References
-        ----------
-        .. [1] Dunn, Wasserman & Ramdas, JASA 118, 2491 (2023),
-           doi 10.1080/01621459.2022.2060112; Lee, Barber & Willett,
-           arXiv 2306.06342.
-        .. [2] Vovk, Machine Learning 92, 349 (2013), doi 10.1007/s10994-013-5355-6.
-        .. [3] Podkopaev & Ramdas, UAI 2021, arXiv 2103.03323.
+        Infinite for a class of too few families. With M_c(s) the families of class c at least
+        as strange as s and K_c all of them, class y stands in the set of a protein of
+        strangeness s where (Σ_c u_c M_c(s) + u_y) / (Σ_c u_c K_c + u_y) > 1 − level: its own
+        family is counted among the others, as if it were of y (Dunn, Wasserman & Ramdas 2023,
+        doi 10.1080/01621459.2022.2060112; Lee, Barber & Willett, arXiv 2306.06342). Sets
+        ``class_wise`` sum over y alone (Vovk 2013, doi 10.1007/s10994-013-5355-6); else u_c is
+        1, or, under label shift, the class's share in use over K_c (Podkopaev & Ramdas 2021,
+        arXiv 2103.03323).
         """
         if self.options.kind == "class_wise":
             pairs = [(ladder, 1.0, ladder.n_clusters) for ladder in self.ladders]
@@ -166,11 +156,10 @@ def families_needed(level: float) -> int:
 def fit_sets(labelled: Labelled, options: SetOptions | None = None) -> PredictionSets:
     """Return sets that hold the true class of a protein of a new family at the level.
 
-    For families that are exchangeable the promise holds exactly: on average over
-    calibration sets, a random protein of a new family of class y has y in its set
-    with a probability of at least the level, and at most 2/(K_y + 1) more where no
-    two are equally strange. Departs from common use: a protein is not drawn from
-    all proteins but from all families, as one of metagenomes is.
+    For families that are exchangeable, a random protein of a new family of class y has y in its
+    set with a probability of at least the level, on average over calibration sets, and at most
+    2/(K_y + 1) more where no two are equally strange. Departs from common use: a protein is drawn
+    from all families, not from all proteins.
     """
     strange = strangeness(labelled.predictions)
     codes, _ = encode_clusters(labelled.cluster)

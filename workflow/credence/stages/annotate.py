@@ -239,9 +239,7 @@ def sameness_of(
 ) -> Sameness | None:
     """Return whether a whole set is of the classifier that was calibrated.
 
-    It is looked at before the first row is written, so that a note stands in
-    every row and the parts of a table are noted alike; not again where credence
-    shift has looked.
+    Looked at before the first row is written, so that the parts of a table are noted alike.
     """
     if shift is not None and shift.finding.sameness is not None:
         return shift.finding.sameness

@@ -124,11 +124,10 @@ def write_lists(
     in_six_decimals: bool = False,
     clusters: Mapping[str, str] | None = None,
 ) -> list[Counter[tuple[int, str]]]:
-    """Write the rows of each list, in the table's order, with their q-values.
+    """Write the rows of each list, in order, with their q-values; return their counts.
 
-    `q_values` and what `ends` gives, the last step of each list, are one for all
-    classes or one for each. Returns how many of each class and cluster a list has.
-    """  # fmt: skip
+    `q_values` and `ends`, the last step of each list, are one for all classes or one for each.
+    """
     names = ("id", "predicted_class", "confidence", "lower", "upper", Q_VALUE, "note")
     q_value = np.array([one.q_value for one in q_values])
     found: list[Counter[tuple[int, str]]] = [Counter() for _ in ends]
@@ -293,9 +292,8 @@ def finish_table(
 ) -> None:
     """Write tables of confidences with their q-values, their lists, and a record for the page.
 
-    `rows` are the files to write and the same without q-values; lists are those of the
-    settings. Where the calibration does not say what lists rest on there are no q-values
-    and no lists, and the record is empty.
+    `rows` are the files to write and the same without q-values. Where the calibration does not
+    say what lists rest on there are neither, and the record is empty.
     """
     ranking = None if file is None else ranking_of(file, shift)
     if ranking is None:

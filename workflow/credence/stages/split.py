@@ -144,8 +144,8 @@ def split_tables(
 ) -> None:
     """Write the group and the role of each protein of labelled tables.
 
-    `asked` names the settings of the section split that the user wrote on the command
-    line: what does not go together is refused there, and left out where it is a default.
+    `asked` names the settings that stand on the command line: these are refused where they do not
+    go together, defaults are left out.
     """
     require_other((out,), [*tables, clusters, training, relatives, proteins])
     settings = replace(settings, split=in_effect(settings.split, clusters, proteins, asked))
@@ -192,9 +192,8 @@ def split_proteins(
 ) -> tuple[Split, SplitFinding]:
     """Return a split of whole clusters, and what was found of it.
 
-    `made_by` says what made the clusters, as :attr:`SplitFinding.clusters` does.
-    `reasons` say why proteins are set aside, '' for those that are not; without it those
-    are set aside that share a cluster with a training protein.
+    `reasons` say why proteins are set aside, '' for those that are not; without it those are that
+    share a cluster with a training protein.
     """
     chosen = settings.split
     options = SplitOptions(
@@ -225,8 +224,7 @@ def split_proteins(
 def groups_of(ids: Strings, is_training: Booleans, found: Split) -> Groups:
     """Return the table of a split.
 
-    A cluster whose training proteins and others are in two groups is two clusters:
-    what the classifier learnt from is never counted with the rest.
+    A cluster whose training proteins and others are in two groups is two clusters.
     """
     named = np.where(is_training, "training:" + found.cluster, found.cluster)
     packing = found.packing
@@ -250,10 +248,7 @@ def _is_audited(settings: SplitSettings) -> bool:
 def in_effect(
     settings: SplitSettings, clusters: object, proteins: object, asked: Collection[str]
 ) -> SplitSettings:
-    """Return the settings that the files allow; refuse what was asked for and is not possible.
-
-    Without sequences nothing is aligned, and PhANNs' recipe is shown with what crosses.
-    """
+    """Return the settings that the files allow; refuse what was asked for and is not possible."""
     if settings.recipe == PHANNS:
         problems = []
         if proteins is None:

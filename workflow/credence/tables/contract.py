@@ -655,10 +655,9 @@ NOT_QUICKLY = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 def stream_confidences(path: Path, further: Sequence[str] = ()) -> Iterator[pa.Table]:
-    """Yield pieces of a table of confidences, its columns in the contract's order.
+    """Yield pieces of a table of confidences, its columns in the contract's order, then `further`.
 
-    `further` are columns of numbers behind them. Raises one of `NOT_QUICKLY` where it is
-    not as `credence annotate` writes it.
+    Raises one of `NOT_QUICKLY` where it is not as `credence annotate` writes it.
     """
     _header(path)
     for batch in _batches(path, STREAMED | dict.fromkeys(further, pa.float64())):

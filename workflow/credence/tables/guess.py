@@ -50,20 +50,13 @@ NAME_THEM = (
 
 
 def plain(name: str) -> str:
-    """Return a name in small letters and figures, words apart.
-
-    >>> plain("Protein_ID"), plain("trueClass")
-    ('protein id', 'true class')
-    """
+    """Return a name in small letters and figures, words apart."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()
     return " ".join(re.split(r"[\W_]+", apart)).strip()
 
 
 def guess_columns(path: Path, stated: Mapping[str, Any], is_labelled: bool) -> dict[str, Any]:
-    """Return how a table is read (format, columns, scale …), as far as that is not stated.
-
-    What cannot be found is refused; of a table without labels no true class is looked for.
-    """
+    """Return how a table is read (format, columns, scale …), as far as that is not stated."""
     return _Guess(path, stated.get("columns") or {}, stated.get("scale"), is_labelled).answer()
 
 
@@ -233,11 +226,7 @@ class _Guess:
 
 
 def scale_of(scores: Floats, table: TableSource) -> dict[str, Any]:
-    """Return the scale of scores of a table that was read; whether rows do not sum to it.
-
-    Rows that miss it by more than their decimals explain do not, unless they are few:
-    these are wrong, and the check finds them.
-    """
+    """Return the scale of scores; whether more rows than a few do not sum to it."""
     sums = scores.sum(axis=1)
     if scores.shape[1] < 2 or scores.min() < 0 or not _is_even(sums):
         return {"scale": _least_scale(scores), "sum_to_scale": False}

@@ -278,9 +278,7 @@ def _stream_networks(
 ) -> Iterator[Samples]:
     """Yield the proteins of a table of networks chunk by chunk, after checking all of it.
 
-    A first reading learns which networks there are and whether the rows of each
-    protein stand together. Where they do not, or a row stands twice, the table
-    is checked as any other and then read whole.
+    Where the rows of a protein do not stand together, or one stands twice, it is read whole.
     """
     found = _look_through(scan, chunk_rows)
     if found is None:
@@ -307,9 +305,8 @@ def _stream_networks(
 def _look_through(scan: Scan, chunk_rows: int) -> tuple[tuple[str, ...], Integers] | None:
     """Return the networks and a hash of each protein's id, in the order of the table.
 
-    None where the rows of a protein do not stand together, or two of them are of
-    one network, and where something else is wrong: reading it whole tells what.
-    Two ids of one hash count as one whose rows stand apart.
+    None where a protein's rows stand apart (as do those of two ids of one hash), or anything
+    is wrong: reading it whole tells what.
     """
     n_at_once = chunk_rows // SOME_NETWORKS or 1
     hashes = [np.empty(0, dtype=np.int64)]
@@ -410,11 +407,9 @@ def stream_samples(
 def write_samples(path: Path, samples: Samples) -> None:
     """Write the contract table `samples`; the format `credence` reads it back.
 
-    A Parquet file keeps scale, resolution and pooling in its metadata; of a TSV
-    the scale has to be stated when it is read, and the resolution is that of
-    the decimals in it, zeros at the end not being written. Networks are written in long
-    form. Where a stored verdict breaks a tie otherwise than the first class, a
-    column `predicted_class` follows the truth.
+    Parquet keeps scale, resolution and pooling in its metadata; of a TSV the scale has to be
+    stated, and the resolution is that of its decimals. A column `predicted_class` is there where a
+    stored verdict breaks a tie otherwise than the first class.
     """
     predictions = samples.predictions
     names = np.array([*predictions.class_names, ""], dtype=object)

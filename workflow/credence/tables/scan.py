@@ -671,11 +671,7 @@ Ids = Callable[[], Iterator[tuple[int, str]]]
 
 
 class KnownIds:
-    """Ids of the tables seen so far: of each 8 bytes, a hash, whatever its length.
-
-    Two hashes that are the same may be of two ids, so that tables are read again
-    where there are such, and the ids themselves compared.
-    """
+    """Ids of the tables seen so far: of each a hash; where two are the same, ids are compared."""
 
     def __init__(self) -> None:
         self._tables: list[tuple[str, NDArray[np.int64], Ids]] = []

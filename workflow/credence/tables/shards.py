@@ -158,10 +158,7 @@ Rows = Callable[[str], Iterator[tuple[Integers, Strings]]]
 
 
 def shared_ids(tables: Sequence[str], rows: Rows) -> list[Problem]:
-    """Return the ids that stand in two tables; `rows` gives the lines and ids of one.
-
-    Ids whose hashes of 8 bytes are the same are compared as texts, in a second reading.
-    """
+    """Return the ids that stand in two tables; those of one hash are compared as texts."""
     with ExitStack() as stack:
         buckets = [stack.enter_context(TemporaryFile()) for _ in range(N_BUCKETS)]
         bounds = np.arange(1, N_BUCKETS, dtype=np.uint64) << np.uint64(56)

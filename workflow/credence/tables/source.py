@@ -99,11 +99,7 @@ class ScoreStep:
     relative: float
 
     def tolerance(self, n_classes: int, scale: float) -> float:
-        """Return by how much rounding alone can move the sum of a row.
-
-        Half a step for each class, half a relative step of the whole sum, and
-        the rounding of the sum itself.
-        """
+        """Return by how much rounding alone can move the sum of a row."""
         rounded = n_classes * self.resolution / 2 + scale * self.relative / 2
         return rounded + self.least_tolerance(n_classes, scale)
 
@@ -123,11 +119,9 @@ def _resolution(decimals: int, scale: float) -> float:
 
 
 class ScoreGrid:
-    """Finds the decimal step of numbers that come as floats, chunk by chunk.
+    """Finds the decimal step of numbers that come as floats, chunk by chunk, in any order.
 
-    The step is 10^-d for the least d from 0 to 6 with which every number of
-    the table is a multiple of it, up to the rounding of its binary form; 0
-    where there is none. Neither the order nor the size of the chunks matters.
+    10^-d for the least d from 0 to 6 of which every number is a multiple, up to its binary form.
     """
 
     def __init__(self) -> None:
@@ -349,11 +343,7 @@ def _arrow(values: Any) -> Any:
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """Return a Parquet file that is read in small blocks.
-
-    By default what was read stays in memory until the file is closed, and a
-    column of a row group, however long, is read at once.
-    """
+    """Return a Parquet file read in small blocks: else all that was read stays in memory."""
     return pq.ParquetFile(path, pre_buffer=False, buffer_size=PARQUET_BLOCK_BYTES)
 
 

@@ -159,10 +159,7 @@ def _cut_short(where: str) -> InputError:
 
 
 def _utf8_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the text of a file as UTF-8 without a mark, whose lines end in a line feed.
-
-    Before a line feed a carriage return may be left.
-    """
+    """Yield a file's text as UTF-8 without a mark; line ends may be those of Windows."""
     where = str(path)
     blocks = blocks_of(path)
     first = next(blocks)
@@ -211,10 +208,7 @@ def _byte_problems(path: Path, block: bytes, n_lines_before: int) -> Iterator[Pr
 
 
 def lines_of(path: Path, problems: list[Problem] | None = None) -> Iterator[str]:
-    r"""Yield the lines of a text file, each with its `\n`.
-
-    Bytes that are no text are refused, or go to `problems` where that is given.
-    """
+    r"""Yield lines, each with its `\n`; bytes that are no text are refused or go to `problems`."""
     n_lines = 0
     rest = b""
     for block in chain(_utf8_blocks(path), (b"",)):

@@ -40,13 +40,7 @@ DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE
 
 
 def device_of(name: str) -> str | None:
-    """Return the device that Windows takes a name for, None where it takes it for none.
-
-    An ending makes no difference: ``aux.tsv`` is the device ``aux`` too.
-
-    >>> device_of("aux.tsv"), device_of("Com1"), device_of("auxiliary.tsv")
-    ('aux', 'Com1', None)
-    """
+    """Return the device that Windows takes a name for, whatever its ending, or None."""
     match = DEVICE.fullmatch(name)
     return None if match is None else match[1]
 
@@ -125,11 +119,9 @@ def _refuse_device_name(path: Path) -> None:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write to; it takes the place when all went well.
+    """Give a file beside `path` to write to, which takes its place only when all went well.
 
-    On any error the file beside is removed and what was at `path` stays. A
-    folder that is missing is made; a link is followed; a device or a pipe is
-    written to directly.
+    A folder that is missing is made, a link followed, a device or a pipe written to directly.
     """
     path = Path(path)
     if _is_device(path):
@@ -151,10 +143,7 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """Give the name of a table beside `path` that is gone at the end.
-
-    One that was left by a process that was killed has the same name.
-    """
+    """Give the name of a table beside `path`, gone at the end; a killed process had the same."""
     check_table_ending(path)
     _refuse_device_name(path)
     if _is_device(path):
@@ -178,10 +167,7 @@ def beside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def open_output(path: Path) -> Iterator[BinaryIO]:
-    """Give a binary file that appears at `path` when all went well.
-
-    A path that ends in .gz or .zst is compressed, without a time stamp.
-    """
+    """Give a binary file that appears at `path` when all went well; .gz has no time stamp."""
     path = Path(path)
     with atomic(path) as temporary, temporary.open("wb") as raw, ExitStack() as stack:
         handle: Any = raw
@@ -235,9 +221,6 @@ def six_decimals(numbers: Floats, *, up: bool = False) -> Floats:
     """Return numbers rounded down to six decimals, or up; none becomes 0 or 1 that was not.
 
     Each stays on its side of every limit that has six decimals or less.
-
-    >>> six_decimals(np.array([0.0, 1e-9, 0.123456789, 0.95, 0.9999998, 1.0])).tolist()
-    [0.0, 1e-06, 0.123456, 0.95, 0.999999, 1.0]
     """
     found = np.round(numbers, 6)
     is_beyond, step = (found < numbers, LEAST) if up else (found > numbers, -LEAST)
@@ -299,11 +282,7 @@ def check_table_ending(path: Path) -> None:
 
 
 class TableWriter:
-    """A table that grows by chunks and appears when it is complete.
-
-    Memory holds one chunk. The bytes do not depend on how the rows were
-    divided into chunks.
-    """
+    """A table that grows by chunks, the same bytes for any; it appears when complete."""
 
     def __init__(
         self,

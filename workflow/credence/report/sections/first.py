@@ -271,8 +271,7 @@ def marks(
 ) -> tuple[float | None, float | None]:
     """Return from which score on nine of ten are right: by the estimate, and surely.
 
-    Of a sample that is mixed otherwise, where its curve and the lower end stay above;
-    else the thresholds that were found on families held out, where there are any.
+    Of a corrected sample by its curve; else by thresholds of families held out, if there are any.
     """
     thresholds = lookup.findings.thresholds
     if lookup.corrected is None and thresholds is not None:

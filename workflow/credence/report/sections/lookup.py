@@ -64,9 +64,7 @@ def _by(entries: Iterable[Any], *names: str) -> dict[Any, Any]:
 def more_needed(lower: float, upper: float, support: float, level: float) -> int:
     """Return about how many independent proteins more would halve an interval.
 
-    Where there are many, half the width takes four times the evidence. Where
-    there are few, widths fall more slowly: no fewer are asked for than give
-    half the width to a share in the interval's middle.
+    No fewer than give half the width to a share in the middle: few narrow it slowly.
     """
     width, middle = (upper - lower) / 2, (upper + lower) / 2
     z = NormalDist().inv_cdf((1 + level) / 2)
