@@ -231,6 +231,8 @@ def test_what_cannot_be_found_is_refused_with_what_to_write(
     assert refusal("--scores", "t.csv", "--format", "fanns", capsys=capsys).startswith(
         "--format: 'fanns' is no format."
     )
+    np.savez("a.npz", tops=np.ones(3))
+    assert refusal("--scores", "a.npz", capsys=capsys).startswith("a.npz: ")
     Path("e.csv").write_text("id,x,y\n")
     assert refusal("--scores", "e.csv", capsys=capsys) == (
         "e.csv: the table has no rows. Give a table with predictions."

@@ -127,7 +127,7 @@ def _found(
 ) -> dict[str, Any]:
     """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
     from credence.problems import InputError, refuse
-    from credence.tables.formats import BY_NAME, CREDENCE, unknown_format
+    from credence.tables.formats import BY_NAME, CREDENCE, NETWORKS_NPZ, unknown_format
     from credence.tables.guess import guess_columns
     from credence.tables.propose import propose_formats, scale_of_rows
 
@@ -139,7 +139,10 @@ def _found(
         if len(names) > 1:
             what = f"several formats fit this table: {', '.join(names)}."
             raise refuse(table, what, f"Name one: {option} {names[0]}.")
-        format_ = next(iter(names), None)
+        arrays = (
+            NETWORKS_NPZ.name if path.suffix == ".npz" else None
+        )  # the check says what is wrong
+        format_ = next(iter(names), arrays)
         # Whatever has a column `id` may be credence's own: it is, where all else are scores.
         own = {} if format_ != CREDENCE.name else scale_of_rows(path, format_)
         if format_ == CREDENCE.name and (not own or "sum_to_scale" in own):
