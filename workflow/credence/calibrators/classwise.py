@@ -217,7 +217,6 @@ class VectorModel(Protocol):
 
     def evaluate(self, predictions: Predictions) -> tuple[Floats, Floats, Floats]:
         """Return value, lower and upper end; the ends NaN without intervals."""
-        ...
 
 
 class VectorMethod(Protocol):
@@ -227,7 +226,6 @@ class VectorMethod(Protocol):
         self, labelled: Labelled, is_active: Booleans, options: FitOptions
     ) -> VectorModel:
         """Return the model learnt from proteins predicted in active classes, in its own order."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,6 @@ class Basis(Protocol):
 
     def columns(self, score: Floats) -> Floats:
         """Return the columns at each score, the first of them 1."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

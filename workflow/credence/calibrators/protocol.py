@@ -103,11 +103,9 @@ class Curve(Protocol):
 
     def value(self, score: Floats) -> Floats:
         """Return the confidence at each score."""
-        ...
 
     def note(self, score: Floats) -> Integers:
         """Return a :class:`credence.confidence.Note` at each score."""
-        ...
 
 
 class CurveMethod(Protocol):
@@ -115,11 +113,9 @@ class CurveMethod(Protocol):
 
     def fit_curve(self, sample: ClassSample) -> Curve:
         """Return the curve; `sample` holds right and wrong predictions."""
-        ...
 
     def fit_band(self, sample: ClassSample, curve: Curve, options: FitOptions) -> Band | None:
         """Return the pointwise interval around `curve`; None where it has none."""
-        ...
 
 
 class Calibration(Protocol):
@@ -127,7 +123,6 @@ class Calibration(Protocol):
 
     def confidence(self, predictions: Predictions) -> Confidence:
         """Return the confidence of each prediction, in the order given."""
-        ...
 
 
 def components_asked(fitted: object) -> int:
@@ -140,7 +135,6 @@ class Calibrator(Protocol):
 
     def fit(self, labelled: Labelled) -> Calibration:
         """Return the calibration learnt from labelled predictions."""
-        ...
 
 
 @dataclass(frozen=True)

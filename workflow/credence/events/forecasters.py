@@ -53,7 +53,6 @@ class Forecast(Protocol):
 
     def probability(self, features: Floats) -> Floats:
         """Return the probability of the event, in (0, 1), for each row."""
-        ...
 
 
 @dataclass(frozen=True)

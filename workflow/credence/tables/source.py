@@ -159,15 +159,12 @@ class Chunk(Protocol):
 
     def texts(self, column: int) -> list[str]:
         """Return the texts of a column; '' where a cell is empty."""
-        ...
 
     def numbers(self, columns: Sequence[int]) -> Floats:
         """Return the numbers of some columns; not finite where there is none."""
-        ...
 
     def cell(self, row: int, column: int) -> str:
         """Return the text of one cell, as a message quotes it."""
-        ...
 
 
 class TableSource(Protocol):
@@ -179,11 +176,9 @@ class TableSource(Protocol):
 
     def chunks(self, n_rows: int, problems: ProblemList) -> Iterator[Chunk]:
         """Yield all rows, from the start each time; problems go to the list."""
-        ...
 
     def step(self, scale: float) -> ScoreStep:
         """Return the step of the numbers seen so far."""
-        ...
 
 
 class TextChunk:
