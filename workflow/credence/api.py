@@ -244,17 +244,13 @@ def _is_files(table: Any) -> bool:
 def _format_of(path: str) -> str:
     """Return the one format that fits a file; refuse where it is not one."""
     from credence.tables.guess import suggestion
-    from credence.tables.propose import propose_formats
+    from credence.tables.propose import the_format
 
-    names = [proposal.format for proposal in propose_formats(Path(path))]
-    if len(names) == 1:
-        return names[0]
-    if not names:
-        found = suggestion(Path(path)) or {"format": "wide", "columns": {"id": "…"}, "scale": 1}
-        stated = ", ".join(f"{key}={value!r}" for key, value in found.items())
+    proposal = the_format(Path(path), "format={!r}")
+    if proposal is None:
+        stated = ", ".join(f"{key}={value!r}" for key, value in suggestion(Path(path)).items())
         raise refuse(path, "no format fits this table.", f"Name its columns: {stated}.")
-    what = f"several formats fit this table: {', '.join(names)}."
-    raise refuse(path, what, f"Name one: format={names[0]!r}.")
+    return proposal.format
 
 
 def _columns_of(

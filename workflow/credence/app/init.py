@@ -126,23 +126,19 @@ def _found(
     table: str, stated: dict[str, Any], is_labelled: bool, option: str = "--format"
 ) -> dict[str, Any]:
     """Return how a table is read: as stated, as a known tool writes it, or by its cells."""
-    from credence.problems import InputError, refuse
+    from credence.problems import InputError
     from credence.tables.formats import BY_NAME, CREDENCE, NETWORKS_NPZ, unknown_format
     from credence.tables.guess import guess_columns
-    from credence.tables.propose import propose_formats, scale_of_rows
+    from credence.tables.propose import scale_of_rows, the_format
 
     path, format_ = Path(table), stated.get("format")
     if format_ is not None and format_ not in BY_NAME:
         raise InputError([unknown_format(format_, option)])
     if format_ is None and "columns" not in stated:
-        names = [proposal.format for proposal in propose_formats(path)]
-        if len(names) > 1:
-            what = f"several formats fit this table: {', '.join(names)}."
-            raise refuse(table, what, f"Name one: {option} {names[0]}.")
-        arrays = (
-            NETWORKS_NPZ.name if path.suffix == ".npz" else None
-        )  # the check says what is wrong
-        format_ = next(iter(names), arrays)
+        proposal = the_format(path, f"{option} {{}}")
+        # Of an archive of arrays the check says what is wrong.
+        arrays = NETWORKS_NPZ.name if path.suffix == ".npz" else None
+        format_ = arrays if proposal is None else proposal.format
         # Whatever has a column `id` may be credence's own: it is, where all else are scores.
         own = {} if format_ != CREDENCE.name else scale_of_rows(path, format_)
         if format_ == CREDENCE.name and (not own or "sum_to_scale" in own):

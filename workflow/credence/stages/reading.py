@@ -80,23 +80,16 @@ def proposed_format(path: Path) -> str:
     import click
 
     from credence.tables.guess import suggestion
-    from credence.tables.propose import propose_formats
+    from credence.tables.propose import the_format
 
-    proposals = propose_formats(path)
-    names = [proposal.format for proposal in proposals]
-    if len(names) == 1:
-        click.echo(f"{path}: read as {names[0]} ({proposals[0].reason}).", err=True)
-        return names[0]
-    what = f"several formats fit this table: {', '.join(names)}."
-    remedy = f"Name one: --format {names[0]}." if names else ""
-    if not names:
-        what = "no format fits this table."
-        found = suggestion(path) or {"format": "wide", "columns": {"id": "…"}, "scale": 1}
-        spec = json.dumps(
-            {key: found[key] for key in found if key != "format"}, ensure_ascii=False
-        )
-        remedy = f"Name its columns: --format {found['format']} --spec '{spec}'."
-    raise refuse(str(path), what, remedy)
+    proposal = the_format(path, "--format {}")
+    if proposal is None:
+        found = suggestion(path)
+        name, spec = found.pop("format"), json.dumps(found, ensure_ascii=False)
+        remedy = f"Name its columns: --format {name} --spec '{spec}'."
+        raise refuse(str(path), "no format fits this table.", remedy)
+    click.echo(f"{path}: read as {proposal.format} ({proposal.reason}).", err=True)
+    return proposal.format
 
 
 def read_set(paths: Sequence[str], spec: TableSpec) -> Samples:

@@ -61,11 +61,11 @@ def guess_columns(path: Path, stated: Mapping[str, Any], is_labelled: bool) -> d
 
 
 def suggestion(path: Path) -> dict[str, Any]:
-    """Return what a table seems to be, for a message to whoever has to say it; {} if nothing."""
+    """Return what a table seems to be, for a message to whoever has to say it."""
     try:
         return guess_columns(path, {}, is_labelled=True)
     except (InputError, ValueError):
-        return {}
+        return {"format": WIDE.name, "columns": {"id": "…"}, "scale": 1}
 
 
 class _Guess:

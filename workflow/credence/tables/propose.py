@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from credence.problems import InputError, ProblemList
+from credence.problems import InputError, ProblemList, refuse
 from credence.tables.formats import FORMATS, Format, NameLookup, TableSpec, format_of
 from credence.tables.guess import scale_of
 from credence.tables.scan import ColumnLayout, TableRows, lay_out, read_rows
@@ -54,6 +54,16 @@ def propose_formats(path: Path, formats: Sequence[Format] = FORMATS) -> list[Pro
         and plain.columns == labelled.columns
     }
     return [proposal for proposal in found if proposal.format not in hidden]
+
+
+def the_format(path: Path, name_it: str) -> Proposal | None:
+    """Return the one format that fits a table, None where none does; refuse where several do."""
+    proposals = propose_formats(path)
+    if len(proposals) > 1:
+        names = [proposal.format for proposal in proposals]
+        what = f"several formats fit this table: {', '.join(names)}."
+        raise refuse(str(path), what, f"Name one: {name_it.format(names[0])}.")
+    return next(iter(proposals), None)
 
 
 def scale_of_rows(path: Path, name: str) -> dict[str, Any]:
