@@ -687,12 +687,10 @@ class WhatIfPart:
 class WhatIf:
     """What every class's curve would be at any composition.
 
-    With w = share/calibration share of the true class, the confidence of
-    predicted class k is (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a
-    the prior weight and c_k the share right of the re-weighted class; c_k where
-    there is no density. Where the effective number of re-weighted proteins is
-    below `min_positives`, or all or none of them are right, it is
-    (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses.
+    With w = share/calibration share of the true class, the confidence of predicted class k is
+    (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a the prior weight, c_k the re-weighted
+    share right; (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses, where the effective number
+    is below `min_positives` or all or none are right.
     """
 
     method: str  # Whose curves these are

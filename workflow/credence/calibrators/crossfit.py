@@ -26,10 +26,9 @@ from credence.predictions import Booleans, Floats, Integers, Labelled, Predictio
 def fill(
     cluster: Integers, stratum: Integers, n_bins: int, rank: NDArray[np.intp] | Integers
 ) -> Integers:
-    """Return the bin of each cluster.
+    """Return the bin of each cluster: that whose Σ_s (count_gs)²/N_s grows least by its c_s.
 
-    Adding a cluster with counts c_s to bin g changes Σ_s (count_gs)²/N_s by
-    Σ_s (2 count_gs c_s + c_s²)/N_s, and only the first term depends on g.
+    It grows by Σ_s (2 count_gs c_s + c_s²)/N_s, of which only the first term depends on g.
     """
     n_clusters = len(rank)
     if n_clusters == 0:

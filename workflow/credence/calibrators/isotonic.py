@@ -37,13 +37,10 @@ def limit_quantile(level: float) -> float:
 def dispersion(sample: ClassSample, fitted: Floats) -> float:
     """Return by how much the log-likelihood of the rows overstates what they tell.
 
-    The design effect, at least 1: the variance of sums of residuals over what it
-    would be, were clusters' members strangers; times what a row weighs. What
-    moves the curve at a score are the rows of its block, so the sums are those of
-    a cluster's members within a block: relatives with other scores count as
-    strangers there. Rows of one cluster with the same score count as one row.
-    A cluster that is a large part of a block has pulled it towards itself, so its
-    residuals there are divided by the part that is not its own.
+    The design effect, at least 1, times what a row weighs: the variance of sums of residuals of a
+    cluster's members within a block, whose rows alone move the curve there, over what it would be,
+    were they strangers. Rows of one cluster with the same score count as one. A cluster that is a
+    large part of a block has pulled it: its residuals are divided by the part not its own.
     """
     residual = sample.weight * (sample.is_correct - fitted)
     twin = twins_of(sample.cluster, np.zeros(len(fitted), dtype=np.int64), sample.score)

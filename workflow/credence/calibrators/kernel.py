@@ -527,16 +527,13 @@ class Kernel:
     """Settings of the kernel confidence.
 
     Conf(S) = (Σ_TP w κ((S − S_i)/b) + a·Conf1) / (Σ w κ((S − S_i)/b) + a), Eq.
-    (7)–(9) of Salamon et al. for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The
-    bandwidth is chosen with a = 0 and without reflection. Outside the range of
-    the positives' scores the value at its end is held, with a note. Where no
-    bandwidth passes the rule, the class's share is given, with a note; where nearly all
-    scores lie at the top of the scale, `mon` or the share may stand for the rule, with
-    a note too (docs/decisions/0222-saturated-scores.md).
+    (7)–(9) of Salamon et al. for a = `prior_weight` = 0, with κ(u) = exp(−u²/2). The bandwidth is
+    chosen with a = 0 and without reflection. Outside the positives' scores the value at the end is
+    held; where no bandwidth passes the rule, the class's share is given, and where nearly all
+    scores lie at the top `mon` or the share (docs/decisions/0222-saturated-scores.md), with notes.
 
-    *Departs from the paper:* the default a = 1 adds one pseudo-protein of the
-    class's share at the centre of every window, so that two wrong predictions
-    far from anything else cannot claim certainty.
+    *Departs from the paper:* the default a = 1 adds one pseudo-protein of the class's share at the
+    centre of every window, so that two wrong predictions far from anything else claim nothing.
     """
 
     bandwidth: str | float = setting(

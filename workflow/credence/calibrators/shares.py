@@ -89,8 +89,7 @@ UNCALIBRATED = curve_method(
 class ClassOnly:
     """Settings of the class-only confidence: there are none.
 
-    Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of Salamon et al.: the diagonal of the
-    reverse confusion matrix.
+    Conf1(k) = Σw TP_k / Σw positives, Eq. (1) of Salamon et al.
     """
 
     def fit_curve(self, sample: ClassSample) -> ConstantCurve:

@@ -50,11 +50,9 @@ def learn(
 ) -> Learnt:
     """Return what a forecaster learns, tuned and judged by nested cross-fitting.
 
-    For each fold o the value is chosen that has the least log loss on the other
-    folds, each predicted by a fit without it and without o; then o is predicted by
-    a fit with that value. A fit without two folds serves both, so that f folds ask
-    for f (f + 1) / 2 fits, not f². The value of the forecast from all proteins is
-    the one with the least loss over fits without one fold.
+    For each fold o the value is chosen with the least log loss on the other folds, each predicted
+    by a fit without it and without o. A fit without two folds serves both: f (f + 1) / 2 fits, not
+    f². The value of the forecast from all proteins has the least loss without one fold.
     """
     may = np.ones(examples.n_samples, dtype=np.bool_) if kept is None else kept
     numbers = np.unique(fold).tolist()

@@ -183,8 +183,7 @@ MCE = Metric(
 def debiased_error(sums: Floats, n_effective: Floats) -> Floats:
     """Return √(Σ_b (n_b/n) [(p̄ − t̄)² − t̄(1 − t̄)/(n_b − 1)]), 0 where that is negative.
 
-    n_b is the bin's share of the weight times Kish's number of proteins. A bin
-    of one protein or less cannot be debiased and counts as 0.
+    n_b is the bin's share of the weight times Kish's number; a bin of one or less counts as 0.
     """
     weight, confidence, outcome = sums[0], sums[1], sums[2]
     total = weight.sum(axis=-1)

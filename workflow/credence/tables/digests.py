@@ -242,10 +242,8 @@ def require_sealed(path: str | Path) -> None:
 def outdate(folders: Iterable[str]) -> list[str]:
     """Make files old that were made from what has been made anew; return them.
 
-    A run may end between two stages, and the clock may have been set back
-    since. Dates alone would then call the later file new. Where a file's date is
-    still to come, all get today's: what is made from it could not be newer, and
-    which of them are out of date is known without dates.
+    Dates alone may call them new: a run may end between two stages, the clock be set back. Where
+    a file's date is still to come, all get today's.
     """
     made: dict[str, Seal] = {}
     for folder in folders:

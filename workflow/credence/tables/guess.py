@@ -31,13 +31,7 @@ VERDICTS = (
     *("best class", "top class", "predicted location", "predicted localization"),
 )
 SCORES = (
-    "score",
-    "probability",
-    "prob",
-    "confidence",
-    "top score",
-    "max probability",
-    "posterior",
+    *("score", "probability", "prob", "confidence", "top score", "max probability", "posterior"),
 )
 NETWORKS = ("network", "model", "member")
 SCALES = (1.0, 10.0, 100.0, 1000.0)

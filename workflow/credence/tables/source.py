@@ -49,12 +49,7 @@ GRID_SLACK = 0.05
 
 
 class Numbers(dict[str, float]):
-    """Text of a cell → number, NaN where it is none; learns the decimals seen.
-
-    A table repeats its texts, so each is parsed once. `decimals` is the
-    greatest number of decimals seen, `digits` the greatest number of
-    significant digits, `is_even` whether all numbers have equally many decimals.
-    """
+    """Text of a cell → number, NaN where it is none; parses each once, and learns the decimals."""
 
     def __init__(self) -> None:
         super().__init__()

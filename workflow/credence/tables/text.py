@@ -254,11 +254,7 @@ class RowReader:
         )
 
     def batches(self, n_rows: int) -> Iterator[tuple[list[list[str]], Integers]]:
-        """Yield at most `n_rows` rows at a time, and the line on which each begins.
-
-        Rows of a batch are read in one go, which is twice as fast as one by
-        one; their lines follow from the line breaks inside their cells.
-        """
+        """Yield at most `n_rows` rows at a time, and the line on which each begins."""
         reader = self._reader
         while True:
             rows: list[list[str]] = []
