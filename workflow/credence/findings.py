@@ -689,8 +689,8 @@ class WhatIf:
 
     With w = share/calibration share of the true class, the confidence of predicted class k is
     (w_k f_kk + a c_k)/(Σ_j w_j f_kj + a), f the densities, a the prior weight, c_k the re-weighted
-    share right; (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses, where the effective number
-    is below `min_positives` or all or none are right.
+    share right, and the answer without densities; (w_k m_kk + ½)/(Σ_j w_j m_kj + 1), m the masses,
+    where the effective number is below `min_positives` or all or none are right.
     """
 
     method: str  # Whose curves these are

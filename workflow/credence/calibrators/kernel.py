@@ -533,7 +533,7 @@ class Kernel:
     scores lie at the top `mon` or the share (docs/decisions/0222-saturated-scores.md), with notes.
 
     *Departs from the paper:* the default a = 1 adds one pseudo-protein of the class's share at the
-    centre of every window, so that two wrong predictions far from anything else claim nothing.
+    centre of every window, so that two wrong ones far from anything else are no certainty.
     """
 
     bandwidth: str | float = setting(
